@@ -357,7 +357,7 @@ def test_mismatched_operands():
     text = str(caught.value)
     assert text.startswith("Arguments for call are not valid.\nThe following variants are available:\n")
     assert "aten::add.str(str a, str b) -> str:" in text and "aten::add.Tensor" not in text
-    assert "and 18 others, which fit no better." in text and len(text.splitlines()) < 20
+    assert "and 18 other overloads, which match no better." in text and len(text.splitlines()) < 20
     assert hint_of(joined) == "found str and int; `str(x)` converts a number to a string"
 
 

@@ -104,7 +104,7 @@ def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
         if type != first:
             raise CompilationError(
                 f"Could not unify type list since element {i} of type {type} did not match the types before "
-                f"it ({first}); give all members values of one type",
+                f"it ({first}); use values of one type for all members",
                 range,
             )
     if first not in _OVERLOADS:

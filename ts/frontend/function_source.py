@@ -41,7 +41,7 @@ class FunctionSource:
 
 
 _NO_SOURCE_HINT = (
-    "Hint: put the function into a file or notebook, or compile its text: ts.jit.CompilationUnit(text)"
+    "Hint: define the function in a file or notebook, or compile a string: ts.jit.CompilationUnit(source)"
 )
 
 

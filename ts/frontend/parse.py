@@ -34,7 +34,7 @@ from ts.ir.types import Type
 
 Read = Callable[[str], ast.Module]
 _RESERVED_PREFIX = "__jit"
-NESTED = "the code is nested too deeply here; use variables, or split it into functions"
+NESTED = "the code is nested too deeply; use variables, or split it into functions"
 
 # Class of an unsupported node -> (name in messages, underlined token, suggested alternative).
 _UNSUPPORTED_SYNTAX: dict[str, tuple[str, str, str]] = {
@@ -56,7 +56,7 @@ _UNSUPPORTED_SYNTAX: dict[str, tuple[str, str, str]] = {
     "YieldFrom": ("YieldFrom", " ", "append to a list and return it"),
     "Set": ("Set", " ", "use the keys of a dict"),
     "SetComp": ("SetComp", " ", "use the keys of a dict"),
-    "NamedExpr": ("NamedExpr", " ", "assign in a statement of its own"),
+    "NamedExpr": ("NamedExpr", " ", "assign in a separate statement"),
 }
 _STATEMENTS = frozenset({
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,

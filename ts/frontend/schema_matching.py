@@ -256,7 +256,7 @@ class _Matcher:
             return actual
         value = self.graph.try_insert_constant(actual.value, type=actual.type)
         if value is None:  # the default of a named tuple field may be an unsupported object
-            raise _Mismatch(f"A default of class {actual.value.__class__.__name__} is no constant.\n")
+            raise _Mismatch(f"A default of class {actual.value.__class__.__name__} cannot be a constant.\n")
         return value
 
     def _list(self, elem: Type, actuals: Sequence[Actual]) -> Value:
@@ -443,7 +443,8 @@ def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
         return _indented(message for _, message in failures)
     max_matched = max(matched for matched, _ in failures)
     closest = [message for matched, message in failures if matched == max_matched][:_MAX_LISTED_OVERLOADS]
-    return f"{_indented(closest)}  \n  and {len(failures) - len(closest)} others, which fit no better.\n"
+    rest = len(failures) - len(closest)
+    return f"{_indented(closest)}  \n  and {rest} other overloads, which match no better.\n"
 
 
 def _indented(texts: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ def main(x: int):
 #   aten::len.Dict_bool(Dict(bool, t) self) -> int:
 #   Could not match type int to Dict[bool, t] in argument 'self': Cannot match a dict to int.
 #
-#   and 4 others, which fit no better.
+#   and 4 other overloads, which match no better.
 #
 # The original call is:
 #   File "len_of_number.py", line 7

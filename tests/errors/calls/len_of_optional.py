@@ -30,7 +30,7 @@ def main(x: Optional[List[int]]):
 #   aten::len.Dict_bool(Dict(bool, t) self) -> int:
 #   Could not match type Optional[List[int]] to Dict[bool, t] in argument 'self': Cannot match a dict to Optional[List[int]].
 #
-#   and 4 others, which fit no better.
+#   and 4 other overloads, which match no better.
 #
 # The original call is:
 #   File "len_of_optional.py", line 9

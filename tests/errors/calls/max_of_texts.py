@@ -26,7 +26,7 @@ def main(x: int):
 #   prim::max.int_list(int[] l, int[] r) -> int[]:
 #   Expected a value of type 'List[int]' for argument 'l' but instead found type 'str'.
 #
-#   and 5 others, which fit no better.
+#   and 5 other overloads, which match no better.
 #
 # The original call is:
 #   File "max_of_texts.py", line 5

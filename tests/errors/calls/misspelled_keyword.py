@@ -16,7 +16,7 @@ def main(x: ts.Tensor):
 #   aten::sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!):
 #   Argument out not provided.
 #
-#   and 6 others, which fit no better.
+#   and 6 other overloads, which match no better.
 #
 # The original call is:
 #   File "misspelled_keyword.py", line 7

@@ -28,7 +28,7 @@ def main(x: List[str]):
 #   aten::sum.float(float[] self) -> float:
 #   Expected a value of type 'List[float]' for argument 'self' but instead found type 'List[str]'.
 #
-#   and 2 others, which fit no better.
+#   and 2 other overloads, which match no better.
 #
 # The original call is:
 #   File "sum_of_texts.py", line 7

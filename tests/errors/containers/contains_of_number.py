@@ -26,7 +26,7 @@ def main(x: int):
 #   aten::__contains__.float(Dict(float, t) dict, float key) -> bool:
 #   Could not match type int to Dict[float, t] in argument 'dict': Cannot match a dict to int.
 #
-#   and 4 others, which fit no better.
+#   and 4 other overloads, which match no better.
 #
 # The original call is:
 #   File "contains_of_number.py", line 5

@@ -17,7 +17,7 @@ def main(x: Dict[str, int]):
 #   aten::Delete.Dict_str(Dict(str, t)(a!) self, str key) -> ():
 #   Expected a value of type 'str' for argument 'key' but instead found type 'int'.
 #
-#   and 6 others, which fit no better.
+#   and 6 other overloads, which match no better.
 #
 # The original call is:
 #   File "delete_item.py", line 7

@@ -13,7 +13,7 @@ def main(x: Dict[str, int]):
 #   aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*):
 #   Expected a value of type 'str' for argument 'key' but instead found type 'int'.
 #
-#   and 7 others, which fit no better.
+#   and 7 other overloads, which match no better.
 #
 # The original call is:
 #   File "dict_index.py", line 7

@@ -13,7 +13,7 @@ def main(x: List[int]):
 #   aten::__getitem__.t(t[](a) list, int idx) -> t(*):
 #   Expected a value of type 'int' for argument 'idx' but instead found type 'str'.
 #
-#   and 7 others, which fit no better.
+#   and 7 other overloads, which match no better.
 #
 # The original call is:
 #   File "list_index.py", line 7

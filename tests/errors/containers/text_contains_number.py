@@ -11,7 +11,7 @@ def main(x: str):
 #   __contains__(str self, str key) -> bool:
 #   Expected a value of type 'str' for argument 'key' but instead found type 'int'.
 #
-#   and 9 others, which fit no better.
+#   and 9 other overloads, which match no better.
 #
 # The original call is:
 #   File "text_contains_number.py", line 5

@@ -33,7 +33,7 @@ def main(x: Color):
 #   aten::lt.float(float a, float b) -> bool:
 #   Expected a value of type 'float' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
 #
-#   and 6 others, which fit no better.
+#   and 6 other overloads, which match no better.
 #
 # The original call is:
 #   File "compared_with_number.py", line 12

@@ -15,7 +15,7 @@ def main(x: Color):
 # torch: Could not unify type list since element 1 of type int did not match the types before it (str)
 
 # error: CompilationError
-# Could not unify type list since element 1 of type str did not match the types before it (int); give all members values of one type:
+# Could not unify type list since element 1 of type str did not match the types before it (int); use values of one type for all members:
 #   File "mixed_values.py", line 11
 # def main(x: Color):
 #             ~~~~~ <--- HERE

@@ -13,7 +13,7 @@ def main(x: int) -> str:
 #   aten::add.str(str a, str b) -> str:
 #   Expected a value of type 'str' for argument 'b' but instead found type 'int'.
 #
-#   and 18 others, which fit no better.
+#   and 18 other overloads, which match no better.
 #
 # The original call is:
 #   File "tabs_and_wide_letters.py", line 6

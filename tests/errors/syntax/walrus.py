@@ -7,7 +7,7 @@ def main(x: int):
     return x
 
 # error: UnsupportedNodeError
-# NamedExpr aren't supported; assign in a statement of its own:
+# NamedExpr aren't supported; assign in a separate statement:
 #   File "walrus.py", line 5
 # def main(x: int):
 #     if (y := x) > 1:

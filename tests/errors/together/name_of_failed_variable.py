@@ -28,7 +28,7 @@ def main(x: int) -> int:
 #   add(int a, Tensor b) -> Tensor:
 #   Expected a value of type 'Tensor' for argument 'b' but instead found type 'str'.
 #
-#   and 14 others, which fit no better.
+#   and 14 other overloads, which match no better.
 #
 # The original call is:
 #   File "name_of_failed_variable.py", line 9

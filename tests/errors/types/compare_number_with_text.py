@@ -20,7 +20,7 @@ def main(x: int):
 #   lt(int a, Tensor b) -> Tensor:
 #   Expected a value of type 'Tensor' for argument 'b' but instead found type 'str'.
 #
-#   and 8 others, which fit no better.
+#   and 8 other overloads, which match no better.
 #
 # The original call is:
 #   File "compare_number_with_text.py", line 5

@@ -13,7 +13,7 @@ def main(xs: List[int]):
 #   aten::mul.left_t(t[] l, int n) -> t[]:
 #   Expected a value of type 'int' for argument 'n' but instead found type 'float'.
 #
-#   and 18 others, which fit no better.
+#   and 18 other overloads, which match no better.
 #
 # The original call is:
 #   File "list_times_float.py", line 7

@@ -23,7 +23,7 @@ def main(x: int):
 #   add(int a, Tensor b) -> Tensor:
 #   Expected a value of type 'Tensor' for argument 'b' but instead found type 'str'.
 #
-#   and 14 others, which fit no better.
+#   and 14 other overloads, which match no better.
 #
 # The original call is:
 #   File "number_plus_text.py", line 5

@@ -42,7 +42,7 @@ main = Layer()
 #   aten::add.complex(complex a, complex b) -> complex:
 #   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
 #
-#   and 13 others, which fit no better.
+#   and 13 other overloads, which match no better.
 #
 # The original call is:
 #   File "optional_attribute_of_self.py", line 17

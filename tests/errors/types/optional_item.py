@@ -30,7 +30,7 @@ def main(limits: Dict[str, Optional[int]]):
 #   aten::add.str(str a, str b) -> str:
 #   Expected a value of type 'str' for argument 'a' but instead found type 'Optional[int]'.
 #
-#   and 13 others, which fit no better.
+#   and 13 other overloads, which match no better.
 #
 # The original call is:
 #   File "optional_item.py", line 8

@@ -28,7 +28,7 @@ def main(x: Union[int, str]):
 #   aten::add.str(str a, str b) -> str:
 #   Expected a value of type 'str' for argument 'a' but instead found type 'Union[int, str]'.
 #
-#   and 13 others, which fit no better.
+#   and 13 other overloads, which match no better.
 #
 # The original call is:
 #   File "union_operand.py", line 7

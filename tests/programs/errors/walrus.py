@@ -2,6 +2,6 @@
 
 
 def main():
-    if (y := 3) > 1:  # expect error: NamedExpr aren't supported; assign in a statement of its own
+    if (y := 3) > 1:  # expect error: NamedExpr aren't supported; assign in a separate statement
         return y
     return 1

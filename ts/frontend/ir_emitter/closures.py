@@ -32,7 +32,7 @@ class ClosureValue(SugaredValue):
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: a closure is valid only as an argument of `fork` and similar forms."""
         raise CompilationError(
-            "a closure cannot be used as a value; define the function outside and pass it what it needs",
+            "a closure cannot be used as a value; define the function outside and pass values as arguments",
             range,
         )
 
@@ -41,7 +41,7 @@ class ClosureValue(SugaredValue):
     ) -> SugaredValue:
         """Raise CompilationError: scripts cannot call a nested function, as in PyTorch."""
         raise CompilationError(
-            "cannot call a closure; define the function outside and pass it what it needs", range
+            "cannot call a closure; define the function outside and pass values as arguments", range
         )
 
 
