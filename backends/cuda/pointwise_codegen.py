@@ -98,7 +98,7 @@ class KernelSpec:
 
 
 def generate_source(spec: KernelSpec) -> str:
-    """Return the CUDA source of the pointwise kernel that `spec` describes."""
+    """Return the CUDA source of the pointwise kernel that `spec` describes (a grid-stride loop)."""
     parameters = ", ".join([*array_parameters(spec), f"const {spec.index} n", *geometry_parameters(spec)])
     return f"""{PREAMBLE}
 namespace ts {{

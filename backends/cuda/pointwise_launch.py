@@ -135,6 +135,7 @@ def generate_source(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.R
 
 @lru_cache(MAX_CACHED_KERNELS)
 def _kernel(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec) -> Any:
+    """Return a new kernel, or an earlier one from the kernel cache."""
     return cupy.RawKernel(generate_source(spec), pointwise_codegen.NAME, options=kernel_sources.OPTIONS)
 
 

@@ -157,7 +157,7 @@ def scatter(
 
 
 def all_to_all(call: CollectiveCall, inputs: Sequence[memoryview], outputs: Sequence[memoryview]) -> None:
-    """Send input i to rank i and receive output i from rank i."""
+    """Send input i to rank i and receive output i from rank i (all-to-all)."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     requests += [call.send(each, inputs[each]) for each in order]

@@ -452,7 +452,7 @@ def all_to_all(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Send input tensor i to rank i and receive output tensor i from rank i."""
+    """Send input tensor i to rank i and receive output tensor i from rank i (all-to-all)."""
     check_tensors(output_tensor_list, "output_tensor_list")
     check_tensors(input_tensor_list, "input_tensor_list")
     _same_dtype(*output_tensor_list, *input_tensor_list)

@@ -111,6 +111,6 @@ class LowRankMultivariateNormal(LocationCentered):
 
 
 def _capacitance(factor: Tensor, diagonal: Tensor) -> Any:
-    """Return the Cholesky factor of the capacitance matrix I + W^T D^-1 W."""
+    """Return the Cholesky factor of the capacitance matrix I + W^T D^-1 W of the Woodbury identity."""
     product = factor.mT @ (factor / diagonal.unsqueeze(-1))
     return ts.linalg.cholesky(product + ts.eye(product.shape[-1], dtype=product.dtype, device=product.device))

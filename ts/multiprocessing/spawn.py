@@ -96,7 +96,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _exit_with_parent() -> None:
-    """Request that this process receives SIGINT when its parent ends (Linux)."""
+    """Prevent an orphan process: request SIGINT for this process when its parent ends (Linux)."""
     if sys.platform == "linux":
         import ctypes
 

@@ -52,7 +52,7 @@ def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
 
 
 def cubic_weights(xp: Any, fraction: Array) -> Array:
-    """Return the cubic weights of four neighbors for a point at `fraction` between the middle two."""
+    """Return the bicubic weights of four neighbors, for a point at `fraction` between the middle two."""
 
     def near(t: Array) -> Array:
         return ((CUBIC_COEFFICIENT + 2) * t - (CUBIC_COEFFICIENT + 3)) * t * t + 1
@@ -84,6 +84,7 @@ def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
 
 
 def _lanczos_filter(xp: Any, x: Array) -> Array:
+    """Return the weights of the Lanczos filter of radius 3 at distances x."""
     return xp.where(xp.abs(x) < 3, xp.sinc(x) * xp.sinc(x / 3), 0)
 
 

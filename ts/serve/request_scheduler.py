@@ -181,7 +181,7 @@ class RequestScheduler:
         return sum(map(len, self._queues))
 
     def _dispatch(self) -> None:
-        """Send queued requests to idle workers."""
+        """Send queued requests to idle workers, without starvation of the queue of lowest priority."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
         # Start with the queue of lowest priority, which would otherwise starve if priority classes share

@@ -71,9 +71,9 @@ class RequestMemoryBudget:
 
 
 def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
-    """Raise HTTPError if the Host header does not name this server.
+    """Raise HTTPError if the Host header does not name this server (DNS rebinding).
 
-    This prevents DNS rebinding: another site could resolve its name to the address of this machine, so that
+    Without this check, another site could resolve its name to the address of this machine, so that
     its pages could read responses of this server. An IP address is accepted, because no site can use it as a
     name.
     """
@@ -87,7 +87,7 @@ def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
 
 
 def check_origin(request: web.BaseRequest) -> None:
-    """Raise HTTPError if a page of another site sent the request."""
+    """Raise HTTPError if a page of another site sent the request (cross-site request forgery)."""
     origin = request.headers.get("Origin")
     host = request.headers.get("Host", "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):

@@ -11,7 +11,7 @@ INLINE wides wide_power(wides n) { return (wides)(((wide_ints)n << 52) + BITS.wi
 
 /* ---------------------------------------------------------------- exponentials of doubles */
 
-/* Range reduction x = r + n * ln(2); r is in two parts. */
+/* Range reduction x = r + n * ln(2); r is in two parts (double-double). */
 INLINE wides wide_reduced(wides x, wides *low, wides *n) {
     wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
     wides first = WIDE_FUSED(whole, -6.93147180369123816490e-01, x), r = WIDE_FUSED(whole, -1.90821492927058770002e-10, first);

@@ -119,8 +119,8 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Compute the digamma function: upward recurrence, then the asymptotic series; reflection for negative
-    `x`.
+    """Compute the digamma function: upward recurrence, then the asymptotic expansion; reflection for
+    negative `x`.
     """
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:

@@ -1,4 +1,4 @@
-"""Global lock for building shared tables: operators, types, graphs, code.
+"""Global reentrant lock for building shared tables: operators, types, graphs, code.
 
 A table is read-only after it is built.  While it is built, incomplete entries are visible; for example, a
 class is declared before its methods are compiled, because the methods refer to the class.  So only one thread

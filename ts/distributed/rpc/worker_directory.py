@@ -1,4 +1,4 @@
-"""Directories of the workers that this process can call.
+"""Directories (service discovery) of the workers that this process can call.
 
     directory = StaticWorkerDirectory(place, "worker1", ...)           a fixed set from one rendezvous
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  a cluster (`cluster`)

@@ -1,4 +1,4 @@
-"""Mutual authentication: both ends prove knowledge of a secret before the first message, without sending it.
+"""Mutual authentication by challenge-response: both ends prove knowledge of a secret, without sending it.
 
     listener                                               connector
         magic, nonce of the listener            ──►
@@ -70,5 +70,6 @@ def connector(secret: bytes) -> HandshakeSteps:
 
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
+    """Return the HMAC of the role and both nonces, which prevent replay attacks."""
     key = hashlib.sha256(secret).digest()  # a hash, because HMAC ignores zeros at the end of a key
     return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

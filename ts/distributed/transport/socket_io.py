@@ -20,7 +20,7 @@ _MAX_SYSCALL_BUFFERS: Final = 64
 
 
 def tune(sock: socket.socket) -> None:
-    """Set socket options: small messages are sent without delay, and keepalive is the failure detector.
+    """Set socket options: small messages without Nagle's delay, and keepalive as failure detector.
 
     Keepalive detects a dead peer within a minute.
     """

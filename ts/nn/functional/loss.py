@@ -189,7 +189,7 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the triplet margin loss of anchor, positive and negative examples."""
+    """Return the triplet margin loss (triplet loss) of anchor, positive and negative examples."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     return ts.triplet_margin_loss(

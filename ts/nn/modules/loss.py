@@ -336,7 +336,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Multi-class margin loss: the target class should exceed all other classes by a margin."""
+    """Multi-class margin loss (hinge loss): the target class should exceed all other classes by a margin."""
 
     __constants__ = ["p", "margin", "reduction"]
     p: int
@@ -362,7 +362,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """Triplet margin loss of anchor, positive and negative examples."""
+    """Triplet margin loss (triplet loss) of anchor, positive and negative examples."""
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
     margin: float

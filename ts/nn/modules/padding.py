@@ -81,37 +81,37 @@ class ConstantPad3d(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPadNd):
-    """Padding of 1 dimension by zeros."""
+    """Zero padding of 1 dimension."""
 
     ndim = 1
 
 
 class ZeroPad2d(_ZeroPadNd):
-    """Padding of 2 dimensions by zeros."""
+    """Zero padding of 2 dimensions."""
 
     ndim = 2
 
 
 class ZeroPad3d(_ZeroPadNd):
-    """Padding of 3 dimensions by zeros."""
+    """Zero padding of 3 dimensions."""
 
     ndim = 3
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """Padding of 1 dimension by reflection at the edges."""
+    """Reflection padding of 1 dimension at the edges."""
 
     ndim = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Padding of 2 dimensions by reflection at the edges."""
+    """Reflection padding of 2 dimensions at the edges."""
 
     ndim = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Padding of 3 dimensions by reflection at the edges."""
+    """Reflection padding of 3 dimensions at the edges."""
 
     ndim = 3
 

@@ -1,4 +1,4 @@
-"""Timer of statements: `timeit.Timer` with a warm-up, a number of threads, and blocks of runs."""
+"""Microbenchmark timer: `timeit.Timer` with a warm-up, a number of threads, and blocks of runs."""
 
 from __future__ import annotations
 

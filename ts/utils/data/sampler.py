@@ -107,7 +107,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Sampler of random indices, where index i has the probability weights[i]."""
+    """Weighted sampling: random indices, where index i has the probability weights[i]."""
 
     def __init__(
         self,
