@@ -425,7 +425,7 @@ class _GraphReader:
             return value.value
         if kind in _NUMBERS:
             return _union_value(written)
-        raise ArchiveError(f"a value is {kind}")
+        raise ArchiveError(f"a value has the unsupported kind {kind}")
 
     # ---- calls
 
