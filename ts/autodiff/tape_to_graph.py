@@ -190,7 +190,7 @@ class GraphBuilder:
         Raise UntraceableError for a meta tensor.
         """
         if x.is_meta:
-            raise UntraceableError("a tensor comes from nowhere")
+            raise UntraceableError("the operator that created a tensor is not recorded")
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
