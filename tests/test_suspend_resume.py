@@ -89,7 +89,7 @@ def test_suspend_from_outside():
     thread = threading.Thread(target=lambda: results.append(program.run()))
     thread.start()
     time.sleep(0.02)
-    with pytest.raises(RuntimeError, match="cannot be run by hand"):
+    with pytest.raises(RuntimeError, match="cannot be resumed: it is not stopped"):
         program.run()
     program.suspend()
     thread.join(10)

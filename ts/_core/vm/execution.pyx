@@ -507,7 +507,7 @@ cdef class ScriptCoroutine:
             raise ValueError(f"run: steps must be at least 1, not {steps}")
         while self.condition != ENDED:
             if self.condition != STOPPED:
-                raise RuntimeError(f"{self} cannot be run by hand")
+                raise RuntimeError(f"{self} cannot be resumed: it is not stopped")
             self.state.slice = slice
             if self.resume() == SUSPENDED:
                 return False
@@ -549,7 +549,7 @@ cdef class ScriptCoroutine:
     def go(self):
         """Run the program in this thread until it ends or waits; when its future finishes, it queues itself."""
         if self.condition != STOPPED:
-            raise RuntimeError(f"{self} cannot be run by hand")
+            raise RuntimeError(f"{self} cannot be resumed: it is not stopped")
         self.condition = QUEUED
         self.run_queued()
 

@@ -118,7 +118,7 @@ cdef class Verifier:
                     raise VerificationError(f"{what} {i} is invalid: {type(x).__name__}")
         for start, end, register, _ in self.handlers:
             if not (0 <= start <= end <= self.size and 0 <= register < self.registers):
-                raise VerificationError("wrong handler")
+                raise VerificationError("invalid range or register of an exception handler")
         return 0
 
     cdef int verify_row(self, Py_ssize_t i) except -1:
