@@ -47,7 +47,7 @@ def _processors() -> int:
 
 
 def partition_count(units: int) -> int:
-    """Return the number of partitions into which work of `units` should be divided, at least 1."""
+    """Return the number of partitions for work of `units`, by the grain size of a thread; at least 1."""
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 

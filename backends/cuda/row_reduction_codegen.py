@@ -1,4 +1,4 @@
-"""Generates the CUDA source of a fused kernel that ends in reductions over rows.
+"""Generates the CUDA source of a fused kernel that ends in reductions over rows (block reductions).
 
 In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
 

@@ -102,7 +102,7 @@ def _expect(call: CollectiveCall, own_array: Any) -> tuple[Any, list[list[Reques
 def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], own_array: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
-    """Yield each chunk of `out` after the corresponding chunks of all ranks were reduced into it."""
+    """Yield each chunk of `out` after the chunks of all ranks were reduced into it (pipelining)."""
     results = _chunks(out)
     own_chunks = results if own_array is out else _chunks(own_array)
     chunks = [_chunks(row) for row in rows]

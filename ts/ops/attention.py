@@ -51,6 +51,7 @@ def _scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
+    """Compute attention; `enable_gqa` repeats keys and values for grouped query attention."""
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype")
     if min(query.ndim, key.ndim, value.ndim) < 2:
@@ -126,7 +127,7 @@ def _linear(xp: Any, x: Array, weight: Array, bias: Array) -> Array:
 
 
 def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> Array:
-    """Return a boolean mask of excluded positions that broadcasts to the scores (N, heads, L, S)."""
+    """Convert an attention or padding mask to a bool mask of excluded scores (N, heads, L, S)."""
     n, _, rows, columns = scores
     hidden = mask if mask.dtype == common.BOOL else mask != 0
     shapes: dict[int | None, tuple[tuple[int, ...], tuple[int, ...]]] = {

@@ -1,4 +1,4 @@
-"""Adam: running mean of gradients, divided by the root of the running mean of squared gradients.
+"""Adam and AMSGrad: mean of gradients, divided by the root of the running mean of squared gradients.
 
 Adam(model.parameters(), lr=1e-3).step()
 """

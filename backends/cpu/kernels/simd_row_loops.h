@@ -147,11 +147,12 @@ static double row_squares(const float *x, ptrdiff_t n, float about, double *firs
 
 /* ---------------------------------------------------------------- softmax */
 
-/* exp(x) for x <= 0 and NaN, accurate to 1.5 units in the last place; 0 if the result would be subnormal. */
+/* exp(x) for x <= 0 and NaN by Estrin's scheme, accurate to 1.5 units in the last place; 0 if the result
+   would be subnormal. */
 INLINE lanes lane_exp_below(lanes x) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes r = LANE_FUSED(whole, 2.12194440e-4f, LANE_FUSED(whole, -0.693359375f, x)), rr = r * r;
-    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* Estrin's scheme has a shorter dependency chain than Horner's rule */
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* shorter dependency chain than Horner's rule */
     lanes q = r * 8.3334519073e-3f + 4.1665795894e-2f;
     p = p * rr + q;
     q = r * 1.6666665459e-1f + 5.0000001201e-1f;

@@ -1,4 +1,4 @@
-"""Memory overlap checks before writes, with PyTorch's errors.
+"""Overlap detection in memory before writes, with PyTorch's errors.
 
 In: the array to write, and the arrays to read; out: nothing, or a RuntimeError.
 
