@@ -5,8 +5,8 @@
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-If no instruction supports the type of the container, a method emits no code and returns False; the caller
-then emits a call of the operator.
+If no instruction supports the type of the container, the lowering method emits no code and returns False;
+the caller then emits a call of the operator.
 """
 
 from __future__ import annotations

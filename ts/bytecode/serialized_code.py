@@ -7,8 +7,8 @@
 
 The data refers to some objects outside of it: types and functions by name, source texts, and large tensors.
 The `CodeOwner` of the program, usually an archive, resolves these references.  `NotSerializableError` is
-raised for a program that cannot be represented as data; for example, it calls Python functions.  The data may
-come from untrusted files, so `Code` verifies it.
+raised for a program that cannot be represented as data, such as one that calls Python functions.  The data
+may come from untrusted files, so `Code` verifies it.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class CodeOwner:
         prepare: Prepare | None = None,
         plans: Callable[..., Specializations] | None = None,
     ) -> None:
-        self.type_named = type_named  # function from the text of a type to the type
+        self.type_named = type_named  # text of a type -> type
         self.function_named = function_named  # qualified name -> function or None
         self.sources = sources  # file name -> `Source`
         self.constants = constants  # tensors, to which the data refers by index
         self.prepare = prepare  # function that compiles a subgraph
-        # function from (parameter types, result type, guarded registers) to a table of specializations
+        # (parameter types, result type, guarded registers) -> table of specializations
         self.plans = plans
 
 
@@ -145,7 +145,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type; raise NotSerializableError if the text does not determine it."""
+    """Return the text of a type; raise NotSerializableError if the text does not identify the type."""
     try:
         round_trips = deserialize_spec(spec.text, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
@@ -338,9 +338,10 @@ def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
 class _LineTable:
     """Table of the distinct call stacks of a program's instructions.
 
-    A stack has four numbers per level, outermost level first: function, index of the source, start, end. A
-    source is stored as its file name if the owner has the file, else as its whole text. If the function is
-    missing, the preceding level is a built-in function, and this level is the source range of the call to it.
+    A stack has four items per level, outermost level first: function name, index of the source (-1: none),
+    start and end of the source range. A source is stored as its file name if the owner has the file, else as
+    its whole text. A level whose function name is None belongs to the preceding level, a built-in function:
+    it is the source range of the call to that function.
     """
 
     def __init__(self, owner: CodeOwner) -> None:
@@ -407,7 +408,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         items = self._items
         for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if items[i] is None:  # no function: source range of the call to the preceding level
+            if items[i] is None:  # source range of the call to the preceding level
                 continue
             if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
@@ -429,7 +430,10 @@ def _stacks(
 
 
 def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
-    """Return a function that returns the source in `data`; it always returns the same object."""
+    """Return a function that returns the `Source` described by `data`: a file name or the source's fields.
+
+    The function creates the source at its first call and caches it.
+    """
     if isinstance(data, str):
         source = owner.sources[data]
         return lambda: source

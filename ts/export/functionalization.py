@@ -265,7 +265,7 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        # keep the operator, because its decomposition depends on undecided conditions
+        # keep the operator, because its decomposition depends on a condition on sizes whose value is unknown
         except UndecidableError:
             return NotImplemented
         finally:

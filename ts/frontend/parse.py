@@ -132,7 +132,7 @@ def function_def(
     signature_only: bool = False,
     function_source: FunctionSource | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a live function, or `function_source` if it is not None.
+    """Parse the source of a Python function; `function_source` replaces the source of `function`.
 
     With `signature_only`, the body may be any Python code.
     """

@@ -154,7 +154,7 @@ class FusedProgram:
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
-        """Return the program as strings and numbers; `name_of` returns the key of an operator."""
+        """Return the program as lists of strings and numbers; `name_of` is called for each operator."""
 
         def data_of(operations: Iterable[FusedOp]) -> list[Any]:
             return [[name_of(operation.operator), *operation.operands] for operation in operations]

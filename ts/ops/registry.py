@@ -37,7 +37,7 @@ import numpy as np
 
 from ts import backends
 from ts._core.builtin_ops import registry as prims
-from ts._core.dispatch import subclasses  # noqa: F401  tells tensors of classes that are derived from them
+from ts._core.dispatch import subclasses  # noqa: F401  connects subclasses of `Tensor`
 from ts._core.dispatch.operator import Operator, set_layouts, set_narrow, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
 from ts._core.dispatch.signature import signature
@@ -111,7 +111,8 @@ class OperatorRecord:
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
     # True if it is pointwise but not a ufunc, and fusible on the CPU; the first argument is a tensor or mask
     tile: bool = False
-    # True if it is pointwise with per-channel vectors unless `training`, and fusible on the CPU
+    # True if it is pointwise with per-channel vectors unless the argument `training` is True, and fusible on
+    # the CPU
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
@@ -127,7 +128,7 @@ class OperatorRecord:
     whole: bool = False
     # Cast by autocast, such as "lower", "float32" or "widest": one for all devices, or device type -> cast
     autocast: str | Mapping[str, str] = ""
-    # Nanoseconds per unit, or a cost rule, if they differ from those of the family (`cost_model`)
+    # Nanoseconds per unit of work, or a cost rule, if they differ from those of the family (`cost_model`)
     work: float | Callable[..., float] | None = None
 
     # Effects
@@ -142,7 +143,7 @@ class OperatorRecord:
     # True if it calls user code such as hooks, which may mutate all reachable objects
     calls_programs: bool = False
     of_program: bool = False  # True if user functions implement the operator, and possibly its gradient
-    # Kernel that returns a future of the result, on which a script waits without blocking a thread
+    # Kernel that returns a future of the result, so that a script waits for it without blocking a thread
     begins: Kernel | None = None
 
     # Arguments and results
@@ -373,7 +374,11 @@ def shared_fields(**fields: Any) -> Callable[[K], K]:
 def inplace_of(
     record: OperatorRecord, overload: str | None = None, order: str = "", spelled: str = ""
 ) -> OperatorRecord:
-    """Return the record of the in-place variant, named `x_` or `spelled`; its result is `self`."""
+    """Return the record of the in-place variant, which writes its result to `self` and returns `self`.
+
+    The variant's name is the operator's name with an underscore (`aten::add_`), or `spelled` if it is given
+    (`aten::__iand__`).
+    """
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
     name = (spelled or head.partition(".")[0] + "_") + (f".{overload}" if overload else "")
@@ -514,7 +519,7 @@ def same(record: OperatorRecord) -> OperatorRecord | None:
 
 
 def _has_same_parameters(functional: OperatorRecord, record: OperatorRecord) -> bool:
-    """Return whether `functional` is no variant and has the argument types of the variant `record`."""
+    """Return whether `functional` is a functional variant with the argument types of `record`."""
     if functional.variant:
         return False
     pairs = (signature(r.schema_text).parameters for r in (functional, record))
@@ -635,7 +640,7 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
-# A function, so that the modules, which few programs need, are imported at its first call.
+# The modules are imported at the first call, because few programs need them.
 def _check_narrow(record: Any, dtype: Any, args: Any) -> None:
     from ts.ops import complex32, float8
 
@@ -648,7 +653,7 @@ def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
     return complex32.kernel(record, kernel, args)
 
 
-# A function, so that the module, which only `help` needs, is imported at its first call.
+# The module is imported at the first call, because only `help` needs it.
 def _documentation(name: str, operators: Sequence[Any]) -> str:
     from ts.ops import documentation
 

@@ -9,9 +9,9 @@
 Such a graph contains functional tensor operators and the tensor lists that they read.  Operators are added
 until a node outside the graph reads its results, writes, branches or has side effects; the graph is inserted
 before this node.  Non-tensor inputs must be equal in all calls, such as attributes, sizes and constants,
-because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself requests
-the gradient of a tensor (`torch.autograd.grad`, `y.grad`), one graph computes the tensor and another one
-reads it.
+because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself reads the
+gradient or the autograd history of a tensor (`torch.autograd.grad`, `y.grad`), operators that read the tensor
+are in another graph than the operator that computes it.
 
 At run time, gradients are recorded if an input requires grad.
 """
@@ -47,10 +47,11 @@ def set_subgraph_inlining(enabled: bool) -> None:
 
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
-    """Create differentiable graphs in all blocks.
+    """Create differentiable graphs in all blocks; return True if a graph was created.
 
-    With `threshold`, or if inlining is disabled, create the graphs of PyTorch's pass that have at least
-    `threshold` operators (`slice_autodiff_subgraphs`); otherwise graphs that are as large as possible.
+    By default, the graphs are as large as possible and have at least `THRESHOLD` operators. With `threshold`,
+    or after `set_subgraph_inlining(False)`, a graph contains only connected operators, as in PyTorch's pass
+    (`slice_autodiff_subgraphs`), and has at least `threshold` operators (default: 1).
     """
     results = _find_differentiated_values(graph.block())
     if threshold is None and _inlines_small_subgraphs:

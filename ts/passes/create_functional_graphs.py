@@ -6,8 +6,8 @@
 
 A node is functional if it does not write and has no side effects, and if its results are not written to and
 do not escape. An `if` or loop is functional if all its nodes are. Functional nodes are moved next to each
-other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` reverses the extraction,
-with nodes in PyTorch's order.
+other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` replaces the graphs by
+their nodes, which then have the same order as after PyTorch's passes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _inline_small_group(node)
-                changed |= count > 1  # the order of nodes may have changed
+                changed |= count > 1  # nodes were moved next to `node`, so their order may have changed
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)
                 sink_constants(node)
@@ -129,7 +129,7 @@ def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
 def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) -> None:
     """Move `node`, the immediate predecessor of `group`, to the start of the group's graph.
 
-    With `aliases`, the group's new results get the memory of the node's results.
+    With `aliases`, register that the group's new results may alias the same memory as the node's results.
     """
     inner = group["Subgraph"]
     inner_values = dict(zip(group.inputs(), inner.inputs(), strict=True))

@@ -49,7 +49,7 @@ cdef extern from "activation.h" nogil:
     void double_softened(const double *x, const double *soft, npy_intp n, double beta, double threshold, double *out)
 
 
-cdef struct Rows:                      # row kernels of one activation function
+cdef struct Rows:                      # functions that compute one activation of a contiguous row
     FloatRow of_floats
     DoubleRow of_doubles
 

@@ -8,7 +8,7 @@ of the loss.
 
 Losses are accumulated in double, in the order of the samples. For other dtypes and layouts,
 label smoothing, class probabilities as targets, and invalid classes or arguments, the Python kernel of the
-operator record runs and raises the errors.
+operator record runs instead; it raises the error for invalid values.
 """
 
 cimport numpy as cnp
@@ -41,7 +41,7 @@ cdef enum Reduction:                   # values as in PyTorch's `at::Reduction`
     SUM
 
 
-ctypedef struct Classes:               # operands of a loss
+ctypedef struct Classes:               # arguments of a loss function whose targets are class indices
     const void *x                      # scores, viewed as (outer, n, inner)
     const int64_t *target              # target classes, viewed as (outer, inner)
     const void *weight                 # class weights; NULL if all are 1

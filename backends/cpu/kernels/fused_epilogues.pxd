@@ -22,15 +22,17 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1
-# Return whether all epilogues that read a slot are part of the run; the slot then needs no array.
+# Return whether all epilogues that read a slot run within its stage; the slot then needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
 # Set the memory of the rows that epilogues read: an existing array, or an offset in the memory of a thread.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
-# The number of chunks of a stage; the elements [start, end) of a chunk.
+# Return the number of chunks of a stage.
 cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
+# Set `start` and `end` to the range of elements of a chunk, and the addresses of its rows in `memory`.
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
+# Run the epilogues on a chunk of whole rows, or compute the partial sums of a chunk of one row.
 cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
 # Combine the partial sums, after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
-# Run the epilogues that are not part of the run, each on the array of its input slot.
+# Run the epilogues that did not run within a stage, each on the array of its input slot.
 cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1

@@ -3,7 +3,7 @@
 In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether the
 group ran, and its results.
 
-    rows                               slots while a tile runs
+    operations                         slots while a tile runs
       2 = mul(0, 1)                      inputs      the elements, or a copy of the tile if they are strided
       3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
       4 = tanh(3)                        numbers     one element with a stride of 0
@@ -256,7 +256,7 @@ cdef object new_slot_array(Layout *layout, int slot, int kind):
 
 
 cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
-    """Add the epilogues of this stage whose input is contiguous to `run.ends`."""
+    """Add the epilogues of this stage whose input is contiguous to `run.epilogues`."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
     run.epilogues.count, run.epilogues.bytes = 0, 0

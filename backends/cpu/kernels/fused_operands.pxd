@@ -3,7 +3,7 @@
     BorrowedArray    an input that is a view: an array header without a Python object
     OperandAddress   address of a slot, with the strides between elements and between tiles
     Gather           a strided input: each tile is copied before it is read
-    StageEpilogues             epilogues that read whole rows of a stage's results, chunk by chunk
+    StageEpilogues   epilogues that read whole rows of a stage's results, chunk by chunk
     Run              all of the above, with the scalars and loops of this run
     Layout           shapes and strides of all slots, if the inputs differ in shape or strides
 
@@ -38,7 +38,7 @@ ctypedef struct BorrowedArray:
     npy_intp strides[MAX_RANK]
 
 
-ctypedef struct OperandAddress:                 # address of a slot
+ctypedef struct OperandAddress:        # address of a slot
     char *data
     npy_intp stride                      # byte distance between elements; 0 for a single element
     npy_intp advance  # bytes by which the address advances per element of a tile; 0 for buffers
@@ -54,7 +54,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
-ctypedef struct StageEpilogue:              # an epilogue of a stage
+ctypedef struct StageEpilogue:         # an epilogue of a stage
     EpilogueArgs args
     int slot                           # slot whose rows it reads
     # offset of the rows in a thread's memory, after the buffers; NO_INDEX if the rows are in an array
@@ -110,7 +110,8 @@ cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t
 # Set the addresses of tensors with one shape and equal, dense strides; `first` is set to one of these
 # tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` keeps them alive.
+# Prepare the per-channel vectors of operations on tensors with the layout of `like`; add the vectors to
+# `held`, which keeps them alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
 # Set the shapes and strides of the results, and of inputs that broadcast, have gaps or differ in dimension
 # order.

@@ -288,9 +288,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
 
 
 cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
-    """Set the strides of each tile_op's result to the strides that its operator would choose outside of a
-    group.
-    """
+    """Set the strides of each step's result to those that its operator would choose outside of a group."""
     cdef TileOp *tile_op
     cdef int i, k, slot
     for i in range(plan.count):
@@ -321,7 +319,7 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
 
 
 cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, TileOp *tile_op) noexcept nogil:
-    """Set the strides of a tile_op's result.
+    """Set the strides of a step's result.
 
     The operands determine the dimension order, as in `tensor_iterator.new_result`.
     """
@@ -466,7 +464,7 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Set the address of an input that has a single stride; otherwise add a copy that runs tile by tile.
+    """Set the address of an input with a single stride; for other inputs, add a copy that runs for each tile.
 
     Return False if there are too many copies.
     """
@@ -490,7 +488,7 @@ cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_
 
 
 cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Prepare the loops of rows with scalar parameters; return False if a loop does not support its
+    """Prepare the loops of operations with scalar parameters; return False if a loop does not support its
     parameters.
     """
     cdef IValue *others[MAX_ARGUMENTS]

@@ -1,14 +1,16 @@
 """Fusion groups in the format of the kernels (`FusedGroup`), and execution plans for given dtypes
 (`FusedPlan`).
 
-    slots      inputs, then the result of each row, then scalars and conversions to the dtype of a reading row
-    steps      one for each row or conversion: its loop, the slots it reads, the slot it writes
-    stages     steps whose results have equal shapes, smaller shapes first: `x * sigmoid(row)` computes the row once
-    buffers    tiles of memory for results that are read only within their stage
-    ends       epilogues: operators that read whole rows of results, after all steps
+    slots      inputs, then the result of each operation, then numbers and values converted to another dtype
+    steps      one per operation or conversion (`TileOp`): its loop, the slots it reads, the slot it writes
+    stages     steps whose results have equal shapes; those with smaller shapes run first, so that in
+               `x * sigmoid(y)` with a smaller `y`, each element of `sigmoid(y)` is computed once
+    buffers    memory of one tile each, for results that are read only within their stage
+    epilogues  operators that read whole rows of the steps' results
 
-A row is one operator of the group's program. `fused_executor.pyx` executes a plan; `fused_operands` computes the
-addresses of its slots.
+The operations are those of the group's program (`ts.fusion.program`). A tile is a range of elements that is
+processed by all steps of a stage before the next tile. `fused_executor.pyx` executes a plan; `fused_operands`
+computes the addresses of its slots.
 """
 
 cimport cython
@@ -28,14 +30,14 @@ cdef enum:
     MAX_INPUTS = 32
     MAX_STAGES = 8
     MAX_OPERANDS = 3
-    MAX_ARGUMENTS = 4                  # maximal arguments of a row: operands and scalar parameters
+    MAX_ARGUMENTS = 4                  # maximal arguments of an operation: operands and scalar parameters
     MAX_EPILOGUES = 4                  # maximal epilogues of a group
-    MAX_EPILOGUE_ARGUMENTS = 9  # maximal arguments of an epilogue, or of a row with per-channel vectors
+    MAX_EPILOGUE_ARGUMENTS = 9  # maximal arguments of an epilogue or a per-channel operation
     MAX_VIEWS = 16                     # maximal view inputs of a group
-    MAX_SCALAR_LOOPS = 24              # maximal rows with scalar parameters
+    MAX_SCALAR_LOOPS = 24              # maximal operations with scalar parameters or per-channel vectors
     NO_INDEX = -1
 
-cdef enum GuardBits:                        # kind of one input of a plan, encoded in one word
+cdef enum GuardBits:                   # guard of a plan: kind and dtype of one input, encoded in 32 bits
     UNSUPPORTED = 0                    # unsupported value
     A_NUMBER = 1 << 8                  # Python number; the low bits are the tag of its IValue
     A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
@@ -49,9 +51,11 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    int tile  # index of the tile that has the loop; NO_INDEX if `function` is the loop
+    # index in `Run.tile` of a loop with parameters that are read when the group runs; NO_INDEX if the loop is
+    # `function`, which has none
+    int tile
     ReadTile read
-    ReadChannels by_channels           # for loops with per-channel vectors; otherwise NULL
+    ReadChannels by_channels           # for loops with per-channel vectors, else NULL
 
 ctypedef struct ViewInput:                  # an input that is a view of another input
     int input
@@ -75,10 +79,10 @@ cdef class FusedPlan:
     cdef readonly str unsupported_reason          # reason why the plan cannot run; "" if it can
     cdef bint runnable
     cdef readonly int64_t runs
-    cdef list loops                    # keeps the memory behind the data pointers of the steps alive
+    cdef list loops                    # owners of the memory to which `TileOp.data` points
     cdef int slots
     cdef int kind[MAX_SLOTS]           # ScalarType of a slot
-    cdef int at[MAX_SLOTS]             # input or row -> slot that has its elements
+    cdef int at[MAX_SLOTS]             # input or operation -> slot that has its elements
     cdef int source[MAX_SLOTS]         # scalar or conversion -> slot whose elements it converts
     cdef int producer[MAX_SLOTS]       # slot -> step that writes it, or NO_INDEX
     cdef bint is_result[MAX_SLOTS]     # True for slots that are results of the group
@@ -90,10 +94,10 @@ cdef class FusedPlan:
     cdef int count                     # number of steps
     # the default dtype for which the plan was made; NO_INDEX if the plan does not depend on it
     cdef int default
-    cdef int tiles                     # number of rows with scalar parameters
+    cdef int tiles                     # number of steps whose loop is in `Run.tile`
     cdef npy_intp tile                 # number of elements of a tile
-    cdef bint has_elements  # True if a row computes a single element; such a row needs a separate stage
-    cdef bint is_element[MAX_SLOTS]    # True if a slot has one element for any tile size
+    cdef bint has_elements  # True if a step computes a single element; such a step needs a separate stage
+    cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element, which is used for all tiles
     cdef bint in_rows[MAX_SLOTS]       # True if a loop reads the slot as a contiguous row
     cdef TileOp tile_ops[MAX_SLOTS]
     cdef Schedule uniform_schedule     # schedule for results that all have the same shape
@@ -103,22 +107,22 @@ cdef class FusedPlan:
 @cython.final
 cdef class FusedGroup:
     cdef readonly object program
-    cdef list operators                # operator of each row
+    cdef list operators                # operator of each operation
     cdef readonly list plans
-    # number of calls that did not run as a group because `ts.limits` are active
-    cdef readonly int64_t left_to_limits
-    cdef readonly int64_t left_for_inputs    # the same because of a device, dtype or number
-    cdef readonly int64_t left_for_shapes    # the same because of shapes or strides
+    # number of calls that ran the separate operators instead of the group, by reason:
+    cdef readonly int64_t left_to_limits     # `ts.limits` are active
+    cdef readonly int64_t left_for_inputs    # unsupported device, dtype or number
+    cdef readonly int64_t left_for_shapes    # unsupported shapes or strides
     cdef int inputs
     cdef int op_count
     cdef int outputs
-    cdef int out_at[MAX_SLOTS]         # slots of the outputs; inputs are counted first, then rows
+    cdef int out_at[MAX_SLOTS]         # output -> its value number in the program
     cdef bint is_dtype[MAX_INPUTS]  # True if an input is a number that stands for the dtype of a conversion
     cdef int arity[MAX_SLOTS]
     cdef int operands[MAX_SLOTS][MAX_EPILOGUE_ARGUMENTS]
-    cdef bint is_plain[MAX_SLOTS]      # True if the result of a row is always C-contiguous
-    cdef bint in_any_order             # True if `is_plain` is False for all rows
-    cdef bint by_channels              # True if a row has per-channel vectors
+    cdef bint is_plain[MAX_SLOTS]      # True if the result of an operation is always C-contiguous
+    cdef bint in_any_order             # True if `is_plain` is False for all operations
+    cdef bint by_channels              # True if an operation has per-channel vectors
     cdef bint is_argument[MAX_INPUTS] # True if an input is only an argument of a view or an epilogue
     cdef int view_count
     cdef ViewInput views[MAX_VIEWS]
@@ -130,7 +134,7 @@ cdef class FusedGroup:
     cdef FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple view_inputs) except -1
-    # Return the plan for these inputs, creating it at first; None if an input is unsupported.
+    # Return the plan for these inputs, created on first use; None if an input is unsupported.
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
     cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)

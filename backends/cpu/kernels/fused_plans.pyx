@@ -1,4 +1,4 @@
-"""Planning of fusion groups: selects the loop of each row for given dtypes, and the buffer of its result.
+"""Planning of fusion groups: selects the loop of each operation for given dtypes, and its result's buffer.
 
 In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan`
 for their dtypes.
@@ -81,7 +81,7 @@ cdef TileOp *add_tile_op(FusedPlan plan, int out, int kind) noexcept:
 
 
 cdef void finish_tile_op(FusedPlan plan, TileOp *tile_op) noexcept:
-    """Set the flags of a tile_op's result from the flags of its operands."""
+    """Set the flags of a step's result from the flags of its operands."""
     cdef int k
     plan.is_element[tile_op.out] = True
     for k in range(tile_op.arity):
@@ -172,9 +172,7 @@ cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
 
 
 cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
-    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion tile_op if it does not
-    exist.
-    """
+    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion if it does not exist."""
     cdef TileOp *tile_op
     cdef int existing
     if plan.kind[slot] == kind:
@@ -200,7 +198,7 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
 
 
 cdef TileOp *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Append a tile_op whose loop is selected at run time; return NULL if the plan is full.
+    """Append a step whose loop is selected when the group runs; return NULL if there are too many such steps.
 
     The step reads slot `first` as contiguous rows.
     """
@@ -220,7 +218,7 @@ cdef class FusedGroup:
     """The program of a fusion group as C structures, with its cached plans."""
 
     cdef int read(self, program) except -1:
-        """Read the rows of a program; raise ValueError if the program exceeds a limit."""
+        """Read the operations of a program; raise ValueError if the program exceeds a limit."""
         cdef int i, k
         self.program = program
         self.plans = []
@@ -321,8 +319,9 @@ cdef class FusedGroup:
         return plan
 
     cdef str choose_loops(self, FusedPlan plan):
-        """Determine the dtype of each slot and the loop of each row; return the reason if a row has no loop,
-        else "".
+        """Determine the dtype of each slot and the loop of each operation.
+
+        Return the reason if an operation has no loop, else "".
         """
         cdef int i
         cdef Operator op
@@ -359,7 +358,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops):
-        """Add the tile_op of an operator with ufunc loops; return the reason if the operator is unsupported,
+        """Add the step of an operator with ufunc loops; return the reason if the operator is unsupported,
         else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], second = NO_INDEX, kind = plan.kind[first]
@@ -391,7 +390,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_tile(self, FusedPlan plan, int op_index, ReadTile read):
-        """Add the tile_op of an operator whose scalar parameters are read when the group runs.
+        """Add the step of an operator whose scalar parameters are read when the group runs.
 
         Return the reason if it is unsupported, else "".
         """
@@ -411,7 +410,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_channels(self, FusedPlan plan, int op_index, ReadChannels read):
-        """Add the tile_op of an operator whose per-channel vectors are read when the group runs.
+        """Add the step of an operator whose per-channel vectors are read when the group runs.
 
         Return the reason if it is unsupported, else "".
         """
@@ -459,7 +458,9 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_conversion(self, FusedPlan plan, int op_index):
-        """Add a conversion to a dtype or to a tensor's dtype; add no step for operands of this dtype.
+        """Add a conversion to a given dtype or to a tensor's dtype, unless the operand has this dtype.
+
+        Return the reason if it is unsupported, else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], target, to
         if self.arity[op_index] != 2 or plan.kind[first] == NO_INDEX:
@@ -549,8 +550,8 @@ cdef class FusedGroup:
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
         """Release the buffers whose last reader is this step.
 
-        If `before`, the result has no buffer yet: release the buffers that it can overwrite in place.
-        Otherwise release the other buffers.
+        This function is called twice per step. If `before`, the step's result has no buffer yet: release the
+        buffers that the result may overwrite. The second call releases the other buffers.
         """
         cdef TileOp *tile_op = &plan.tile_ops[schedule.order[at]]
         cdef npy_intp width = item_size(plan.kind[tile_op.out])

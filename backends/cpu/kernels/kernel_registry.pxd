@@ -69,7 +69,7 @@ ctypedef struct EpilogueArgs:
     double by
     const void *vectors[2]             # vectors with one element per row element, or NULL
 
-# For an operator that can args groups (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
+# For an operator that can be an epilogue (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
 # `kind` in a tensor of shape `dims`, from the other arguments. Returns False if it does not reduce whole rows
 # along the last dimensions, or does not support the arguments.
 ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept

@@ -74,7 +74,7 @@ ctypedef double (*FloatUnary)(double) noexcept nogil
 ctypedef double complex (*ComplexUnary)(double complex) noexcept nogil
 
 
-cdef struct Unary:                 # `data` of operators with one argument
+cdef struct Unary:                 # functions of a unary operator by kind of number
     FloatUnary of_real
     ComplexUnary of_complex
 

@@ -36,7 +36,7 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-cdef struct Binary:  # `data` of operators with two arguments; NULL for unsupported kinds of numbers
+cdef struct Binary:  # functions of a binary operator by kind of number; NULL if the kind is unsupported
     IntBinary of_int
     IntChecked of_int_checked
     FloatBinary of_real

@@ -18,7 +18,7 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor, set_derived
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# Members of `Tensor` that do not call `__torch_function__`: creation, copies, pickling, attribute access,
+# Members of `Tensor` that do not call `__torch_function__`: creation, copies, pickling and attribute access.
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__

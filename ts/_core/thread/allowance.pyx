@@ -2,7 +2,7 @@
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
     take_bytes(n)                      called when lists, dicts, tuples and objects grow; MemoryExceeded beyond the budget
-    credit_bytes(n)                      called when these shrink or are freed
+    credit_bytes(n)                    called when these shrink or are freed
     NumPy arrays                       counted by a NumPy memory handler, set on threads with a budget
     take_text(n)                       called for strings, which Python allocates: see below
 

@@ -2,14 +2,15 @@
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
     directory.peer("worker1")         a known worker, or looked up at the scheduler; RuntimeError if unknown
-    directory.over.wait()             until membership ends; directory.error is the cause, None on shutdown
+    directory.over.wait()             until membership ends; directory.error: its cause, or None
 
     membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
     query connection             "find", "members" ──►                  ◄── responses
 
 If the scheduler fails, calls between workers that know each other continue, and this process tries to rejoin
 with its name and id for `rejoin_timeout` seconds.  The name of a removed worker is forgotten: another worker
-may take it, with a new id.  Names of known workers that the scheduler has lost remain valid.
+may take it, with a new id.  While the scheduler is unavailable, the names of known workers remain valid;
+after this process has rejoined, names are looked up again.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class ClusterShutdownError(Exception):
 
 
 class ClusterWorkerDirectory(WorkerDirectory):
-    """Worker directory of a cluster: known workers; the scheduler is asked for unknown ones."""
+    """Table of the known workers of a cluster; unknown workers are looked up at the scheduler."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     ) -> None:
         """Join the cluster at `address`; if `name` is empty, the scheduler chooses a name.
 
-        rejoin_timeout   seconds in which workers try to rejoin after the scheduler is lost
+        rejoin_timeout   seconds for which this process tries to rejoin after the scheduler has failed
         """
         self.address = address
         self.error: Exception | None = None
@@ -104,7 +105,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     def can_have_id(self, worker_id: int) -> bool:
         """Return True if `worker_id` may be the id of a worker.
 
-        Workers may have joined after this process.
+        The id may be unknown to this process, because workers may have joined later.
         """
         return worker_id >= 0
 
@@ -137,7 +138,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return [self.add(row["number"], row["name"], row["address"]).info for row in workers]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until the calls of this process have finished; other workers stay in the cluster."""
+        """Wait until the calls made by this process have finished; other workers stay in the cluster."""
         self.agent.wait_until_idle(remaining(), own_calls_only=True)
 
     def close(self) -> None:
@@ -154,7 +155,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     def _query_scheduler(self, message: Message, otherwise: str) -> Any:
         """Return the scheduler's response.
 
-        If it is unavailable, raise RuntimeError that begins with `otherwise`.
+        If the scheduler is unavailable, raise RuntimeError with a message that begins with `otherwise`.
         """
         if self._scheduler_failure is not None:
             raise RuntimeError(
@@ -196,7 +197,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 response = await comm.read()
                 if response["status"] != "OK":
                     raise JoinError(response.get("message") or response.get("text"))
-                await comm.read()  # the greeting that the scheduler sends to dask workers
+                await comm.read()  # the initial message that dask's scheduler sends to workers
             except BaseException:
                 comm.abort()
                 raise
@@ -294,13 +295,13 @@ class ClusterWorkerDirectory(WorkerDirectory):
         )
 
     def _forget_address(self, address: str) -> None:
-        """Remove the name of the worker at an address; its id stays, since ids are never used again."""
+        """Remove the name of the worker at an address; its id stays registered, since ids are not reused."""
         for name, peer in list(self._by_name.items()):
             if peer.address == address and peer.info != self.info:
                 self._by_name.pop(name, None)
 
     async def _announce_leave(self) -> None:
-        """Notify the scheduler that this process leaves; its acknowledgement frees the name."""
+        """Notify the scheduler that this process leaves; wait, with a timeout, until the name is free."""
         assert self._membership_comm is not None and self._membership_task is not None
         self._leaving = True
         try:

@@ -1,7 +1,7 @@
 """Directories (service discovery) of the workers that this process can call.
 
-    directory = StaticWorkerDirectory(place, "worker1", ...)           a fixed set from one rendezvous
-    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  a cluster (`cluster`)
+    directory = StaticWorkerDirectory(endpoint, "worker1", ...)           a fixed set from one rendezvous
+    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  a cluster (`cluster_membership`)
 
     directory.info                     WorkerInfo of this process
     directory.peer("worker2")          a worker by name, id or WorkerInfo
@@ -60,7 +60,7 @@ class WorkerDirectory:
     def peer_with_id(self, worker_id: int, name: str, address: str) -> Peer:
         """Return the peer with this id.
 
-        Register it by id only, as its name may belong to another worker now.
+        If it is new, register it by id only, because its name may now belong to another worker.
         """
         peer = self.peers.get(worker_id)
         if peer is None:
@@ -106,7 +106,7 @@ class WorkerDirectory:
         return [peer.info for peer in self.peers.values() if peer.info != self.info]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until this process may leave; subclasses define when."""
+        """Wait until this process may leave; subclasses define the condition."""
         raise NotImplementedError
 
     def close(self) -> None:
