@@ -18,7 +18,9 @@ be the same object. A value points to a set of locations; a container's location
 Sets are bit masks in Python integers. Most results have no aliases and get no location. The analysis is
 flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers feed values
 back. It uses the alias annotations of schemas: `(a)` shares memory, `(a!)` is written to, `(*)` may be any
-memory reachable from outside or from the arguments, `(a -> *)` is stored into a container.
+memory reachable from outside or from the arguments, `(a -> *)` is stored into a container. A result without
+annotation is new memory. A node without a schema and an operator that runs other programs may return any
+memory that they can reach, and write to it if they have side effects (`_visit_unknown`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contiguous copies of arguments for a C kernel; `in_order.pxd` describes the contract."""
+"""Contiguous copies of arguments for a C kernel; `contiguous_arguments.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject

@@ -1,4 +1,4 @@
-"""Iteration over index tensors; `places.pxd` describes the contract."""
+"""Iteration over index tensors; `index_iterator.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject

@@ -1,4 +1,6 @@
-"""Microkernels of products and convolutions (`simd_tiles.h`) for the processor's widest vectors.
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the SIMD level.
+
+The level is chosen in `simd_level.h`.
 
     microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
