@@ -62,7 +62,7 @@ class ViewInput(NamedTuple):
         """Return the view of the tensor in `args`; raise IndexError or RuntimeError for invalid arguments."""
         views = self.operator(args[self.input], *(args[i] for i in self.operands))
         if self.result_count and len(views) != self.result_count:
-            raise IndexError("{len(views)} views, not {self.result_count}")
+            raise IndexError(f"{len(views)} views, not {self.result_count}")
         return views[self.result_index] if self.result_count else views
 
 
