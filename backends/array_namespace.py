@@ -17,7 +17,7 @@ so that kernels need not test the type of their arrays:
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
     xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
     xp.random_stream          a function that returns the device's random stream, or None;
-                              `streams` names the device whose random streams are used
+                              `xp.streams` is the device type of the random streams
 
 `WrappedNamespace` creates such a namespace from a plain module, for backends of other packages.
 """
@@ -67,9 +67,9 @@ class Namespace:
         return result
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """Return an implementation of function `name` as one kernel for float32 and float64; else None.
+        """Return a kernel that computes the whole function `name` in one pass; None if there is none.
 
-        For None, the operator computes the function by several NumPy calls.
+        The kernel supports float32 and float64. Without it, the operator makes several NumPy calls.
         """
         return None
 

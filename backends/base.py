@@ -31,7 +31,7 @@ Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of a
 def default_of(kernel: Kernel, parameter: str) -> Any:
     """Return the default value of a kernel's parameter.
 
-    The defaults of parameters such as `compute` are functions that a backend may replace.
+    For example, the default of `compute` is a function that a backend replaces by a faster function.
     """
     return inspect.signature(kernel).parameters[parameter].default
 

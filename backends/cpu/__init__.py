@@ -52,7 +52,7 @@ class CpuBackend(Backend):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
-        """Return the bound kernel, which first checks for dtypes without a kernel in PyTorch."""
+        """Return the kernel for a record; it first rejects dtypes that PyTorch's kernel does not support."""
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 

@@ -20,7 +20,7 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return int64 keys with the order of the elements, as rows: one row per slice along `axis`."""
+    """Return a matrix of int64 keys that compare like the elements; a row is a slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -71,5 +71,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Return the numbers `k`, one for each slice along `axis`, as a vector in the order of `_keys`."""
+    """Return `k`, an array with one rank per slice along `axis`, in the order of the rows of `_keys`."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

@@ -141,7 +141,7 @@ def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
-    """Return OpenBLAS's "config", or the "corename" whose kernels it uses; None for another library."""
+    """Return OpenBLAS's `what`: "config", or "corename" (name of its kernels); None for another library."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

@@ -34,12 +34,12 @@ _MAX_CACHED_ROWS = 1 << 16
 
 
 class ConvAxis(NamedTuple):
-    """One dimension of one phase.
+    """Convolution phase along one dimension.
 
     Output element first + t * output_stride reads input element t * input_stride + offset.
     """
 
-    taps: list[tuple[int, int]]  # (index into the weight, offset)
+    taps: list[tuple[int, int]]  # (index in the kernel window, offset of the input element)
     input_stride: int
     number: int  # number of output elements of the phase (values of t)
     first: int = 0
@@ -160,7 +160,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
-    """Return the plan for inputs with the size of `x`; it is cached in `g` unless it is large."""
+    """Return the decomposition for inputs with the size of `x`; it is cached in `g` unless it is large."""
     decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
     if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
         g.decomposition = decomposition

@@ -198,7 +198,7 @@ def _contract_pair(
     positions: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Contraction, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
-    # A dimension of size 1 that broadcasts is dropped.
+    # Drop the dimensions of an operand that have size 1 and are broadcast.
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
     batch = [c for c in first if c in second and c in needed]
     inner = [c for c in first if c in second and c not in needed]

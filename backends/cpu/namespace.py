@@ -69,7 +69,7 @@ class CpuNamespace(WrappedNamespace):
         return import_module(".argsort", __package__)
 
     def scipy(self, module_name: str) -> Any:
-        """Return `scipy.<part>`; afterwards, limits on BLAS threads apply to SciPy's BLAS too."""
+        """Return `scipy.<module_name>`, and limit the number of BLAS threads in SciPy too."""
         from .kernels import blas_thread_limit
 
         result = super().scipy(module_name)

@@ -1,10 +1,10 @@
 """Intra-op thread pool of the CPU: a parallel for loop over the partitions of an operator's work.
 
-In: a function of (part, parts), which computes one partition; out: nothing; all partitions have run. The
-values of elements must not depend on the division into partitions, so that results are bit-identical for
-every number of threads.
+In: a function of (index of a partition, number of partitions), which computes one partition; out: nothing;
+all partitions have run. The values of elements must not depend on the division into partitions, so that
+results are bit-identical for every number of threads.
 
-    run(lambda part, parts: fill(part, parts), 2)      part 0 on this thread, part 1 on a worker thread
+    run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
 
 `ts.set_num_threads` sets the number of threads. The default is OMP_NUM_THREADS, else the number of CPUs that
 the process can use.

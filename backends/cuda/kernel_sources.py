@@ -30,7 +30,7 @@ C_TYPES = {
     "uint64": "unsigned long long", "float16": "half_bits", "bfloat16": "bfloat_bits",
     "float32": "float", "float64": "double",
 }  # fmt: skip
-CHARACTERS = {  # dtype -> the dtype character of `Record.types`
+CHARACTERS = {  # dtype -> the dtype character of `OperatorRecord.types`
     "bool": "?", "uint8": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
     "int64": "l", "uint64": "L", "float16": "e", "bfloat16": "e", "float32": "f", "float64": "d",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""CUDA C++ for row reductions by warp shuffles, generated from row expressions (`Record.cuda_rows`).
+"""CUDA C++ for row reductions by warp shuffles, generated from row expressions (`OperatorRecord.cuda_rows`).
 
     sum(a) / n                                      mean: a is an element of the row, n the number of elements
     m = largest(a); exp(a - m) / sum(exp(a - m))    softmax

@@ -6,10 +6,10 @@ separately.
 
     softmax(h, -1)    of h (32, 100): 32 rows of 100 elements, by the record's row expression
 
-An epilogue can be fused if its record has a row expression (`Record.cuda_rows`) for these arguments and it
-reads along the last dimensions. The operator's own kernel, run on the meta device, validates the arguments
-and determines dtype and shape of the result. An operator outside of a group runs as a group with one epilogue
-and no other operator, so its results have the same bits.
+An epilogue can be fused if its record has a row expression (`OperatorRecord.cuda_rows`) for these arguments
+and it reads along the last dimensions. The operator's own kernel, run on the meta device, validates the
+arguments and determines dtype and shape of the result. An operator outside of a group runs as a group with
+one epilogue and no other operator, so its results have the same bits.
 
 A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
 (`reduction_codegen.split_reduction`); a second kernel then combines the results of the chunks.

@@ -30,10 +30,10 @@ from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_te
 cnp.import_array()
 
 cdef enum:
-    TILE = 512                         # elements
+    TILE = 512                         # number of elements of a tile
 
 cdef extern from "numpy/arrayobject.h":
-    # takes over the reference to the dtype
+    # steals the caller's reference to the dtype
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "activation.h" nogil:

@@ -179,8 +179,8 @@ cdef object feed_forward(object x, bint use_gelu, list weights, list panels):
 
 
 cdef enum:
-    FIRST_WEIGHT = 3                   # argument positions: weights and biases of the projections start at 3,
-    FIRST_NORM = 10                    # those of both layer norms and of the feed-forward network at 10
+    FIRST_WEIGHT = 3                   # argument position of the first weight of the projections
+    FIRST_NORM = 10                    # argument position of the first weight of the layer norms
     MASK_ARGUMENT = 18
     SOURCE_MASK = 0                    # `mask_type` of an (L, L) mask; a padding mask has shape (N, L)
     PADDING_MASK = 1

@@ -48,9 +48,9 @@ cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 cdef enum:
     DEPTH_BLOCK = 128                  # maximal depth (channels times taps) of a block; its panel has 24 KiB
     MAX_PANELS_PER_TASK = 4            # a larger task reads weights beyond the L2 cache less often
-    # the source is read in place, without panels, for at most this number of filter tiles,
+    # maximal number of filter tiles for which the source is read in place, without panels
     MAX_UNPACKED_TILES = 8
-    MIN_UNPACKED_TAPS = 4              # if a channel has at least this number of taps
+    MIN_UNPACKED_TAPS = 4              # minimal number of taps for which more than 2 tiles are read in place
     LARGE_WEIGHT_BYTES = 1 << 19       # a weight of this size does not fit in the L2 cache
     DEPTHWISE_BLOCK = 2048             # positions that a depthwise convolution computes at a time
 
@@ -105,7 +105,7 @@ cdef class InputLayout:
 
 @cython.final
 cdef class SubConvolution:
-    """Correlation of a convolution: kernel taps, and output positions of the results.
+    """One correlation of a convolution: its kernel taps, and the output positions of its results.
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
     dimensions. Results are written in runs of `row` positions that are `output_stride` apart in the output; `row_q` is
@@ -140,7 +140,7 @@ cdef struct Job:
     # State of one correlation; strides and offsets count elements.
     Kernels *kernels
     char *input
-    int64_t input_strides[5]           # image, channel, 3 spatial
+    int64_t input_strides[5]           # strides of image, channel and 3 spatial dimensions
     char *source
     int64_t source_image
     int64_t source_channel
@@ -148,7 +148,7 @@ cdef struct Job:
     char *packed                       # packed weight
     int64_t packed_group
     char *weight
-    int64_t weight_strides[6]          # group, filter, channel, 3 of the window
+    int64_t weight_strides[6]          # strides of group, filter, channel and 3 window dimensions
     char *bias
     int64_t bias_stride
     char *out

@@ -66,10 +66,10 @@ cdef class Weights:
     cdef int64_t groups
     cdef int64_t channels              # channels per group
     cdef int64_t filters               # filters per group
-    cdef int64_t panels                # number of panels of filters; SIMD vectors per panel
-    cdef int64_t vectors
-    cdef int64_t blocks                # number of blocks of channels; channels per block
-    cdef int64_t block
+    cdef int64_t panels                # number of panels of filters
+    cdef int64_t vectors               # number of SIMD vectors of a panel
+    cdef int64_t blocks                # number of blocks of channels
+    cdef int64_t block                 # number of channels of a block
     cdef bint prepared
 
     def __dealloc__(self):

@@ -40,7 +40,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "numpy/arrayobject.h":
-    # takes over the reference to the dtype
+    # steals the caller's reference to the dtype
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "broadcast_loops_2d.h" nogil:

@@ -94,7 +94,7 @@ cdef class FusedPlan:
     cdef int count                     # number of steps
     # the default dtype for which the plan was made; NO_INDEX if the plan does not depend on it
     cdef int default
-    cdef int tiles                     # number of steps whose loop is in `Run.tile`
+    cdef int tiles                     # number of steps whose loop and parameters are in `Run.tile`
     cdef npy_intp tile                 # number of elements of a tile
     cdef bint has_elements  # True if a step computes a single element; such a step needs a separate stage
     cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element, which is used for all tiles

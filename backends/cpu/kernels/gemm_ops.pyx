@@ -230,7 +230,7 @@ cdef int store_product(Operator op, IValue *r, const int32_t *at, object result,
 
 
 cdef int run_product(Operator op, IValue *r, const int32_t *at, int max_rank) except -1:
-    """Compute the product of two tensors with at max_rank `max_rank` dimensions each."""
+    """Compute the product of two tensors with at most `max_rank` dimensions each."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > max_rank or ndim_of(y) > max_rank:

@@ -5,8 +5,8 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
-    BLOCK_ROWS = 256                   # rows of a product block. Both operand blocks,
-    BLOCK_COLUMNS = 192                # 256 x 256 and 256 x 192 elements, fit in the L2 cache
+    BLOCK_ROWS = 256                   # rows of a product block; its left operand fits in the L2 cache
+    BLOCK_COLUMNS = 192                # columns of a product block; its right operand fits in the L2 cache
     BLOCK_DEPTH = 256
 
 # Return whether vectors have at least 256 bits; the tiles then take 50 to 90 % of the time of OpenBLAS.

@@ -17,12 +17,12 @@ ctypedef struct Tile:
     npy_intp channels
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# For an operator in a fusion group (`Record.tile`): prepare the loop over the first argument, a tensor of
-# dtype `kind`, from the other arguments. Returns False if no loop supports them.
+# For an operator in a fusion group (`OperatorRecord.tile`): prepare the loop over the first argument, a tensor
+# of dtype `kind`, from the other arguments. Returns False if no loop supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# For an operator with per-channel vectors (`Record.channels`): like ReadTile, with vectors of `tile.channels`
-# elements. `memory` is a buffer for two such vectors, which the loop reads.
+# For an operator with per-channel vectors (`OperatorRecord.channels`): like ReadTile, with vectors of
+# `tile.channels` elements. `memory` is a buffer for two such vectors, which the loop reads.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1

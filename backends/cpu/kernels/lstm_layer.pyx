@@ -241,8 +241,8 @@ cdef class LstmBackward:
     """The inputs and gradients of one layer during its backward."""
 
     cdef Weights w
-    cdef object input                  # (time * batch, inputs)
-    cdef object output                 # (time, batch, width)
+    cdef object input                  # layer input of shape (time * batch, inputs)
+    cdef object output                 # hidden states of shape (time, batch, width)
     cdef object hx
     cdef object gates                  # gradients of all gates; then of the initial states
     cdef object of_hx
@@ -250,7 +250,7 @@ cdef class LstmBackward:
     cdef bint reverse
 
     cdef object weight_gradient(self, object left, object right):
-        """Return gates.T @ rows, the gradient of a weight, or None if the product is unsupported."""
+        """Return left.T @ right, the gradient of a weight, or None if the product is unsupported."""
         cdef object result = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
         return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 

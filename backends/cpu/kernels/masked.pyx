@@ -40,7 +40,7 @@ cnp.import_array()
 cdef void select_elements(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_stride, const element *y, npy_intp y_stride, element *out
 ) noexcept nogil:
-    """Compute out[i] = x[i] if mask[i] else y[i]; x_step and y_step are 1, or 0 for a scalar operand."""
+    """Compute out[i] = x[i] if mask[i] else y[i]; `x_stride` and `y_stride` are 1, or 0 for a scalar."""
     cdef npy_intp i
     cdef element one
     if x_stride == 0:

@@ -77,8 +77,8 @@ cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
     MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # from this number, BLAS may use several threads
-    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal multiplications of one BLAS call, unless both
-    PANEL_SIDE = 256                          # sides of the panel are at most this long
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # larger products are divided into several BLAS calls
+    PANEL_SIDE = 256                          # a product of at most this number of rows and columns is not divided
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
     MATVEC_COLUMNS_PER_CALL = 1024            # columns per call if rows are accumulated instead
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # from this number, packing the operands pays off

@@ -36,7 +36,7 @@ cdef struct Taps:
     int64_t m                          # length of the resampled dimension in the result
     int64_t count                      # number of taps per element of the result
     int64_t inner  # product of the inner dimensions; in `weighted_picks`, the number of channels
-    # (m, count), each in [0, n); in `weighted_picks` (batch, m, count), and -1 stands for a zero
+    # indices in [0, n) of shape (m, count); in `weighted_picks` (batch, m, count), and -1 stands for a zero
     int64_t *index
 
 

@@ -70,7 +70,7 @@ INLINE lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a,
 INLINE lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE wides wide_min(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
 INLINE wides wide_max(wides a, wides b) { return (wides)_mm512_max_pd((__m512d)a, (__m512d)b); }
-/* The elements i of a lookup table. */
+/* The elements of a lookup table at the indices i. */
 INLINE lanes lane_lookup(const float *table, int_lanes i) {
     return (lanes)_mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }

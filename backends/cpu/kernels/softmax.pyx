@@ -87,7 +87,7 @@ find_float_and_double_loops("divide", _divide)
 # ---------------------------------------------------------------- rows of elements
 
 cdef inline void apply_binary(Bound *loops, floating *x, floating *y, npy_intp y_stride, floating *out, npy_intp n) noexcept nogil:
-    """Compute out[i] = x[i] op y[i * y_step]."""
+    """Compute out[i] = x[i] op y[i * y_stride]."""
     cdef char *args[3]
     cdef npy_intp strides[3]
     args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out

@@ -50,7 +50,7 @@ cdef enum SelectionKind:
 ctypedef struct Task:
     SelectionKind selection
     Axis axis
-    npy_intp k                         # number of results per line; for NTH, the rank of the result
+    npy_intp k                         # number of results per slice; for NTH, the rank of the result
     bint descending
 
 
@@ -115,7 +115,7 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of
 
 
 cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
-    """Sort, or select from, each line along the axis; `values` may be NULL."""
+    """Sort, or select from, each slice along the axis; `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
     if task.selection <= FIRST_UNORDERED:
         count = task.k

@@ -3,4 +3,4 @@
 import numpy as np
 
 UFUNCS: dict[str, np.ufunc]
-OURS_OF_NUMPY: tuple[str, ...]  # NumPy's ufuncs among UFUNCS, with some loops replaced
+OURS_OF_NUMPY: tuple[str, ...]  # names in UFUNCS of NumPy's ufuncs with replaced loops

@@ -1,7 +1,7 @@
 """Inner loops of elementary functions, which select the SIMD version of `vector_math.h` and handle strided
 operands.
 
-In: operands like those of NumPy's inner loops (pointers, count, steps in bytes).  Out: the results, which do not
+In: operands like those of NumPy's inner loops (pointers, count, strides in bytes).  Out: the results, which do not
 depend on the stride or position of an element.  The source is compiled for three SIMD levels (`simd_level.h`), each in
 a separate extension.  Functions without a version in `vector_math.h` run NumPy's loops, which are as accurate and as
 fast (measured with AVX-512).
