@@ -69,8 +69,8 @@ cdef class Rule:
     cdef readonly int written
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
-    cdef readonly Function decomposition       # the decomposition, for BY_PARTS
-    cdef readonly str error_message    # for UNSUPPORTED
+    cdef readonly Function decomposition       # for BY_DECOMPOSITION
+    cdef readonly str error_message    # message of the error that UNSUPPORTED raises
     cdef int input_at[MAX_INPUTS]     # copy of `inputs`
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask

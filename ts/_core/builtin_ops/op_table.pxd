@@ -1,8 +1,8 @@
-"""Rows of the tables of C operators; a row has a schema text and a kernel.
+"""Definition of built-in operators by a schema text and a kernel.
 
     define("aten::len.t(t[] a) -> int", len_list)
 
-The tables of `scalar`, `container` and `string` are lists of such rows.  A variadic operator
+Modules such as `scalar`, `container` and `string` define lists of operators in this way.  A variadic operator
 (`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
 """
 

@@ -2,10 +2,10 @@
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
-    aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one row of the table: "add"
+    aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one family of overloads: "add"
 
-PyTorch has an overload for each combination of argument types.  Here, one row defines a family of overloads,
-with one C function per kind of number; the kernels select the function by the tags of the arguments.
+PyTorch has an overload for each combination of argument types.  Here, one call of `family` defines all
+overloads, with one C function per kind of number; the kernels select the function by the tags of the arguments.
 Bools count as ints.  The interpreter's opcodes use these functions too (`value/scalar.pxd`).
 """
 

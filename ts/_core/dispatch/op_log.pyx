@@ -4,10 +4,9 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator is one line, unless the tape records the operators that it calls: then each of these is a
-line.
-The operators of a fusion group run one by one.  `identity` returns equal keys for a tensor and its detached
-aliases, which share memory.
+A composite operator has one entry in `lines`, unless the tape records the operators that it calls; then each
+of these has an entry.  The operators of a fusion group run one by one.  `identity` returns equal keys for a
+tensor and its detached aliases, which share memory.
 
 `OperatorObserver` observes or replaces the results of each operator; like the log, it works below the tape.
 """

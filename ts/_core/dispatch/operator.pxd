@@ -31,8 +31,8 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
     MAX_BACKENDS = 16                 # `ts.backends.register` raises an error for further backends
-    # NO_LAYERS, HAS_RUN and OF_TAPE are results of `invoke_layered`; here no argument has layers
-    NO_LAYERS = 0
+    # results of `invoke_layered`:
+    NO_LAYERS = 0                      # no argument has layers; the operator has not run
     HAS_RUN = 1                        # the operator has run
     OF_TAPE = 2                        # the tape must record the operator first
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of observers that must see every operator

@@ -1,4 +1,4 @@
-"""Event profiler_recorder of the profiler (`profiler_recorder.pyx`)."""
+"""Event recorder of the profiler (`profiler_recorder.pyx`)."""
 
 from libc.stdint cimport int64_t
 

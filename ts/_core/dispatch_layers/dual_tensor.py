@@ -4,7 +4,7 @@ In: an operator, and arguments; at least one has a tangent at a level. Out: the 
 
     x with tangent x_t, y without:      x * y has the tangent x_t * y
 
-Operators compute tangents, by the derivative rows in `ts.ops.derivatives.forward`.  So tangents can be
+Operators compute tangents, by the formulas in `ts.ops.derivatives.forward`.  So tangents can be
 recorded for gradients, be batched, and have tangents at other levels, like the tensors that they belong to.
 """
 

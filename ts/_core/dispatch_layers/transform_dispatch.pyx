@@ -33,8 +33,9 @@ cdef object is_composite = None
 
 
 def set_composites(function):
-    """Set a predicate: for operators with True, `__torch_dispatch__` receives the operators of the
-    decomposition.
+    """Register `function(operator)`: if it returns True, handlers receive the operators of the decomposition.
+
+    Handlers are the `__torch_dispatch__` methods of classes and modes.
     """
     global is_composite
     is_composite = function

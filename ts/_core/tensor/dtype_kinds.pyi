@@ -1,5 +1,5 @@
-# What operators take from Python for each kind of their schemas: for type checkers, nothing imports this.
-# The names stand apart from those of builtins, which dtypes and methods have as well (`ts.bool`, `x.int`).
+# Types of the Python arguments that operators accept, for type checkers only: one alias per schema type. The
+# aliases differ from the names of builtins, because dtypes and methods hide those names (`ts.bool`, `x.int`).
 
 from collections.abc import Sequence
 from types import EllipsisType
@@ -19,7 +19,7 @@ Str: TypeAlias = str
 Int: TypeAlias = int | np.integer[Any]
 Float: TypeAlias = float | np.floating[Any] | np.integer[Any]
 Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_
-Real: TypeAlias = int | float  # what `item()` gives
+Real: TypeAlias = int | float  # type of the result of `item()`
 Ints: TypeAlias = Sequence[Int]
 Floats: TypeAlias = Sequence[Float]
 Bools: TypeAlias = Sequence[Bool]
@@ -30,6 +30,6 @@ DType: TypeAlias = dtype | type[bool] | type[int] | type[float] | type[complex]
 Layout: TypeAlias = layout
 MemoryFormat: TypeAlias = memory_format
 Device: TypeAlias = device | str | int
-Operand: TypeAlias = Tensor | Number | np.ndarray[Any, Any]  # beside a tensor, in `x + y`
+Operand: TypeAlias = Tensor | Number | np.ndarray[Any, Any]  # type of `y` in `x + y`
 _Index: TypeAlias = Int | slice | EllipsisType | Tensor | np.ndarray[Any, Any] | list[Any] | range | None
 Index: TypeAlias = _Index | tuple[_Index, ...]

@@ -18,4 +18,4 @@ cpdef enum:
     RAISE_ON_OVERLAP = 0                         # raise if elements of the target overlap
     WARN = 1
     ALLOW = 2
-    STRICT = 3                         # like REFUSE; also raise if the target is identical to an input
+    STRICT = 3                         # like RAISE_ON_OVERLAP; also raise if the target is identical to an input

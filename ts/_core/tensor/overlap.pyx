@@ -48,7 +48,7 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    while left:  # find the dimension whose stride is the extent of the dimensions has_next before
+    while left:  # find the dimension whose stride is the extent of the dimensions found before
         has_next = False
         for i in range(n):
             if dims_of(a)[i] != 1 and strides_of(a)[i] == step:

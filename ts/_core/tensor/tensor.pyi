@@ -26,7 +26,7 @@ class Size(tuple[int, ...]):
 class TensorMeta(type): ...
 
 class Tensor(OperatorMethods, metaclass=TensorMeta):
-    # What is not an operator: those are in `methods`. `__hash__` stays that of objects.
+    # Members that are not operators; `methods` contains the operators. `__hash__` is inherited from `object`.
     array: Any
     scalar_type: _int
     backend: _int

@@ -444,7 +444,7 @@ def stand_for(Tensor x not None, Tensor recorded not None):
 
 
 cdef object only_element(Tensor x):
-    """Return the only element as a Python number; tracers are not told."""
+    """Return the only element as a Python number, without notifying an active tracer."""
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
     if calls_handler(x):

@@ -1,4 +1,4 @@
-"""Dictionaries as the core holds them; `dicts.pyx` is the body."""
+"""Type stubs of `dicts.pyx`: dicts of scripts."""
 
 from collections.abc import Iterator
 from typing import Any

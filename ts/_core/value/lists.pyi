@@ -1,4 +1,4 @@
-"""Lists and tuples as the core holds them; `lists.pyx` is the body."""
+"""Type stubs of `lists.pyx`: lists and tuples of scripts."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -26,7 +26,7 @@ cdef enum:
 
 cdef class Breakpoints(BreakpointsBase):
     def __cinit__(self, on_stop, on_failure):
-        """Set the callbacks `on_stop(stopped, place, armed)` and `on_failure(stopped, error)`."""
+        """Set the callbacks `on_stop(stopped, stop_point, armed)` and `on_failure(stopped, error)`."""
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def add_stop_point(self, bint armed=False, bint at_return=False):

@@ -57,7 +57,7 @@ cdef class Code:
     cdef readonly tuple lines         # for each instruction the call stack of its node, ((function, range), ...)
     cdef readonly tuple parameters    # TypeSpecs of the parameters
     cdef readonly TypeSpec result
-    cdef tuple rows                   # the instructions before encoding, for disassembly
+    cdef tuple rows                   # instructions (opcode, a, b, c) before encoding, for disassembly
     cdef Native native                # machine code that ENTER_NATIVE calls
     cdef readonly object machine_code # owner of the memory of the machine code, or None
     cdef int64_t hotness_counter      # number of counted backward jumps

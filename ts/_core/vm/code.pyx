@@ -1,6 +1,6 @@
 """Executable code: instructions, registers and tables in C arrays, verified against the opcode table.
 
-In: the instruction rows and tables that `ts.bytecode.lower` creates from a graph.  Out: a verified `Code`.
+In: the instructions and tables that `ts.bytecode.lower` creates from a graph.  Out: a verified `Code`.
 
     Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
@@ -60,7 +60,7 @@ cdef class Code:
         handlers=(),
         TypeSpec result not None=ANY_SPEC,
     ):
-        """Create and verify code from instruction rows and tables.
+        """Create and verify code from instructions (opcode, a, b, c) and tables.
 
         `parameters` are the types of the first registers, `constants` the values of the last registers.
         `lines` has one item per instruction, or is empty.
@@ -202,7 +202,7 @@ cdef class Code:
             self.operand_pool[i] = operand_pool[i]
 
     cdef int fill_instructions(self) except -1:
-        """Encode the verified rows as the array that the interpreter reads (instruction encoding)."""
+        """Encode the verified instructions as the array that the interpreter reads (instruction encoding)."""
         cdef int i
         cdef int32_t operands[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))

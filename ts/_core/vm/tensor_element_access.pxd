@@ -59,9 +59,9 @@ cdef extern from *:
     void store_int_of(char *p, int64_t x) noexcept nogil
 
 cdef enum:
-    DTYPE_BITS = 0xFF                  # operand of HAS_ELEMENTS: the low 8 bits are the ScalarType,
-    RANK_SHIFT = 8                     # the next bits the number of dimensions,
-    IS_WRITTEN = 1 << 16               # and this bit says whether the elements are written
+    DTYPE_BITS = 0xFF                  # bits of the ScalarType in the operand of HAS_ELEMENTS
+    RANK_SHIFT = 8                     # bit position of the number of dimensions in the operand of HAS_ELEMENTS
+    IS_WRITTEN = 1 << 16               # bit in the operand of HAS_ELEMENTS: the elements are written
     ALIGNED_FLAG = 0x0100              # NPY_ARRAY_ALIGNED
     WRITEABLE_FLAG = 0x0400
 

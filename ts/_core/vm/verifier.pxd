@@ -6,7 +6,7 @@ from ts._core.vm.named cimport CalleeBase
 
 cdef class Verifier:
     cdef str name
-    cdef tuple rows                   # (opcode, a, b, c)
+    cdef tuple rows                   # instructions (opcode, a, b, c)
     cdef str classes                  # register classes, one letter each
     cdef tuple parameters             # TypeSpecs of the first registers
     cdef TypeSpec result
@@ -15,7 +15,7 @@ cdef class Verifier:
     cdef tuple operators
     cdef tuple functions
     cdef tuple types
-    cdef tuple handlers               # (start, end, register, function)
+    cdef tuple handlers               # cleanup of failing instructions: (start, end, register, function)
     cdef Py_ssize_t size
     cdef Py_ssize_t registers
     cdef Py_ssize_t first_constant
