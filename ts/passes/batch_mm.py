@@ -9,7 +9,7 @@
       %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
 
 Unrolled loops contain such products. The pass is opt-in because it changes the summation order, and thereby
-rounding. Values with writers are not batched.
+rounding. A product is not batched if a node writes to its inputs or result.
 """
 
 from __future__ import annotations

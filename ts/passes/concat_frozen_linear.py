@@ -6,8 +6,8 @@
 
 Applies to frozen modules with constant weights of one dtype, on one device, all with a bias.  As in PyTorch,
 it is limited to `cuda` unless `everywhere` is set: the slices are not contiguous, and one large product is
-faster only if each small product occupies a part of the device.  Layers whose input or result is written to
-are skipped.
+faster only if a small product does not use the whole device.  Layers whose input or result is written to are
+skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constant pooling: each constant once, at the start of the graph.
+"""Constant pooling: equal constants are merged and moved to the start of the graph.
 
     block0():                                        %1 : int = prim::Constant[value=2]()
       %5 : int = prim::Constant[value=2]()           block0():
@@ -59,7 +59,7 @@ class _ConstantTable:
         if not type.mutable or isinstance(type, ClassType):
             return True  # constants with equal keys are interchangeable or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # remains true, because merging adds only reads
+            self._only_read.add(existing)  # `existing` gets only the reads of `node` as additional uses
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):

@@ -295,7 +295,7 @@ def _value_key(value: Any) -> Any:
 
 
 class _TensorElements:
-    """Hashable key of a tensor; keys are equal if elements, dtype and type promotion are equal."""
+    """Hashable key of a tensor; keys compare elements, dtype, device and `is_wrapped_number`."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor

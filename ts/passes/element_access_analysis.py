@@ -93,7 +93,8 @@ class Elements:
         self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
         # Tensors that cannot have an integer dtype, and the tensors in their sets
         self.floats: set[Value] = set()
-        self.indices: set[Value] = set()  # tensors that probably have an integer dtype, and their sets
+        # tensors that probably have an integer dtype, and the tensors in their sets
+        self.indices: set[Value] = set()
         self.gain = 0  # number of converted nodes, minus a cost for each boxed number
         self.rejection_reason = ""
         self._parents: dict[Value, Value] = {}

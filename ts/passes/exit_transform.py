@@ -32,7 +32,8 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
-_MAX_COPIED_BYTES: Final = 5000  # maximum number of nodes copied when ifs are merged; then blocks are moved
+# maximum number of nodes copied while ifs are merged; further blocks are moved instead
+_MAX_COPIED_BYTES: Final = 5000
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 

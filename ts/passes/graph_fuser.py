@@ -61,7 +61,7 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the outer values that the group's nodes and `view_inputs` read, without copied constants."""
+        """Return the outer values that the nodes and the views `heads` read, without copied constants."""
         nodes = [*heads, *self.nodes]
         group_values = {value for node in nodes for value in node.outputs()}
         operands = dict.fromkeys(value for node in nodes for value in node.inputs())

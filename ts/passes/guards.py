@@ -152,7 +152,7 @@ def insert_bail_outs(graph: Graph) -> bool:
         rest.copy_from(guard)
         rests.append(rest.finish())
     changed = False
-    # Results of replaced guards -> results of bail-outs, for bail-outs that capture them
+    # Result of a replaced guard -> result of its bail-out, which later bail-outs may capture
     instead: dict[Value, Value] = {}
     for i, (guard, (rest_graph, captured)) in enumerate(zip(guards, rests, strict=True)):
         if not optimization_allowed("guards"):

@@ -33,7 +33,7 @@ from ts.passes.insert_type_checks import insert_all
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number
+FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number of float32
 FLOAT64_CODE: Final = 7
 INT64_CODE: Final = 4
 _MAX_LOOP_NODES: Final = 400  # larger loops get no versions, because each version is a copy of the loop
@@ -90,7 +90,7 @@ class _Dtypes(NamedTuple):
     """Dtypes of a loop version: `ints` are the int64 tensors, all other tensors have the dtype `floats`."""
 
     floats: int
-    ints: frozenset[Value]  # tensors from outside with integer elements
+    ints: frozenset[Value]  # tensors from outside the loop that have dtype int64
 
     def of(self, elements: Elements, member: Value) -> int:
         dtype_set = elements.find_set(member)

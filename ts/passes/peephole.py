@@ -47,7 +47,7 @@ def simplify(graph: Graph, by_types: bool = True, folds_conv_dims: bool = False)
     """Apply the rules until no rule matches; `dce` removes the dead nodes later.
 
     `by_types` enables the rules that use tensor types. `folds_conv_dims` replaces `aten::dim` of the result
-    of a convolution by the rank of a batch, as PyTorch does.
+    of a convolution by the rank of results for batched inputs, as PyTorch does.
     """
     changed = False
     rewriter = _Rewriter(graph, by_types)

@@ -102,7 +102,7 @@ DIFFERENTIATE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
-# Charged to `ts.limits` before each pass; large enough that limits are checked
+# Nanoseconds charged to `ts.limits` before each pass, large enough that the limits are checked each time
 _CLOCK_INTERVAL_NS: Final = 1e5
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 

@@ -9,7 +9,7 @@ computed by the program are unknown.  Tensors that may share memory with a tenso
 unknown.  A loop-carried tensor has a known shape only if every iteration preserves it; otherwise only its
 dtype and device are known.
 
-`propagate_types` starts from the declared types of the graph's inputs.  There, and in
+`propagate_types` starts from the declared types of the graph's inputs.  In this mode, and in
 `complete_shape_analysis` after a loop or a branch, some sizes of a tensor may be known and others unknown:
 
     %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
