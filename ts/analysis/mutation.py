@@ -66,7 +66,10 @@ def written_inputs(node: Node) -> list[Value]:
 
 
 def is_written(argument: Argument, updates: bool) -> bool:
-    """Return whether an operator writes to `argument`; if `updates`, running statistics are written too."""
+    """Return whether an operator writes to `argument`.
+
+    `updates` is True if the operator also writes to its running statistics, which schemas do not mark.
+    """
     if argument.alias is not None:
         return argument.alias.is_write
     return updates and argument.name in _MOMENTS

@@ -1,6 +1,7 @@
 """Reordering of nodes within a block, subject to data, memory and effect dependencies.
 
-In: an `AliasDb`, a node and a target. Out: True if the node was moved, because semantics are preserved.
+In: an `AliasDb`, a node and a target. Out: True if the node was moved, False if the move would change the
+program's results.
 
     move `node` after `target`:       node             dependents             node            node
                                       target    =>     target      or         dependents =>   target
