@@ -22,14 +22,14 @@ from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-MIN_GROUP_OPERATORS: Final = 2  # a single operator is not worth a group
+MIN_GROUP_OPERATORS: Final = 2  # a group of one operator would not avoid any access to memory
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
-    """Return the values that the fused form of `node` reads, or the reason why `node` is not fusible."""
+    """Return the values that the fused operation of `node` reads, or the reason why `node` is not fusible."""
     record = _record(node)
     if record is None or record.variant or not _is_fused_operation(record):
         return _rejection_reason(node, record)

@@ -5,9 +5,9 @@
     tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), (), (view(select, 0, (1, 2)),))
 
 Here `op` stands for `FusedOp` and `view` for `ViewInput`.  Values have numbers: first the inputs of the
-group, then the results of operations, then the results of epilogues.  A letter says what each input is:
-t a tensor, n a number, o None, a bool or a string, - an argument of a view input or epilogue except its
-tensor.
+group, then the results of operations, then the results of epilogues.  The first string has one letter for
+each input: t for a tensor, n for a number, o for None, a bool or a string, and - for an argument of a view
+input or epilogue that is not its tensor.
 
 Operations are pointwise.  An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result;
 no operation reads an epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of
@@ -77,10 +77,11 @@ class FusedProgram:
         epilogues: tuple[FusedOp, ...] = (),
         view_inputs: tuple[ViewInput, ...] = (),
     ) -> None:
-        self.inputs = inputs  # one letter per input: t, n, o, -
+        self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
         self.outputs = outputs  # value numbers; each is the result of an operation or an epilogue
-        self.epilogues = epilogues  # epilogues; their arguments except the first are inputs
+        # the first operand of each is the result of an operation, the others are inputs
+        self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
@@ -136,7 +137,7 @@ class FusedProgram:
 
     @property
     def name(self) -> str:
-        """The names of the group's operators joined by underscores, for display: "mul_add_tanh"."""
+        """Names of the group's operators, joined by underscores, for display: "mul_add_tanh"."""
         view_inputs = dict.fromkeys(view_input.operator for view_input in self.view_inputs)
         operators = [*view_inputs, *(operation.operator for operation in (*self.operations, *self.epilogues))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
@@ -149,12 +150,12 @@ class FusedProgram:
         ]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments with views applied; raise IndexError or RuntimeError for a bad view."""
+        """Return the arguments with views applied; raise IndexError or RuntimeError for an invalid view."""
         views = {view_input.input: view_input.view(args) for view_input in self.view_inputs}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
-        """Return the program as lists of strings and numbers; `name_of` is called for each operator."""
+        """Return the program as lists of strings and numbers; `name_of` maps operators to names."""
 
         def data_of(operations: Iterable[FusedOp]) -> list[Any]:
             return [[name_of(operation.operator), *operation.operands] for operation in operations]
@@ -173,7 +174,7 @@ class FusedProgram:
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
-    """Return the program from `FusedProgram.data`; TypeError or ValueError for malformed data."""
+    """Return the program for a result of `FusedProgram.data`; TypeError or ValueError for malformed data."""
 
     def read_operations(data: Iterable[Any]) -> tuple[FusedOp, ...]:
         return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in data)
