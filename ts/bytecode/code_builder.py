@@ -6,8 +6,8 @@ In: values of a graph, and instructions in their order.  Out: a verified `Code`,
     builder.emit("RETURN", builder.use(sum))
     builder.assemble([INT, INT], INT)
 
-Each value has a register; the value's type determines its class: i(nt), f(loat), b(ool), o(bject), or x for
-values of any class. Registers of constants are initialized before the code runs.
+Each value has a register; the type of the value determines the class of the register: i(nt), f(loat), b(ool),
+o(bject), or x for values of any class. Registers of constants are initialized before the code runs.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 In: a graph of the pipeline `STEPPING`, in which a `prim::Line` before each source line reads all variables.
 Out: a `Code` with a BREAK for each `prim::Line`, and a `StopPoint` that maps variables to registers.
 
-    x = x + 1          prim::Line(%x.1, %n)            BREAK    0, place 7, [r2, r0]
+    x = x + 1          prim::Line(%x.1, %n)            BREAK    0, stop point 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
 The registers of a BREAK keep their values until the next BREAK, so the variables of callers can be inspected
@@ -127,7 +127,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return False for conditions, because the debugger needs each in its source line."""
+        """Return False for a condition, because the debugger must be able to stop before its evaluation."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

@@ -3,10 +3,10 @@
 In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
 instruction.
 
-    0  ADD_I64                    BREAK  place 0                 place 0    0 .. 1
-    1  LOOP_STEP  to 0            0  ADD_I64                     place 1    2
+    0  ADD_I64                    BREAK  block 0                 block 0    0 .. 1
+    1  LOOP_STEP  to 0            0  ADD_I64                     block 1    2
     2  RETURN                     1  LOOP_STEP  to the BREAK
-                                  BREAK  place 1
+                                  BREAK  block 1
                                   2  RETURN
 
 Programs without instrumentation run the unchanged interpreter loop at full speed.  An instrumented program

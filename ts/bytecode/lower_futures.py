@@ -1,6 +1,6 @@
 """Lowering of futures: starting asynchronous calls and waiting for their results.
 
-%f : Future[int] = prim::fork(%x)                      FORK f, part, x
+%f : Future[int] = prim::fork(%x)                      FORK f, function, x
 %y : int = aten::wait(%f)                              WAIT y, f, int
 
 %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call

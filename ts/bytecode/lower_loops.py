@@ -78,7 +78,7 @@ class LoopLowering(BranchLowering):
             self.register[condition] = copy
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Return the registers of the counter, its limit and its step (0 instead of a step of one).
+        """Return the registers of the loop counter, limit and step; step is 0 instead of a register for 1.
 
         Emits a jump to `end`, taken if the loop has no iterations. If the only use of the index is
         `__derive_index(i, start, step)`, the counter has the values of the range.

@@ -21,7 +21,7 @@ from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
-# number of backward jumps, about 100 microseconds, after which a Code is compiled
+# number of backward jumps (about 100 microseconds of execution) after which a Code is compiled
 HOT_LOOP_THRESHOLD: Final = 65_536
 is_enabled: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
@@ -94,7 +94,7 @@ def is_compiling(code: Code) -> bool:
 
 
 def _enqueue(code: Code) -> None:
-    """Queue a hot Code; the meter calls this in the thread of the program."""
+    """Queue a hot Code; the check of the limits calls this function in the thread of the program."""
     global _thread
     if not is_available():
         register_compiler(None, 0)

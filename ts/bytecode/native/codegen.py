@@ -61,7 +61,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.count(loop.end)
     w.do("%call_result = alloca i64")
     initial = w.new("load i64, ptr %budget")
-    # `spend_one` requires a non-negative budget
+    # `decrement_budget` requires a non-negative budget
     budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
     w.do(f"store i64 {budget}, ptr %left")
     _load_functions(w, {code.instructions[pc][1] for pc in pcs if code.instructions[pc][0] == _CALL_SCALAR})

@@ -335,7 +335,7 @@ class FunctionBuilder:
         return self.new(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
-        """From now on, compute the remaining budget in the loop that ends at `end` as base - counter."""
+        """Generate code that computes the budget left in the loop that ends at `end` as %base - counter."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 
