@@ -6,9 +6,8 @@
 A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
 Python's collector would scan them repeatedly, for a third of the time, and find little garbage. Inside the
 context, the collector is disabled; afterwards, new objects are promoted to the oldest generation without a
-scan. Dropped copies of graphs are cyclic garbage, so a full collection runs after a quarter of all objects
-was
-promoted this way; Python's own collector has the same rule.
+scan. Dropped copies of graphs are cyclic garbage, so a full collection runs when the objects promoted this
+way exceed a quarter of all objects; Python's own collector has the same rule.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
-# calls that promote no objects after frozen objects were found, because counting frozen objects is slow
+# Number of calls that promote no objects after frozen objects were found; counting these is slow
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection

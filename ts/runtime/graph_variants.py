@@ -49,7 +49,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
-    """Return a copy of `graph` for any arguments, transformed for `variant`; unoptimized with autocast."""
+    """Return a copy of `graph`, transformed for `variant`; not optimized if it has autocast regions."""
     graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
         run_early_passes(graph)
@@ -161,7 +161,7 @@ def lower_graph(
 def within_terms(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
 ) -> AnyCompiledCode:
-    """Run a step of a compilation with the build lock, within the limits of `terms`."""
+    """Run a step of a compilation while holding the build lock, within the limits of `terms`."""
 
     def located() -> AnyCompiledCode:
         try:

@@ -5,8 +5,8 @@ Python and compiled code see each other's assignments:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
-    scripted.graph, scripted.code                  graph and code of `forward`; scripted.method.graph for
-    other methods
+    scripted.graph, scripted.code                  graph and code of `forward`
+    scripted.method.graph                          graph of another method
     scripted.weight, scripted.layers[0]            slots of the object
     scripted.train(), scripted.state_dict()        methods of `nn.Module`
 
