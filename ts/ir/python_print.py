@@ -604,7 +604,7 @@ def _next_computation(node: Node) -> Node:
 
 
 def _is_variable(value: Value) -> bool:
-    """Return whether a value has the name of a variable or parameter; PyTorch drops names in graph text."""
+    """Return whether a value has the name of a variable; in graph text, only inputs count, as in PyTorch."""
     if not value.has_debug_name():
         return False
     return value.node().kind() == "prim::Param" or not value.node().owning_graph().has_textual_names

@@ -192,7 +192,7 @@ class FunctionSchema:
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other`; ``as_method`` ignores the first arguments."""
+        """Return True if this schema can replace `other`; with `as_method`, `self` is not compared."""
         skip = 1 if as_method else 0
         own_arguments, other_arguments = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
@@ -209,7 +209,7 @@ class FunctionSchema:
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
         """Return True if each call of `old` is also a call of this schema.
 
-        New arguments need defaults; an old argument keeps its name, place and default, and may get a wider
+        New arguments need defaults; an old argument keeps its name, position and default, and may get a wider
         type or become positional.
         """
         if self.key != old.key or (self.is_vararg, self.is_varret) != (old.is_vararg, old.is_varret):

@@ -26,15 +26,15 @@ from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 CHARACTER_WIDTH: Final = 7.0  # pixels per character in the diagram's font
 LINE_HEIGHT: Final = 16.0  # pixels per line of text
 BOX_PADDING_PIXELS: Final = 8.0
-_PORT_HEIGHT: Final = 17.0  # height of the port texts below a box
+_PORT_HEIGHT: Final = 17.0  # height of the port texts below a box, in pixels
 _BOX_GAP_PIXELS: Final = 18.0  # horizontal distance between the boxes of a layer
 _LAYER_GAP_PIXELS: Final = 30.0  # vertical distance between two layers
 _BLOCK_MARGIN_PIXELS: Final = 14.0  # distance between a nested block and the border of its box
-_TITLE_HEIGHT: Final = 18.0  # height of a block's title
+_TITLE_HEIGHT: Final = 18.0  # height of a block's title, in pixels
 _ORDERING_PASSES: Final = 8
 _PLACEMENT_PASSES: Final = 10
 _MIN_OFFSET: Final = 4.0
-_WIRE_LANE_WIDTH: Final = 8.0  # width of the slot of a wire that crosses a layer
+_WIRE_LANE_WIDTH: Final = 8.0  # width in pixels of the slot of a wire that crosses a layer
 
 
 class _Slot:
@@ -47,12 +47,13 @@ class _Slot:
         self.width = width
         self.order = order
         self.x = 0.0
-        self.up: list[tuple[_Slot, float]] = []  # (neighbor in the layer above, x offset of the wire in it)
+        # (neighbor in the layer above, x offset of the wire from the neighbor's middle)
+        self.up: list[tuple[_Slot, float]] = []
         self.down: list[tuple[_Slot, float]] = []
 
 
 def text_width(label: str) -> float:
-    """Return the width of a text in a monospaced font."""
+    """Return the width of a text in a monospaced font, in pixels."""
     count = len(label) if label.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in label)
     return count * CHARACTER_WIDTH
 
