@@ -4,7 +4,7 @@
     if not ts.jit.is_scripting(): ...            omitted from compiled code
 
 `ignore`, `unused` and `export` mark a function with `__ts_marker__`.  `modifier_of` reads the mark when
-compiled code calls the function, and when the methods of a module to compile are collected.
+compiled code calls the function, and when `script` selects the methods of a module to compile.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def parse_definition(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # lists are defaults only in printed wrappers of operators
+    if printed:  # defaults must be immutable; printed source may contain lists
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 

@@ -61,7 +61,7 @@ class PrintedFile:
         return self._definitions_by_name.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
-        """Return the methods of a class as (name, parser function) pairs, after `definition` of the class."""
+        """Return the (name, parser function) pairs of a class's methods; call `definition(name)` first."""
         return self._methods.get(name, [])
 
     def _enter(self, node: ast.stmt) -> None:

@@ -39,7 +39,7 @@ class WeakSideTable(Generic[V]):
 
 
 class EnumerableAttached(WeakSideTable[V]):
-    """A `WeakSideTable` with enumerable keys."""
+    """Side table that can enumerate its keys."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -55,5 +55,5 @@ class EnumerableAttached(WeakSideTable[V]):
         self._keys.discard(key)
 
     def keys(self) -> Iterator[Any]:
-        """Return an iterator over the keys that have a value."""
+        """Return an iterator over all keys in the table."""
         return iter(list(self._keys))

@@ -8,7 +8,7 @@ calls, iteration, indexing and attribute access:
     range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
     helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
 
-The methods take the emitter first and insert nodes at its insertion point.
+The first argument of each method is the emitter; methods insert nodes at its insertion point.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class SugaredValue:
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit a call and return its result; `n_binders` is the number of variables that get the result."""
+        """Emit a call and return its result, which is assigned to `n_binders` variables."""
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
