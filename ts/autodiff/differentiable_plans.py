@@ -106,7 +106,7 @@ class _Planner:
         return all(self.trace.position.get(identity(x)) in available for x in args if isinstance(x, Tensor))
 
     def backward(self, result_indices: tuple[int, ...]) -> BackwardVariant:
-        """Build the backward graph whose inputs are gradients of results, those at `result_indices`."""
+        """Build the backward graph whose inputs are the gradients of the results at `result_indices`."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in result_indices]
