@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return True if a checkpoint may start a backward pass: outside a pass, or in a full pass."""
+    """Return True if a checkpoint may start a backward pass: not while a pass with `inputs` runs."""
     return pass_number() == -1 or reaches_all_leaves()
 
 

@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
-    """Return new tensors for the arguments; other references to the original tensors are constants."""
+    """Return new tensors for the arguments; gradients do not flow to the original tensors."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs

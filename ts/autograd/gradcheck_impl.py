@@ -392,7 +392,7 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
 
 
 def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
-    """Check undefined gradients: first of all results, then of each result alone."""
+    """Check that undefined gradients act as zeros: first for all results, then for one result at a time."""
     leaves = [inputs[i] for i in differentiable_indices(inputs)]
     n = len(differentiable(func(*inputs)))
     absent: list[Callable[[int], bool]] = [lambda k: True]
@@ -401,7 +401,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # use gradients of None, which must act as zeros
+        if not used:  # all gradients are undefined: pass None as each of them
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

@@ -103,7 +103,7 @@ class _ClonedSavedTensors:
 
 
 class _SavedTensorHandle:
-    """Represents a tensor that a node saves."""
+    """Handle that represents a tensor saved by a node."""
 
     __slots__ = ("__weakref__",)
 
