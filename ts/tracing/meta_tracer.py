@@ -48,7 +48,7 @@ class MetaTracer:
         put_index(self.like(x), index, value)
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator over the rows of `x`."""
+        """Return an iterator over `x[0]`, `x[1]`, ..."""
         return iter(overloads("unbind")(x, 0))
 
     def forward_of(self, module: Any) -> Callable[..., Any]:

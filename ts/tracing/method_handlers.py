@@ -60,8 +60,7 @@ def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """Record `x`, a tensor that `function` constructed from Python values, as a constant.
 
     PyTorch's nodes after the constant (`aten::to`, `aten::detach`) are recorded too. Runs of the trace use
-    the
-    constant itself, or a copy of the constant if the traced function writes to the tensor.
+    the constant itself, or a copy of the constant if the traced function writes to the tensor.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`

@@ -439,7 +439,7 @@ class Tracer:
             self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator over the rows of `x`; warn that the number of rows is constant in the trace."""
+        """Return an iterator over `x[0]`, `x[1]`, ...; warn that their number is constant in the trace."""
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
@@ -603,8 +603,8 @@ class Tracer:
     # ---- inputs and outputs --------------------------------------------------------------------------
 
     def add_input(self, x: Any, name: str = "") -> Any:
-        """Add a graph input for an argument of the traced function; return the object to call it with."""
-        check_size(x)  # limits the size of `x`, each container is counted once
+        """Add a graph input for an argument of the traced function; return the object to pass to it."""
+        check_size(x)  # raises an error if `x` has too many elements
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)
