@@ -48,7 +48,7 @@ class MissingFeature:
               "class" defined neither in the archive nor in `ts`, "backend" of a lowered part of the model,
               "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
-    places    locations: `code/__torch__/net.py:12`, `data.pkl`
+    locations `code/__torch__/net.py:12`, `data.pkl` `code/__torch__/net.py:12`, `data.pkl`
     why       the compiler's message, for "overload" and "code"
     """
 

@@ -53,9 +53,8 @@ def read(
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
     device names, or a function of a storage's elements and its device name that returns a tensor or None. The
-    keys of
-    `extra_files` are names of additional records; the contents of the records become the values. The policy
-    `terms` applies to all later uses of the code; if it restricts operators, all code is compiled
+    keys of `extra_files` are names of additional records; the contents of the records become the values. The
+    policy `terms` applies to all later uses of the code; if it restricts operators, all code is compiled
     immediately. With `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
@@ -256,7 +255,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return the container; the type annotation is redundant, because the attribute has a type."""
+    """Return the container; its pickled type is not needed, because the attribute's type is known."""
     return value
 
 

@@ -8,8 +8,7 @@ Output: the value:
 Python's own unpickler calls any global that a pickle names. Here, `names(module, name)` raises an error or
 returns a `Global`, which is called with the arguments of REDUCE, creates an object for NEWOBJ and sets its
 state for BUILD. Allocations are proportional to the number of bytes read. The opcodes of protocol 2 that
-PyTorch writes
-and the short forms of protocol 4 are supported.
+PyTorch writes and the short forms of protocol 4 are supported.
 """
 
 from __future__ import annotations
