@@ -3,10 +3,10 @@
 Input: a function or method, with arguments for the measurement. Output: `ReportData`, plain data:
 
     ReportData
-      call                   seconds of a call without profiler, the best of several
-      parts                  the function, then all functions that it calls
+      call                   seconds of a call without profiler; the minimum of several calls
+      functions              the function, then all functions that it calls
         lines                source lines, with seconds and execution count
-        graph                rows of text, linked to source lines
+        graph                lines of text, linked to source lines
         picture              SVG drawing, omitted for large graphs
       modules                of a method: the module tree, with the functions of each module
       operators              sorted by time, with their kernels
@@ -62,7 +62,7 @@ class Line:
 
     number: int
     text: str
-    seconds: float = 0.0  # seconds of the operators in the line
+    seconds: float = 0.0  # seconds of the operators that the line calls
     below: float = 0.0  # seconds of inlined functions that the line calls
     times: int = 0  # number of executions
     is_grouped: bool = False  # True if operators of the line ran in a fusion group
@@ -195,7 +195,7 @@ class _FunctionTable:
         return FunctionReport(name, source.filename or "", lines)
 
     def text_lines(self, graph: Graph) -> list[TextLine]:
-        """Return the rows of the text of a graph, linked to the source lines of the nodes."""
+        """Return the lines of the text of a graph, linked to the source lines of the nodes."""
         return [
             TextLine(
                 rendered.rstrip("\n"), None if node is None else self._line_ids.get(_location(node.range))
