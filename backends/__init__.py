@@ -89,8 +89,7 @@ def unregister(name: str) -> None:
     """Remove a registered backend; built-in backends are not removed."""
     if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
-        # Only the last backend gives up its number; removing another one would change the numbers of later
-        # ones.
+        # Only the number of the last backend is freed, because the numbers of later backends must not change.
         if name == _order[-1]:
             _order.pop()
         devices.extra_types.discard(name)

@@ -22,7 +22,7 @@ from typing import Any
 OPTIONS = (
     "--std=c++17",
     "--fmad=false",
-)  # without FMA, a fused kernel computes the same bits as separate kernels
+)  # FMA is disabled, so that a fused kernel computes the same bits as separate kernels
 
 C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",

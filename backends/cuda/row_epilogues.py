@@ -32,7 +32,7 @@ ROW_CHUNK_ELEMENTS: Final = 1 << 14
 MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # a longer row is assigned to a block
 MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # a longer row is assigned to MAX_BLOCK_THREADS threads
 MAX_BLOCK_THREADS: Final = 1 << 10
-# maximum for an unsplittable reduction of fewer than MIN_LONG_ROWS rows
+# maximal row length of a reduction that cannot be split, for fewer than MIN_LONG_ROWS rows
 MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17
 MIN_LONG_ROWS: Final = 32
 MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block; CUDA's default limit is 48 KiB

@@ -155,8 +155,9 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
 # ---------------------------------------------------------------- formulas of 1-3 tensors and a scalar
 
 cdef enum Formula:
+    # powers that are computed by rounded products and quotients, as in PyTorch
     SQUARE
-    CUBE  # powers for which PyTorch multiplies repeatedly, and rounds after each step
+    CUBE
     INVERSE
     INVERSE_SQUARE
     INVERSE_ROOT

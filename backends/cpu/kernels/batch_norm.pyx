@@ -35,7 +35,8 @@ ctypedef fused floating:
 
 
 ctypedef struct Batch:
-    npy_intp images                    # elements are addressed as (images, channels, inner)
+    # The array is viewed as (images, channels, inner).
+    npy_intp images
     npy_intp channels
     npy_intp inner
     bint training
@@ -44,9 +45,10 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    double *mean                       # all four arrays hold one number per channel
+    # Arrays with one number per channel; the result is x * scale + shift.
+    double *mean
     double *variance
-    double *scale                      # result = x * scale + shift
+    double *scale
     double *shift
 
 

@@ -47,12 +47,12 @@ cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
     DEPTH_BLOCK = 128                  # maximal depth (channels times taps) of a block; its panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4            # a larger task reads weights beyond the L2 cache less often
+    MAX_PANELS_PER_TASK = 4            # number of panels that share each read of a large weight
     # maximal number of filter tiles for which the source is read in place, without panels
     MAX_UNPACKED_TILES = 8
     MIN_UNPACKED_TAPS = 4              # minimal number of taps for which more than 2 tiles are read in place
     LARGE_WEIGHT_BYTES = 1 << 19       # a weight of this size does not fit in the L2 cache
-    DEPTHWISE_BLOCK = 2048             # positions that a depthwise convolution computes at a time
+    DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 
 
 # ---------------------------------------------------------------- the geometry

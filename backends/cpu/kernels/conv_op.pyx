@@ -207,7 +207,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
         return call_python_kernel(op, r, at)
-    # own references, because another thread may replace the tensors' arrays
+    # strong references, because another thread may replace the tensors' arrays
     images, filters, shift = <object>x, <object>weight, None
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:

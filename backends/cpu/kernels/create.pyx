@@ -330,7 +330,7 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return call_python_kernel(op, r, at)
     if a == NULL:
-        held = vector_array(&r[at[0]])   # own reference: NumPy may copy the array without the GIL
+        held = vector_array(&r[at[0]])   # strong reference, because NumPy may release the GIL during the copy
         if held is None:
             return call_python_kernel(op, r, at)
         kind = scalar_type(&r[at[0]])

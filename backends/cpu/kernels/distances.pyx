@@ -44,11 +44,11 @@ ctypedef struct Pairs:
     double eps  # added to differences in `pairwise_distance`; lower bound of the norms in `cosine_similarity`
     int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]
-    npy_intp first[MAX_DIMS]           # byte strides of both operands along the dimensions of the result
-    npy_intp second[MAX_DIMS]
-    npy_intp n                         # length of the vectors; byte strides of both operands along them
-    npy_intp first_stride
-    npy_intp second_stride
+    npy_intp first[MAX_DIMS]           # byte strides of the first operand along the dimensions of the result
+    npy_intp second[MAX_DIMS]          # byte strides of the second operand
+    npy_intp n                         # length of the vectors
+    npy_intp first_stride              # byte stride between the elements of a vector of the first operand
+    npy_intp second_stride             # the same for the second operand
 
 
 cdef double compute_distance(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:

@@ -107,26 +107,26 @@ cdef class Heads:
 
     cdef int kind                      # FLOAT or DOUBLE
     cdef int64_t size                  # size of an element in bytes
-    cdef Matrix query  # these matrices describe the first head; keys are transposed, as right operand
-    cdef Matrix keys
-    cdef Matrix values
+    cdef Matrix query                  # queries of the first head
+    cdef Matrix keys                   # transposed keys of the first head
+    cdef Matrix values                 # values of the first head
     cdef char *mask
-    cdef npy_intp down                 # strides of the mask's last two dimensions in bytes
-    cdef npy_intp right
+    cdef npy_intp down                 # stride of the mask's rows in bytes
+    cdef npy_intp right                # stride of the mask's columns in bytes
     cdef char *out
-    cdef int nd  # number of leading dimensions; their strides in query, keys, values and mask follow
-    cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp strides[4][MAX_DIMS]
+    cdef int nd                        # number of leading (batch) dimensions
+    cdef npy_intp dims[MAX_DIMS]       # sizes of the leading dimensions
+    cdef npy_intp strides[4][MAX_DIMS] # strides of query, keys, values and mask along the leading dimensions
     cdef int64_t count                 # number of heads
     cdef Masking masking
     cdef bint causal
     cdef double scale
-    cdef int64_t rows                  # rows per task; a task processes `block_rows` rows at a time
-    cdef int64_t block_rows
+    cdef int64_t rows                  # number of query rows per task
+    cdef int64_t block_rows            # number of rows that a task processes at a time
     cdef int64_t row_tasks
     cdef int64_t next                  # index of the next task to start
-    cdef bint few_scores               # True if both products use `skinny_gemm`
-    cdef bint few_sums
+    cdef bint few_scores               # True if the product of query and keys uses `skinny_gemm`
+    cdef bint few_sums                 # True if the product of weights and values uses `skinny_gemm`
 
     cdef double work(self) noexcept nogil:
         """Return the number of scalar multiplications of all heads."""

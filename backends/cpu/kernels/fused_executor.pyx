@@ -130,7 +130,7 @@ cdef class ParallelTileRun:
     """Execution of a stage by several threads; each has a consecutive range of tiles and separate buffers."""
     cdef FusedPlan plan
     cdef Run *run
-    # own references to the input arrays, because other threads may replace them in the tensors
+    # strong references to the input arrays, because other threads may replace the tensors' arrays
     cdef list held
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):

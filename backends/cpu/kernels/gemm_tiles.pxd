@@ -28,8 +28,8 @@ cdef int tiled_block(
 
 cdef struct Panels:                    # a matrix whose columns are packed as panels
     void *memory                       # aligned to 64 bytes; then each vector is aligned to its size
-    int64_t rows                       # rows and columns of the matrix
-    int64_t columns
+    int64_t rows                       # number of rows of the matrix
+    int64_t columns                    # number of columns of the matrix
     int64_t wide                       # columns of one panel
     bint double_
 

@@ -91,8 +91,8 @@ cdef void run_panel(
     cdef real *left = <real *>a.data + row * a_row + k * a_stride
     cdef real *bias = NULL
     cdef double alpha = 1
-    cdef real edge[8 * 48]             # a tile whose columns do not fill the vectors, and its bias
-    cdef real edge_bias[48]
+    cdef real edge[8 * 48]             # a tile whose columns do not fill the vectors
+    cdef real edge_bias[48]            # bias of this tile
     cdef real *to
     cdef bint is_full = wide == columns
     cdef int kind

@@ -140,15 +140,16 @@ ctypedef struct TimeSteps:
     npy_intp times
     npy_intp batch
     npy_intp width
-    const char *saved  # saved activated gates of all time steps, then the cell state after each time step
-    const char *cells
+    const char *saved                  # activated gates of all time steps, saved by the forward
+    const char *cells                  # cell state after each time step, saved by the forward
     const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
-    # gradients of the states after the current time step; the step overwrites them by those before it
+    # Gradients of the states after the current time step; the step replaces them by the gradients of the
+    # states before the step.
     char *hidden
     char *cell
-    char *now  # gradients of the gates of the current time step; then of all time steps
-    char *all
+    char *now                          # gradients of the gates of the current time step
+    char *all                          # gradients of the gates of all time steps
 
 
 cdef void lstm_step_backward(
@@ -244,9 +245,9 @@ cdef class LstmBackward:
     cdef object input                  # layer input of shape (time * batch, inputs)
     cdef object output                 # hidden states of shape (time, batch, width)
     cdef object hx
-    cdef object gates                  # gradients of all gates; then of the initial states
-    cdef object of_hx
-    cdef object of_cx
+    cdef object gates                  # gradients of the gates of all time steps
+    cdef object of_hx                  # gradient of the initial hidden state
+    cdef object of_cx                  # gradient of the initial cell state
     cdef bint reverse
 
     cdef object weight_gradient(self, object left, object right):

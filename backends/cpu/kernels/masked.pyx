@@ -200,7 +200,7 @@ cdef int where_nd(
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    # own reference, because `iterate_operands` reads the array
+    # strong reference, because `iterate_operands` may release the GIL while it reads the array
     cdef object last = None if arrays[1] == NULL else <object>arrays[1]
     for i in range(2):
         if arrays[i] != NULL:

@@ -48,7 +48,7 @@ ctypedef enum GemmAlgorithm:
 
 
 cdef class Job:
-    cdef object left_array             # own references, because other threads may release the arrays
+    cdef object left_array             # strong references, because other threads may release the arrays
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm algorithm
@@ -61,17 +61,17 @@ cdef class Job:
     cdef GemmEpilogue finish                 # alpha, bias and epilogue
     cdef double beta
     cdef object bias_array             # array of the bias, or None
-    cdef Packed packed                 # packed right operand and its panels, or None
-    cdef Panels panels
-    # number of products in the stack; the next fields are strides in bytes from one product to the next
-    cdef int64_t count
+    cdef Packed packed                 # packed right operand, or None
+    cdef Panels panels                 # panels of `packed`
+    cdef int64_t count                 # number of products in the stack
+    # strides in bytes from one product to the next
     cdef int64_t left_batch_stride
     cdef int64_t right_batch_stride
     cdef int64_t out_batch_stride
     cdef int64_t left_strides[2]       # byte strides of the left matrix, for np.matmul's loop
     cdef int64_t right_strides[2]
-    cdef int64_t rows                  # rows and columns of a task
-    cdef int64_t columns
+    cdef int64_t rows                  # number of rows of a task
+    cdef int64_t columns               # number of columns of a task
     cdef int64_t row_tasks
     cdef int64_t column_tasks
     cdef Py_ssize_t partition_count    # number of threads

@@ -25,8 +25,8 @@ cdef class Weights:
     cdef object b_ih                   # None if the layer has no bias
     cdef object b_hh
     cdef object w_hr
-    cdef Packed packed_ih              # packed transposes of w_ih and w_hh; None if not packed
-    cdef Packed packed_hh
+    cdef Packed packed_ih              # packed transpose of w_ih, or None
+    cdef Packed packed_hh              # packed transpose of w_hh, or None
     cdef Cell kind
     cdef int dtype
     cdef npy_intp width                # number of elements of the cell state

@@ -214,14 +214,14 @@ ctypedef struct Steps:
     bint reverse
     npy_intp rows                      # batch size of the current time steps
     npy_intp row  # first row of the next time step; if `reverse`, the row after its last row
-    npy_intp width                     # elements of the cell state
+    npy_intp width                     # number of elements of the cell state
     npy_intp gates
-    char *input_gates                  # contributions of the input, and of the hidden state, to the gates
-    const char *hidden_gates
+    char *input_gates                  # contribution of the input to the gates
+    const char *hidden_gates           # contribution of the hidden state to the gates
     const char *bias
     char *cell
-    char *raw  # output of the cell, and hidden state: one array, or the second is a projection of the first
-    char *hidden
+    char *raw                          # output of the cell; equals `hidden` unless there is a projection
+    char *hidden                       # hidden state
     npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch

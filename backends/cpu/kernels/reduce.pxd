@@ -15,7 +15,8 @@ ctypedef fused floating:
     double
 
 ctypedef struct Shape:
-    npy_intp outer                     # the array is viewed as (outer, n, inner), and n is reduced
+    # The array is viewed as (outer, n, inner), and dimension n is reduced.
+    npy_intp outer
     npy_intp n
     npy_intp inner
     int nd                             # number of dimensions of the result

@@ -78,7 +78,7 @@ INLINE lanes lane_sigmoid(lanes x) {
 INLINE lanes lane_silu(lanes x) {
     lanes y = lane_by_sigmoid(x, x);
     if (lane_all(lane_less(lane_abs(x), LANE(16.0f)))) return lane_signed(y, x);
-    return lane_signed(lane_choose(lane_less(LANE(-INFINITY), x), lane_by_sigmoid_far(x, x, y), LANE(NAN)), x); /* replaces -inf * 0 */
+    return lane_signed(lane_choose(lane_less(LANE(-INFINITY), x), lane_by_sigmoid_far(x, x, y), LANE(NAN)), x); /* NaN for -inf, like -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of floats */
@@ -331,7 +331,7 @@ INLINE wides narrow_tan(wides x) { NEARLY_NOT_ZERO(tan, narrow_tan_near(x)) }
 INLINE wides narrow_gelu_tanh(wides x) {
     wides u = x * -1.59576912160573071 * (1.0 + 0.044715 * (x * x)), n, q = narrow_exp_near(wide_max(WIDE(-600.0), wide_min(WIDE(600.0), u)), &n);
     wides y = x / (1.0 + (1.0 + q) * wide_power(n));
-    return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* replaces -inf * 0 */
+    return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* NaN for -inf, like -inf * 0 */
 }
 
 #endif

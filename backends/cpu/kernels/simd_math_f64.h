@@ -108,7 +108,7 @@ INLINE wides wide_sigmoid(wides x) {
 INLINE wides wide_silu(wides x) {
     wides y = wide_by_sigmoid(x, x);
     if (wide_all(wide_less(wide_abs(x), WIDE(36.0)))) return wide_signed(y, x);
-    return wide_signed(wide_choose(wide_less(WIDE(-INFINITY), x), wide_by_sigmoid_far(x, x, y), WIDE(NAN)), x); /* replaces -inf * 0 */
+    return wide_signed(wide_choose(wide_less(WIDE(-INFINITY), x), wide_by_sigmoid_far(x, x, y), WIDE(NAN)), x); /* NaN for -inf, like -inf * 0 */
 }
 
 INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* sigmoid(x + beside) for |x| < 600 */
@@ -135,7 +135,7 @@ INLINE wides wide_gelu_tanh(wides x) {
     wides result = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
     result = wide_choose(wide_less(WIDE(12.0), x), x, result);
     if (wide_all(wide_less(WIDE(-22.0), x))) return result;
-    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), result); /* replaces -inf * 0 */
+    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), result); /* NaN for -inf, like -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of doubles */

@@ -88,9 +88,7 @@ cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
 
 
 cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of_numbers, Item *items) noexcept nogil:
-    """Return the index of the lower median; of equal elements, that of the element a stable sort puts
-    there.
-    """
+    """Return the index of the lower median: the index of the middle element after a stable sort."""
     cdef npy_intp i, missing = 0, first = -1, middle, index, before = 0
     cdef int64_t key
     if number is float or number is double:
