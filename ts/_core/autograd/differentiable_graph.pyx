@@ -40,7 +40,7 @@ from ts._core.value.build_lock import import_lock
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    MAX_PLANS = 16                    # per graph; calls with further argument keys run operator by operator
+    MAX_PLANS = 16                    # maximal plans of a graph; for other keys, the operators run one by one
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # maximal number of tensors read by a backward function
 

@@ -5,7 +5,8 @@ from ts._core.autograd.saved cimport SavingNode
 
 cdef class FunctionNode(SavingNode):
     """Backward node of one call of a custom `Function`; also the `ctx` object of this call."""
-    cdef public object to_save  # tensors, or None if not set; this holds for the next three attributes too
+    # The next four attributes contain the tensors that `forward` saves or marks; None if not set.
+    cdef public object to_save
     cdef public object dirty_tensors
     cdef public object non_differentiable
     cdef public object saved_for_forward

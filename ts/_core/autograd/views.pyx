@@ -163,8 +163,9 @@ cdef class CopySlices(ViewNode):
 
 
     cdef list apply_elsewhere(self, gradient):
-        """Compute the gradients without in-place writes: for `create_graph`, layers, and complex or real
-        views.
+        """Compute the gradients without in-place writes.
+
+        Used for `create_graph`, for tensors with layers, and for views between real and complex dtypes.
         """
         cdef list output_gradients, results
         flat = self.in_memory(gradient)

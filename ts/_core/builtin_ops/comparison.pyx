@@ -68,7 +68,7 @@ cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     elements.
     """
     if op.data == of_tensors:
-        # own references, because the list may release its items during the comparison
+        # strong references, because the list may release its items during the comparison
         x, y = <object>a.v.o, <object>b.v.o
         return bool(x == y)
     return values_equal(a, b)

@@ -226,7 +226,7 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
     cdef PyObject *result
     if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: append in place
-        right = text_of(&r[at[1]])  # own reference, because it may be s
+        right = text_of(&r[at[1]])  # strong reference, because `right` may be the string that is changed
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         result = left.v.o
         left.v.o = NULL

@@ -72,8 +72,8 @@ cdef class OperatorObserver(OperatorLog):
     after_call(operator, arguments, results)   called after the operator, with a list of its results
     """
 
-    cdef object replace_call           # callback or None; `after_call` too
-    cdef object after_call
+    cdef object replace_call           # callback, or None
+    cdef object after_call             # callback, or None
     cdef object result                 # replacement results from `replace_call`, until they are written to registers
     cdef bint failed  # True while a callback runs and after it has raised; operators are then not observed
 

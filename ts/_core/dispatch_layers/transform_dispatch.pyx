@@ -74,11 +74,10 @@ cdef inline int level_of(Tensor t) noexcept:
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level among the arguments; if `own` is this level, whether a tensor of the level has
-    a history.
+    """Return the highest level among the arguments for `own` 0, else whether autograd records level `own`.
 
-    Autograd runs before `__torch_dispatch__`, so at the level SUBCLASSES the histories of all arguments
-    count.
+    Autograd records a level if a tensor of this level requires grad. At the level SUBCLASSES, tensors of all
+    levels count, because autograd runs before `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k

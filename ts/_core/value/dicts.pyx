@@ -330,7 +330,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     if entries == NULL:
         return raise_no_memory()
     index = <DictSlot *>(entries + capacity)
-    memset(index, 0xff, slots * sizeof(DictSlot))  # INDEX_EMPTY
+    memset(index, 0xff, slots * sizeof(DictSlot))  # all slots are INDEX_EMPTY (-1)
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]

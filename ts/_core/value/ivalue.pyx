@@ -488,9 +488,9 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
 # ---------------------------------------------------------------- IValue -> Python
 
 cdef enum:
-    CONTAINER_BYTES = 64     # estimated bytes of a Python container; ITEM_BYTES: of an item (slot and number)
-    ITEM_BYTES = 32
-    ENTRY_BYTES = 100
+    CONTAINER_BYTES = 64     # estimated bytes of a Python container without items
+    ITEM_BYTES = 32          # estimated bytes of an item: its slot and a number
+    ENTRY_BYTES = 100        # estimated bytes of a dict entry
 
 
 cdef PyObject *undefined = NULL      # the undefined tensor, None in Python

@@ -8,7 +8,7 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    cdef void *stepping               # State of the program that is stepped; NULL for any program
+    cdef void *stepping               # the only program that stops without a breakpoint; NULL: all programs
     cdef int depth                    # maximal call depth at which a program stops at a line
     cdef int return_depth             # maximal call depth at which a program stops at a return
     cdef object on_stop

@@ -44,7 +44,7 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Make a program (any program if None) stop at the next stop point with call depth `depth` or less."""
+        """Make `stopped` (None: any program) stop at the next stop point of call depth <= `depth`."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
 

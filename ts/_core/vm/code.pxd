@@ -43,7 +43,7 @@ cdef class Code:
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
-    cdef int32_t *owned  # numbers of the local registers that may contain objects; released when a frame ends
+    cdef int32_t *owned  # local registers that may contain objects, which are released when a frame ends
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
     cdef readonly str classes         # classes of the registers, one letter each: i f b o x
