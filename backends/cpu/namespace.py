@@ -123,7 +123,7 @@ class CpuNamespace(WrappedNamespace):
 
     def products(self, a: Array, b: Array) -> Array:
         """Return a @ b for matrices, or batches of matrices, of one dtype; uses several threads."""
-        from .kernels.gemm_ops import multiply  # avoids an import cycle
+        from .kernels.gemm_ops import multiply  # imported here to avoid an import cycle
 
         product: Array | None = multiply(a, b)
         result: Array = np.matmul(a, b) if product is None else product

@@ -72,7 +72,7 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
         return result
     wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)
     planes = _planes(x, n, wide)
-    if w.output_size == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
+    if w.output_size == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # one window per plane
         rows = planes.reshape(len(planes), -1)
         averages = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
         return averages.reshape(*x.shape[:-n], *w.output_size).astype(x.dtype, copy=False)

@@ -67,7 +67,7 @@ class KernelRequirements:
     shared: int  # bytes of shared memory per block
     input_arguments: list[Argument]
     results: list[Layout]
-    epilogue_arguments: list[Argument]  # arguments after the results
+    epilogue_arguments: list[Argument]  # kernel arguments of epilogues, passed after the results
     geometry: list[Any]  # lengths and strides, in the order of the kernel's parameters
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()

@@ -91,8 +91,8 @@ class Statement:
     `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
     """
 
-    name: str  # "" for the last statement
-    reduction: str  # "" if the statement has no reduction
+    name: str  # name of the assigned scalar; "" for the last statement
+    reduction: str  # name of the reduction; "" if the statement has none
     each: str
     value: str
 

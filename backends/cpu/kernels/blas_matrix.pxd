@@ -44,7 +44,7 @@ ctypedef void (*Epilogue)(
 ) noexcept nogil
 
 cdef struct GemmEpilogue:                    # scale, bias and epilogue of a matrix product
-    double alpha                       # factor of the product
+    double alpha                       # factor by which the product is multiplied
     const char *bias                   # vector that is added to each row, or NULL
-    Epilogue epilogue                  # may be NULL
+    Epilogue epilogue                  # function that is applied to finished tiles, or NULL
     void *context

@@ -33,7 +33,7 @@ cdef class SubConvolution:
     cdef Py_ssize_t rows
     cdef int64_t row
     cdef int64_t output_stride
-    cdef int64_t length                # largest q plus 1
+    cdef int64_t length                # number of positions: the largest q plus 1
     # Maximal offsets, which `require_fitting` compares with the operands of a call:
     cdef int64_t furthest_tap          # offset in a channel of the laid-out input
     cdef int64_t furthest_index[3]     # index into the weight's window, in each dimension

@@ -145,7 +145,7 @@ cdef struct Job:
     int64_t source_image
     int64_t source_channel
     int64_t source_end  # number of elements of the source; none may be read at or after this index
-    char *packed                       # packed weight
+    char *packed                       # weight as packed by `pack_weight`
     int64_t packed_group
     char *weight
     int64_t weight_strides[6]          # strides of group, filter, channel and 3 window dimensions
@@ -155,10 +155,10 @@ cdef struct Job:
     int64_t out_plane
     int64_t images
     int64_t groups
-    int64_t channels                   # channels per group
-    int64_t filters                    # filters per group
-    int64_t depth                      # channels * taps
-    int64_t *offset                    # `depth` offsets in the source
+    int64_t channels                   # number of channels of a group
+    int64_t filters                    # number of filters of a group
+    int64_t depth                      # number of channels of a group times number of taps
+    int64_t *offset                    # `depth` offsets in the source, one per channel and tap
     int64_t furthest                   # maximum of `offset`
     int64_t panels                     # number of panels that a task computes
 

@@ -64,8 +64,8 @@ cdef class Weights:
     cdef int64_t axes[3]               # strides of the window's three dimensions
     cdef int64_t images
     cdef int64_t groups
-    cdef int64_t channels              # channels per group
-    cdef int64_t filters               # filters per group
+    cdef int64_t channels              # number of channels of a group
+    cdef int64_t filters               # number of filters of a group
     cdef int64_t panels                # number of panels of filters
     cdef int64_t vectors               # number of SIMD vectors of a panel
     cdef int64_t blocks                # number of blocks of channels

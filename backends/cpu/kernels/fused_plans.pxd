@@ -38,7 +38,7 @@ cdef enum:
     NO_INDEX = -1
 
 cdef enum GuardBits:                   # guard of a plan: kind and dtype of one input, encoded in 32 bits
-    UNSUPPORTED = 0                    # unsupported value
+    UNSUPPORTED = 0                    # input with an unsupported value
     A_NUMBER = 1 << 8                  # Python number; the low bits are the tag of its IValue
     A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
     AN_ELEMENT = 1 << 10               # 0-dim tensor; the low bits are its ScalarType
@@ -107,12 +107,12 @@ cdef class FusedPlan:
 @cython.final
 cdef class FusedGroup:
     cdef readonly object program
-    cdef list operators                # operator of each operation
+    cdef list operators                # Operator object of each operation
     cdef readonly list plans
-    # number of calls that ran the separate operators instead of the group, by reason:
-    cdef readonly int64_t left_to_limits     # `ts.limits` are active
-    cdef readonly int64_t left_for_inputs    # unsupported device, dtype or number
-    cdef readonly int64_t left_for_shapes    # unsupported shapes or strides
+    # Number of calls that ran the separate operators instead of the group, by the reason:
+    cdef readonly int64_t left_to_limits     # calls while `ts.limits` are active
+    cdef readonly int64_t left_for_inputs    # calls with an unsupported device, dtype or number
+    cdef readonly int64_t left_for_shapes    # calls with unsupported shapes or strides
     cdef int inputs
     cdef int op_count
     cdef int outputs

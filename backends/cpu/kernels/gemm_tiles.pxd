@@ -30,7 +30,7 @@ cdef struct Panels:                    # a matrix whose columns are packed as pa
     void *memory                       # aligned to 64 bytes; then each vector is aligned to its size
     int64_t rows                       # number of rows of the matrix
     int64_t columns                    # number of columns of the matrix
-    int64_t wide                       # columns of one panel
+    int64_t wide                       # number of columns of a panel
     bint double_
 
 

@@ -28,7 +28,8 @@ ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
     PyObject **held                    # references that keep arrays alive, terminated by NULL
 
-# These functions keep the GIL if the list of references cannot be allocated.
+# Release the GIL while the arrays of arguments, or two arrays, are kept alive; `reacquire_gil` ends this. The
+# functions keep the GIL if memory for the list of references cannot be allocated.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void reacquire_gil(ReleasedGil away) noexcept

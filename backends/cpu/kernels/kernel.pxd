@@ -44,7 +44,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, 
 
 cdef enum:
     CONTIGUOUS_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
-    MAX_DIMS = 64                      # the maximum of NumPy
+    MAX_DIMS = 64                      # NumPy's maximal number of dimensions
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:

@@ -52,7 +52,7 @@ cdef class Job:
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm algorithm
-    cdef int kind                      # index in `gemm_of`
+    cdef int kind                      # dtype of the elements, as index in `gemm_of`
     cdef int64_t itemsize
     cdef Matrix left
     cdef Matrix right

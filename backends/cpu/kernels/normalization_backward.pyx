@@ -172,7 +172,7 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
 ctypedef struct Groups:
     npy_intp images
     npy_intp groups
-    npy_intp channels                  # channels per group
+    npy_intp channels                  # number of channels of a group
     npy_intp inner
 
 

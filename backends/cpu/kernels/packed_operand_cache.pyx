@@ -54,7 +54,7 @@ cdef class CacheEntry:
 
     cdef Matrix matrix
     cdef bint double_
-    cdef int64_t wide                  # columns of one panel
+    cdef int64_t wide                  # number of columns of a panel
     cdef PyObject *root  # the tensor that owns memory and version counter; borrowed reference, see `watch`
     cdef PyObject *owner
     cdef int version

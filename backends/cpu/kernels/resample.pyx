@@ -169,7 +169,7 @@ cdef class Run:
     cdef char *weight
     cdef str kind
     cdef int64_t planes
-    cdef bint anywhere                 # True for `weighted_picks`
+    cdef bint anywhere                 # True for `weighted_picks`, whose taps are anywhere in a plane
     cdef int fraction_bits                    # number of fractional bits of uint8 weights
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):

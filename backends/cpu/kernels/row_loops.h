@@ -24,7 +24,7 @@ typedef struct { \
                  T *of_bias); \
     void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* sums of g and of g * (x - about) */ \
     void (*affine)(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out);                /* g * a + x * b + c */ \
-    /* as above for columns, with one `about` per column */ \
+    /* like `sums` and `affine`, for columns; `about`, a, b and c have one number per column */ \
     void (*column_sums)(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, T *second); \
     void (*column_affine)(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, ptrdiff_t n, T *out); \
     void (*softmax)(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out); /* y * (g - sum(g * y)) */ \

@@ -18,7 +18,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(64)));
-typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* may be unaligned */
+typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* a vector at any address */
 
 INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
 INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }

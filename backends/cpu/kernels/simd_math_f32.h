@@ -288,7 +288,7 @@ INLINE wides narrow_hyperbolic(wides x, int sine) {
     wides v = wide_min(WIDE(92.0), wide_abs(x)), shifted = WIDE_FUSED(v, 1.44269504088896340736, WIDE_WHOLE);
     wides r = WIDE_FUSED(shifted - WIDE_WHOLE, -0.693147180559945309417, v), z = r * r;
     wides s = WIDE_SUM(z, 1.0, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880) * r, c = WIDE_SUM(z, 1.0, 1.0 / 2, 1.0 / 24, 1.0 / 720, 1.0 / 40320);
-    wides up = wide_power(shifted) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* 0.5 * 2**-n */
+    wides up = wide_power(shifted) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* `down` is 0.5 * 2**-n */
     return sine ? wide_signed(WIDE_FUSED(up - down, c, (up + down) * s), x) : WIDE_FUSED(up + down, c, (up - down) * s);
 }
 INLINE wides narrow_sinh(wides x) { return narrow_hyperbolic(x, 1); }

@@ -74,7 +74,7 @@ INLINE wides wide_hyperbolic(wides x, int sine) {
                        1.6059043836821614599e-10, 7.6471637318198164759e-13);
     wides c = WIDE_SUM(z, 0.5, 0.041666666666666666667, 0.0013888888888888888889, 0.000024801587301587301587, 2.7557319223985890653e-7,
                        2.0876756987868098979e-9, 1.1470745597729724714e-11);
-    wides up = wide_power(n) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* 0.5 * 2**-n */
+    wides up = wide_power(n) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* `down` is 0.5 * 2**-n */
     wides first = sine ? up - down : up + down, by = sine ? up + down : up - down, high = wide_fused(by, r, first);
     wides rest = wide_fused(by, r, first - high) + wide_fused(first * z, c, by * wide_fused(z * r, s, low));
     wides y = high + rest;
@@ -222,7 +222,7 @@ INLINE wides wide_log_parts(wides x, wides less, wides *low) {
     *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, c[2]) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
     return high;
 }
-/* Like `lane_log_near`, for doubles. */
+/* log(x * 2**more) to a base; like `lane_log_near`, for doubles. */
 INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
     wide_ints power, i;
     wides k, m;

@@ -81,7 +81,7 @@ TARGET static void along_##ID##_##ROWS( \
     enum { WIDE = L_##ID / ROWS }; \
     V_##ID sums = sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b, b_column, columns); \
     T each[L_##ID]; \
-    if (COLUMNS < WIDE) { /* this was one half of the columns; the last fold interleaves both halves */ \
+    if (COLUMNS < WIDE) { /* `sums` covers half of the columns; the last fold interleaves it with the other half */ \
         ptrdiff_t half = columns > COLUMNS ? COLUMNS : 0; \
         sums = fold_##ID(sums, sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b + half * b_column, b_column, columns - half)); \
         sums = apart_##ID(sums); \

@@ -48,7 +48,7 @@ cdef extern from "simd.h" nogil:
 
 cdef enum:
     TILE = 2048                        # number of elements of a tile
-    MAX_ROWS_AT_ONCE = 32              # maximal result of `rows_at_once`
+    MAX_ROWS_AT_ONCE = 32              # upper bound of the result of `rows_at_once`
 
 
 ctypedef struct Bound:                 # an inner loop with its data argument

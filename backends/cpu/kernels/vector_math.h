@@ -27,7 +27,7 @@
 
 /* ---------------------------------------------------------------- rows of elements */
 
-typedef float any_lanes __attribute__((vector_size(BYTES), aligned(1), may_alias)); /* may be unaligned */
+typedef float any_lanes __attribute__((vector_size(BYTES), aligned(1), may_alias)); /* a vector at any address */
 typedef double any_wides __attribute__((vector_size(BYTES), aligned(1), may_alias));
 typedef float any_narrows __attribute__((vector_size(BYTES / 2), aligned(1), may_alias));
 INLINE lanes lane_at(const float *x) { return (lanes) * (const any_lanes *)x; }
