@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows has no `fcntl`
     fcntl = None  # type: ignore[assignment]
 
 PAGE_BYTES: Final = mmap.PAGESIZE

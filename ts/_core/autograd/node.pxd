@@ -59,7 +59,7 @@ cdef class Hooks:
     cdef readonly object before        # called before the node: hook(gradients of the results)
     # called after the node: hook(gradients of the arguments, gradients of the results)
     cdef readonly object after
-    cdef readonly object accumulated   # of a leaf, called after its gradient was accumulated: hook(leaf)
+    cdef readonly object accumulated   # for a leaf: called after its gradient was accumulated: hook(leaf)
 
 
 cdef class NodeTask:

@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef struct Source:
-    int origin                         # a FormulaInputKind
+    int origin                         # FormulaInputKind of the value
     int at                             # number of the argument or result that the value comes from
     bint as_tensor                     # True if a number is passed as a 0-dim tensor
 
@@ -49,7 +49,7 @@ cdef struct Source:
 cdef class Formula:
     """A derivative formula: a function that returns the gradients of some arguments."""
     cdef readonly Function function
-    cdef Source *sources               # one Source per parameter
+    cdef Source *sources               # array with one Source per parameter of the formula
     cdef int count
     cdef bint reads_results            # True if it reads results or their properties (sizes, dtypes)
     cdef readonly tuple gives          # numbers of the arguments whose gradients it returns
@@ -69,9 +69,9 @@ cdef class Rule:
     cdef readonly int written
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
-    cdef readonly Function decomposition       # for BY_DECOMPOSITION
+    cdef readonly Function decomposition       # function that replaces the operator, for BY_DECOMPOSITION
     cdef readonly str error_message    # message of the error that UNSUPPORTED raises
-    cdef int input_at[MAX_INPUTS]     # copy of `inputs`
+    cdef int input_at[MAX_INPUTS]     # `inputs` as a C array
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
     cdef Formula last                  # formula of the last call; `last_grad_mask` is its bit mask

@@ -50,9 +50,9 @@ cdef enum:
     SHORT = 15                           # maximal length of a cached string
     READ = 16                            # number of characters read at a time
     BLOCK = 64                           # number of characters converted to lower case at a time
-    LIMIT_CHECK_MASK = 0x3fff  # a limit check follows after this number of characters plus 1
-    DOTTED_I = 0x130                     # its lower case has two characters
-    SIGMA = 0x3a3                        # has two lower-case forms, depending on the position in the word
+    LIMIT_CHECK_MASK = 0x3fff  # limits are checked every LIMIT_CHECK_MASK + 1 characters
+    DOTTED_I = 0x130                     # code point of a capital letter whose lower case has two characters
+    SIGMA = 0x3a3                        # code point of capital sigma: the lower case depends on the position in a word
 
 
 cdef struct Key:

@@ -339,7 +339,7 @@ cdef object as_python(Binder b, object result):
 
 cdef enum UnboxResult:
     NO                                 # the argument does not match
-    MAYBE                              # `bind` must decide
+    MAYBE                              # `bind` must decide whether the argument matches
     BORROWED                           # the register has a borrowed reference to the argument
     OWNED                              # the register has a new reference
 

@@ -36,7 +36,7 @@ record_call = operator.call_recorded
 cdef class OperatorLog:
     """Context manager that logs the operators executed by its thread."""
 
-    cdef readonly list lines           # (operator, arguments, results)
+    cdef readonly list lines           # list of (operator, arguments, results)
     cdef object is_group               # is_group(operator) returns True for a fusion group
     # looks_inside(operator) returns True if the tape records the operators that it calls
     cdef object looks_inside

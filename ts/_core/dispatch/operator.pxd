@@ -39,8 +39,8 @@ cdef enum:
 
 
 cdef class Operator:
-    cdef readonly str name             # "aten::add"
-    cdef readonly str overload         # "Tensor"; "" for the unnamed overload
+    cdef readonly str name             # qualified name, such as "aten::add"
+    cdef readonly str overload         # overload name, such as "Tensor"; "" for the unnamed overload
     cdef readonly str schema_text      # schema in PyTorch's syntax
     cdef readonly int nargs
     cdef readonly int nrets

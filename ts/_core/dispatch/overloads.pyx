@@ -65,7 +65,7 @@ _ALIASES = {
 @cython.final
 cdef class OverloadSet:
     """All overloads of an operator as one Python callable."""
-    cdef readonly str name             # "aten::add"
+    cdef readonly str name             # qualified name, such as "aten::add"
     cdef readonly str __name__
     cdef object lookup
     cdef list binders

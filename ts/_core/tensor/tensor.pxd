@@ -30,7 +30,7 @@ cdef class AutogradMeta:
     """Autograd metadata of a tensor; exists if the tensor requires grad or has required grad."""
     cdef object node                   # backward node that computed the tensor; None for a leaf
     cdef int output                    # number of the result of `node` that the tensor is
-    cdef int version                   # of a view: version of the memory for which `node` is valid
+    cdef int version                   # for a view: version of the memory for which `node` is valid
     cdef bint rebased                  # True after an in-place write to the tensor: its views need new nodes
     cdef CreationMeta creation
     cdef bint retained                 # retain_grad() was called on this non-leaf

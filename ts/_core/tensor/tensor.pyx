@@ -1440,7 +1440,7 @@ def _derived(cls):
     """Prepare a new class derived from `Tensor`."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
-    # as in PyTorch, operators use only one of the two protocols
+    # As in PyTorch, a class with `__torch_dispatch__` does not inherit the `__torch_function__` of `Tensor`.
     if definer is Tensor and class_dispatches(cls):
         cls.__torch_function__ = function = _disabled_torch_function_impl
     if function is not _disabled_torch_function_impl:

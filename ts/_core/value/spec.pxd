@@ -14,11 +14,11 @@ cdef enum Kind:
     KIND_NUMBER = 7       # Scalar: int, float, bool or complex
     KIND_TENSOR = 8
     KIND_DEVICE = 9
-    KIND_LIST = 10        # children: element
-    KIND_DICT = 11        # children: key, value
-    KIND_TUPLE = 12       # children: elements; detail: (name, field names) of a NamedTuple
+    KIND_LIST = 10        # children: element type
+    KIND_DICT = 11        # children: key type, value type
+    KIND_TUPLE = 12       # children: element types; detail: (name, field names) of a NamedTuple
     KIND_OPTIONAL = 13    # children: the type that may be None
-    KIND_UNION = 14       # children: alternatives
+    KIND_UNION = 14       # children: member types
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
     # values that are not converted: Generator, Stream, functions, modules; detail: their class, or None
@@ -42,7 +42,7 @@ cdef class TypeSpec:
     # True if values cannot be members of a reference cycle: plain types, str, complex, and tuples of these
     cdef readonly bint acyclic
     cdef TypeSpec list_of             # the spec of List[this type]; None before the first use
-    cdef TypeSpec item                # of a dict: the spec of (key, value) tuples; None before the first use
+    cdef TypeSpec item                # for a dict: spec of its (key, value) tuples; None before the first use
     cdef object namedtuple            # Python class of boxed values of a NamedTuple
 
 

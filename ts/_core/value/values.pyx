@@ -149,7 +149,7 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
         return compare_objects(<Object>x, <Object>y)
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
-    return -1 if x < y else (1 if y < x else 0)  # tensors of one element
+    return -1 if x < y else (1 if y < x else 0)  # `x` and `y` may be tensors of one element
 
 
 cdef int compare_tuples(Tuple x, Tuple y) except? -2:

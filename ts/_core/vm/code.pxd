@@ -47,9 +47,9 @@ cdef class Code:
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
     cdef readonly str classes         # classes of the registers, one letter each: i f b o x
-    cdef readonly tuple operators     # Operator objects
-    cdef readonly tuple functions     # Callee, Method, Specializations ... objects
-    cdef readonly tuple types         # TypeSpecs
+    cdef readonly tuple operators     # Operators; instructions refer to them by index
+    cdef readonly tuple functions     # function table: Callee, Method, Specializations ... objects
+    cdef readonly tuple types         # TypeSpecs; instructions refer to them by index
     cdef PyObject **operator_at       # the objects of `operators`, as borrowed references
     cdef PyObject **function_at
     cdef PyObject **type_at

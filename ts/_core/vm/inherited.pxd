@@ -9,7 +9,7 @@ cdef class ThreadContextSnapshot:
     """Snapshot of a thread's context flags and limits, without the tracer, for work on other threads."""
     cdef unsigned int flags
     cdef AutocastState autocast
-    cdef void *limits             # owned reference, or NULL
+    cdef void *limits             # limits of the thread (owned reference), or NULL
     cdef PyObject *carried        # the object that `carry` set in the thread: an owned reference, or NULL
 
     # Exchange the context flags and the autocast state with those of the current thread.  A second call exchanges them

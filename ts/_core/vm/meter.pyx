@@ -41,13 +41,13 @@ cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GI
 
 cdef struct ResourceLimits:
     # ResourceLimits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
-    ResourceLimits *outer                     # owned reference, or NULL
+    ResourceLimits *outer                     # limits of the enclosing block (owned reference), or NULL
     int users                         # number of references: from the thread, from inner limits, from forked programs
     int64_t fuel                      # remaining steps; can be negative, because operators count more than one step
     int64_t initial_fuel
     double deadline                   # the earliest deadline of this block and its outer blocks
     double seconds                    # argument `seconds` of the block with this deadline
-    MemoryBudget *memory                 # owned reference, or NULL
+    MemoryBudget *memory                 # memory budget of the block (owned reference), or NULL
     int depth
 
 

@@ -13,7 +13,7 @@ from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 
 from ts._core.value.build_lock import build_lock
 
-MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # for reports
+MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # exported to Python, for reports
 cdef int together = 0              # number of specializations in the process
 cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 

@@ -15,7 +15,7 @@ cdef class Verifier:
     cdef tuple operators
     cdef tuple functions
     cdef tuple types
-    cdef tuple handlers               # cleanup of failing instructions: (start, end, register, function)
+    cdef tuple handlers               # (start, end, register, function) for each `with` statement
     cdef Py_ssize_t size
     cdef Py_ssize_t registers
     cdef Py_ssize_t first_constant
