@@ -63,7 +63,8 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _inline_small_group(node)
-                changed |= count > 1  # nodes were moved next to `node`, so their order may have changed
+                # nodes were moved next to `node`, so the order of nodes may have changed
+                changed |= count > 1
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)
                 sink_constants(node)

@@ -35,14 +35,14 @@ def eliminate_common_subexpressions(graph: Graph) -> bool:
 class _Eliminator:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._written = True  # False if the graph is known to have no writers
+        self._written = True  # False if it is known that no node of the graph writes to memory
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block, outer: list[_NodesByKey]) -> bool:
         changed = False
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
-        # Key -> node that reads a number or string, with no write after the node
+        # Key -> node that reads a number or string; cleared at each node that writes to memory
         attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -3,7 +3,7 @@
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)
 
-Applies only if both scaling factors are one.
+The pass applies only if both scale factors, `beta` and `alpha`, are one.
 """
 
 from __future__ import annotations

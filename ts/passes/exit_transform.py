@@ -183,7 +183,7 @@ class _ExitTransformer:
         return self._never
 
     def _set_target_outputs(self, block: Block, exit_pair: _ExitPair) -> None:
-        """Set the outputs of the target `block`: the exit's values if the exit was taken, else its own."""
+        """Set the outputs of the target `block`: the exit's values if it was taken, else the old outputs."""
         status = self._status(exit_pair)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(exit_pair.exit_taken).insert_before(block.return_node())

@@ -414,7 +414,7 @@ class _Freezer:
 
 
 class _Origin:
-    """Module attributes to which a value may be related.
+    """Module attributes that a value may alias, contain or be contained in.
 
     aliases      attributes that the value may alias
     elements     attributes that may be elements of the value
@@ -469,7 +469,7 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 
 
 class _AttributeEscapeAnalysis:
-    """Escape analysis that finds the attributes that may be written, or whose values reach unknown code."""
+    """Escape analysis of attributes: finds those that may be written, or whose values reach unknown code."""
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners

@@ -9,7 +9,8 @@
               %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
                = prim::Loop(%n, %true)                                  ...
 
-A loop version never changes the shape of a tensor, and ranks are known, so the queries cannot fail.
+A loop version never changes the shape of a tensor, and ranks are known, so the hoisted queries cannot fail
+and return the same sizes.
 """
 
 from __future__ import annotations

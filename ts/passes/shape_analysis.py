@@ -112,7 +112,7 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        # Value -> _RANK or _DTYPE: the only valid property of the sample of the value
+        # Value -> _RANK or _DTYPE, if only this property of the value's sample is valid
         self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
         self.unknown: set[int] = set()  # placeholder sizes in samples, which represent unknown sizes

@@ -228,7 +228,7 @@ def _queries_tensor(node: Node) -> bool:
 
 
 def _queries_argument(node: Node) -> bool:
-    """Return whether `node` queries the type of an argument whose declared type leaves the answer open."""
+    """Return whether `node` queries the type of an argument whose declared type does not decide the query."""
     if node.kind() not in ARGUMENT_QUERIES:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN_TYPES for x in node.inputs())

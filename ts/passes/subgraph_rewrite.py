@@ -34,7 +34,7 @@ def rewrite(
 
 
 class SubgraphRewriter:
-    """List of rewrite patterns with replacements, applied in order; PyTorch has a class of this name."""
+    """List of rewrite rules (pattern and replacement), applied in order; the class name is PyTorch's."""
 
     def __init__(self) -> None:
         self._patterns: list[tuple[Graph, Graph]] = []
