@@ -84,7 +84,7 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        self._containers = 0  # set of locations with contents, which tensors do not have
+        self._containers = 0  # set of locations that may contain others, unlike those of tensors
         self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
         # Values in new memory that have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()

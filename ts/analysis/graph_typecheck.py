@@ -39,7 +39,7 @@ from ts.ir.types import (
     substitute,
 )
 
-_PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> class of its value
+_PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> Python class of the constant's value
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
