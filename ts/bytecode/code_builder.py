@@ -165,7 +165,7 @@ class CodeBuilder:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        # an uninitialized number register may contain any number
+        # a copy of an uninitialized number is omitted, because the target may contain any number
         if target == source or (source in self.uninitialized and a in SCALARS):
             return
         if a in SCALARS and a == b:

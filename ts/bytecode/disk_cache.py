@@ -21,7 +21,7 @@ from ts.ir.hashing import blake2b
 
 _MAX_BYTES: Final = 8 << 20  # maximal size of one file
 _STAMP: Final = "build.txt"  # file that `setup.py` writes into the installed package
-_MAX_FILES: Final = 4_096  # if there are more files, the oldest eighth is deleted
+_MAX_FILES: Final = 4_096  # maximal number of files; if there are more, the oldest eighth is deleted
 
 
 def read(path: Path) -> bytes | None:

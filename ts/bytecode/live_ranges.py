@@ -102,7 +102,7 @@ class LiveRanges:
         for register in constants:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # number of forward jumps to each label
-        # loop head -> registers that are live there, as far as known
+        # loop head -> registers known so far to be live at the loop head
         self.loop_heads: dict[Label, frozenset[int]] = {}
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
         # for each instruction: the label to which it jumps, or None

@@ -114,7 +114,7 @@ class Lowering(FutureLowering):
         self.prepare = prepare
         self.prepare_differentiable = prepare_differentiable or prepare
         self.twin = twin
-        self.warned: dict[Any, int] = {}  # warning -> register of a flag, true if the warning was issued
+        self.warned: dict[Any, int] = {}  # warning -> register with the flag that the warning was issued
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
 
@@ -185,7 +185,8 @@ class Lowering(FutureLowering):
             if value is not None and (type is not ANY or value.type() is ANY):
                 results.append(self.define(value))
                 continue
-            results.append(self.new_register("x"))  # the schema does not declare the type of the result
+            # class "x", because the schema does not declare the type of the result
+            results.append(self.new_register("x"))
             if value is not None:
                 casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"

@@ -130,7 +130,7 @@ class ContainerLowering(LoopLowering):
         return converted
 
     def forward_input(self, node: Node) -> None:
-        """If the output of a node has uses, make it a copy of the node's first input."""
+        """Emit a copy of the node's first input to its output, unless the output is unused."""
         for output in node.outputs():
             if output.has_uses():
                 self.move(self.define(output), self.use(node.input()))

@@ -57,7 +57,7 @@ class RegisterAllocator:
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # classes of the real registers
         self.occupied_ranges: list[LiveRange] = []  # for each real register: live ranges in it
-        self.real_register: dict[int, int] = {}  # virtual register -> real register
+        self.real_register: dict[int, int] = {}  # virtual register -> index of its real register
 
     def run(self) -> tuple[dict[int, int], list[str]]:
         """Return the real register of each virtual register, and the classes of the real registers."""
@@ -194,7 +194,7 @@ class RegisterAllocator:
         return sorted(register for register in dead if self.occupied_ranges[register].end_at(index) < 0)
 
     def dying_at(self, index: int, instruction: Instruction) -> list[int]:
-        """Return the real registers to drop after an instruction; turn a copy at the last use into a TAKE."""
+        """Return the real registers to drop after an instruction; make a COPY of a dying register a TAKE."""
         real_registers = self.real_register
         dying = set(self.dying[index])
         written_registers = {

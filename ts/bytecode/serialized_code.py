@@ -44,7 +44,7 @@ _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["Optiona
 _ENUM: Final = r"Enum<([^<>]*)>"  # pattern of an enum in the text of a type
 _SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
 _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
-_plain_types: dict[str, Type] = {}  # text -> type, for types without classes
+_plain_types: dict[str, Type] = {}  # text of a type -> type, for types that mention no class
 
 
 class NotSerializableError(Exception):

@@ -50,7 +50,7 @@ class FunctionBuilder:
         self.tensors: TensorAccesses | None = None
         # first instructions of loops that are entered from the preceding instruction
         self.loop_heads: frozenset[int] = frozenset()
-        self.version = ""  # version of the code that is being written: "" or `DENSE`
+        self.version = ""  # code version that is generated: "" or `DENSE`
         self._live = live
         self._dirty = dirty
         self._bounds = bounds
@@ -62,7 +62,7 @@ class FunctionBuilder:
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of the loop around it
-        # the loop that is being written in the version without hoisted checks
+        # the loop whose version without hoisted checks is generated
         self.unchecked_loop: HoistableChecks | None = None
 
     # ---- text ----------------------------------------------------------------------------------------
