@@ -85,7 +85,7 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # the file is invalid: the caller compiles the function
+        except Exception:  # the cache file is invalid, so the caller compiles the function
             return None
         return code
 

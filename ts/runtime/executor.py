@@ -155,7 +155,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Function variant with the function's signature, calling the same variants of its callees."""
+    """Variant of a function, with the function's signature; it calls the same variant of each callee."""
 
     variant: GraphVariant
 
@@ -180,7 +180,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that autograd can differentiate; without tensors, it uses the function's optimized code."""
+    """Variant that autograd can differentiate; the optimized code if the graph computes no tensors."""
 
     variant = GraphVariant.DIFFERENTIATED
 

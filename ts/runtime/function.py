@@ -64,7 +64,7 @@ class ScriptFunction(Function):
 
     terms: LoadPolicy = ANY_TERMS  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive; None for other functions
-    peak: int | None = None  # result of the last call of `peak_memory`
+    peak: int | None = None  # result of the last call of `peak_memory`, in bytes
     waits = False  # True: compile at the first call; until then, callers use the declaration
     _is_method = False  # True for a method; set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
@@ -80,7 +80,7 @@ class ScriptFunction(Function):
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # True if the function calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # True if the signature is from the code cache; then there may be no graph
+        self._adopted = False  # True if the signature is from the code cache; the graph may be missing
         self._schema: FunctionSchema | None = None
         self.fingerprint: FunctionFingerprint | None = None  # identifies the function in the code cache
         self.cached_code: tuple[Path, Any] | None = None  # (path of the cache file, code)

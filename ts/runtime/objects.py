@@ -91,7 +91,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # An interface does not compile further methods of a module.
+        # The methods of a compiled module are not extended to implement an interface.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
@@ -114,7 +114,7 @@ def has_interface(handle: Object, interface: Any) -> bool:
 
 
 def instance_of(handle: Object) -> Any:
-    """Return a Python instance with the attributes of a script object; without Python class, a handle."""
+    """Return a Python instance with the attributes of `handle`; a handle if there is no Python class."""
     if handle.cls.type.is_module():
         assert _module_of is not None  # `ts.runtime.module` has registered the function
         return _module_of(handle)

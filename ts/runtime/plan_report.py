@@ -52,7 +52,7 @@ _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
 class ReportText(str):
-    """String that a Python session prints without quotes."""
+    """String whose `repr` has no quotes, for display in a Python session."""
 
     def __repr__(self) -> str:
         return str(self)
