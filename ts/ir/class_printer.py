@@ -76,7 +76,7 @@ class ArchiveNamespace:
         return unique_name
 
     def _spelled(self, type: Type) -> Type:
-        """Return `type`, or a `NamedType` with the spelling that the archive uses for it."""
+        """Return `type`, or a `NamedType` with the name of `type` in the archive."""
         spelling = self.spell(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 

@@ -182,7 +182,7 @@ class Block:
         return self.append_node(self._graph.create(kind, inputs))
 
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
-        """Append copies of `source`'s inputs, nodes and outputs; `value_map` maps outer values."""
+        """Append copies of the inputs, nodes and outputs of `source`; `value_map` maps outer values."""
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
