@@ -97,7 +97,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """Return the Tensor type and warn for legacy tensor types such as `ts.LongTensor`; otherwise None."""
+    """Return Tensor, with a warning, for a legacy tensor type such as `ts.LongTensor`; else None."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(

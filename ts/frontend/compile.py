@@ -128,7 +128,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)
         if is_module and em.lines:
-            # The debugger needs a variable; the script uses the ModuleValue
+            # Stored as a variable for the debugger; the compiled code uses the ModuleValue
             em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))

@@ -63,7 +63,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     """
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
-        return live  # use the program's class, so that results are equal to its members
+        return live  # use the program's class, so that its members are equal to members in results
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     imported_class = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if (

@@ -1,10 +1,10 @@
-"""Check signatures of forward hooks and pre-hooks against the module's `forward`.
+"""Check of the signatures of forward hooks and pre-hooks against the module's `forward`.
 
 In: the compiled hooks of a module.  Out: a RuntimeError with the expected signature for a mismatch.
 
     def forward(self, a: str) -> int
-    def pre_hook(self, input: Tuple[str]) -> None                  or str, or Tuple[str]
-    def hook(self, input: Tuple[str], output: int)                 returns anything
+    def pre_hook(self, input: Tuple[str]) -> None                  or -> str, or -> Tuple[str]
+    def hook(self, input: Tuple[str], output: int)                 any return type
 """
 
 from __future__ import annotations

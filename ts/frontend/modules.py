@@ -78,7 +78,7 @@ class ConcreteModule:
         self.buffers: list[str] = []
         self.submodules: dict[str, ConcreteModule] = {}
         self.constants: dict[str, object] = {}
-        self.functions: dict[str, Any] = {}  # attribute name -> compiled function
+        self.functions: dict[str, Any] = {}  # attribute name -> scripted function
         self.python_functions: dict[str, Any] = {}  # attribute name -> function that runs in Python
         self.failed: dict[str, str] = {}  # attribute name -> reason why the attribute has no type
         self.ignored: set[str] = set()

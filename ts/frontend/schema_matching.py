@@ -300,7 +300,7 @@ def _is_variadic_list(arguments: Sequence[Argument], i: int) -> bool:
         isinstance(formal.type, ListType)
         and formal.size is None
         and not isinstance(formal.type.elem, VarType)
-        and formal.type.elem is not ANY  # otherwise `len(x)` would return 1 for any x
+        and formal.type.elem is not ANY  # otherwise `len(x)` would match the list overload as `len([x])`
     )
 
 

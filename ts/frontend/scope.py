@@ -51,7 +51,7 @@ class Scope:
     # ---- reading -------------------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """Resolve a name in this or an enclosing block; insert a load if it is a variable."""
+        """Resolve a name in this or an enclosing scope; insert a load if it is a variable."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)
@@ -205,7 +205,7 @@ class Scope:
         return value
 
     def remove(self, name: str) -> bool:
-        """Remove a name from this block and the enclosing ones."""
+        """Remove a name from this scope and the enclosing scopes; return whether the name was defined."""
         is_removed = False
         scope: Scope | None = self
         while scope is not None:

@@ -223,7 +223,8 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     default_range = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        value = tuple(value)  # in source text, a list is a constant and not shared by calls
+        # a default list in source text is a constant, so calls cannot share and modify it
+        value = tuple(value)
     if _is_mutable(value):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "

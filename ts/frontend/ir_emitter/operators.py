@@ -34,8 +34,8 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (operator for numbers, operator for tensors and lists).  The latter is in-place unless PyTorch
-# uses an operator that returns a new tensor.
+# Operator -> (operator for numbers, operator for tensors and lists).  The second operator is in-place unless
+# PyTorch's returns a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),

@@ -287,7 +287,7 @@ class ModuleValue(SugaredValue):
         """Emit a container item by a dynamic key or index; all items must conform to `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        # In printed source, the class of the container is unknown
+        # In printed source, the kind of the container is unknown; emit a `prim::ModuleContainerIndex`
         read = em.parsed.printed and "__getitem__" not in self.type.methods
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:

@@ -336,7 +336,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        # `set_grad_enabled` has an operator, `inference_mode` does not
+        # `set_grad_enabled` has an operator; `inference_mode` has none, so that its call is an error
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
