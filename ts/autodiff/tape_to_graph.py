@@ -89,7 +89,8 @@ class Trace:
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
             raise UntraceableError("it writes to tensors")  # writes to views of meta tensors are not tracked
-        self.position: dict[int, tuple[int, int]] = {}  # (-1, argument) or (line, result) by tensor id
+        # tensor id -> (-1, argument index) or (line index, result index)
+        self.position: dict[int, tuple[int, int]] = {}
         for tensor_id, position in self._positions():
             # a result that is an argument itself keeps the position of the argument
             self.position.setdefault(tensor_id, position)
@@ -172,7 +173,7 @@ class GraphBuilder:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.graph = Graph()
-        self.values: dict[int, Value] = {}  # graph values, by identity of the tensor
+        self.values: dict[int, Value] = {}  # identity of a tensor -> its graph value
 
     def add_input(self, x: Tensor) -> Value:
         """Add a graph input for a tensor and return its value."""
@@ -246,7 +247,7 @@ class BackwardGraphBuilder(GraphBuilder):
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
         self.recomputed = recomputed  # indices of forward operations that are recomputed
-        self.reads: dict[tuple[int, int], Value] = {}  # graph inputs for forward values, by position
+        self.reads: dict[tuple[int, int], Value] = {}  # position of a forward value -> graph input
 
     def missing(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
