@@ -53,7 +53,7 @@ class RealFunction(NamedTuple):
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]  # results of the function
     forward: bool
-    prefix: dict[int, str]  # prefixes of error messages, by index of the complex result or argument
+    prefix: dict[int, str]  # index of the complex result or argument -> prefix of error messages
 
     @property
     def results(self) -> tuple[Tensor, ...]:
@@ -226,7 +226,7 @@ def _compare_all(real_function: RealFunction, options: Options) -> None:
         )
         for i in differentiable_indices(real_function.inputs)
     ]
-    # indexed by results that require grad
+    # one item for each result that requires grad
     by_result = [
         [input_jacobians[k] for input_jacobians in numerical]
         for k, y in enumerate(real_function.results)

@@ -192,7 +192,7 @@ class _CollectAllGradients:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        # for each backward pass: the gradients, and a list with the number of missing ones
+        # number of a backward pass -> its gradients, and a list with the number of missing gradients
         self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}
         self._lock = threading.Lock()
 
