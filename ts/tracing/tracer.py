@@ -139,10 +139,11 @@ class Tracer:
         self.graph = Graph()
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
-        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # keys: ids of objects; forks add tables
+        # id of an object -> (object, value); each fork adds a table
+        self._values: list[dict[int, tuple[object, Value]]] = [{}]
         self._attributes: dict[str, Value] = {}  # path such as "__module.weight" -> value
         self._ranges: dict[tuple[str, int], SourceRange] = {}
-        self.deterministic_nodes: set[Node] = set()  # independent of random numbers
+        self.deterministic_nodes: set[Node] = set()  # nodes known not to depend on random numbers
         self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
         # id of the frame that calls the tracer; values are not named after variables of this frame
@@ -368,7 +369,7 @@ class Tracer:
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
         """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
-        own = 3  # references of the table, this loop and the argument of `getrefcount`
+        own = 3  # number of references by the table, this loop and the argument of `getrefcount`
         live = 0
         for table in self._values:
             for x, _ in table.values():
