@@ -78,7 +78,8 @@ class _CompatibilityScan:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        self.features: dict[tuple[str, str], dict[str, None]] = {}  # locations by (kind, name)
+        # (kind, name) -> locations, as an ordered set
+        self.features: dict[tuple[str, str], dict[str, None]] = {}
         self.reasons: dict[tuple[str, str], str] = {}
         self.excluded: set[ast.AST] = set()  # functions that refer to missing features
 
@@ -181,7 +182,8 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            unreached = function_or_class is None  # the path, such as "code/../x.py", is not a module name
+            # True if the file's path, such as "code/../x.py", is not a module name
+            unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):
             return ()

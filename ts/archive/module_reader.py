@@ -108,7 +108,7 @@ class ModuleReader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.uninitialized: dict[int, Object] = {}  # objects without attribute values so far, by id
+        self.uninitialized: dict[int, Object] = {}  # id -> object whose attributes are not set yet
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")

@@ -79,7 +79,7 @@ class Pickler:
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
-        self.memo: dict[object, int] = {}  # memo indices by string, name, or id of a container or object
+        self.memo: dict[object, int] = {}  # string, name, or id of a container or object -> memo index
         self.references: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:

@@ -56,7 +56,7 @@ class StorageWriter:
     """Collects the storages of tensors; each storage is written once."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}  # bytes of each storage, by key
+        self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage
         self._keys: dict[tuple[int, int], str] = {}
         self._references: list[object] = []  # keeps the tensors alive, so that their addresses remain unique
 
@@ -120,7 +120,7 @@ class StorageType(NamedTuple):
     quantized: int | None = None  # PyTorch's code of the quantized dtype; None if not quantized
 
 
-QUANTIZED: Final = {  # dtype of the integers and PyTorch's code of the quantized dtype, by storage class
+QUANTIZED: Final = {  # storage class -> dtype of the integers and PyTorch's code of the quantized dtype
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
     "QInt32Storage": StorageType(dtypes.int32, 14),

@@ -84,7 +84,8 @@ class Unpickler:
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.created: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ with their globals, by id
+        # id -> (object created by NEWOBJ, global that created it)
+        self.created: dict[int, tuple[Any, Global]] = {}
         self.names = names
         self.storages = storages
 

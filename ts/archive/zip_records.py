@@ -37,7 +37,7 @@ Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _CHUNK_BYTES: Final = 1 << 20  # bytes read between two checks of the time limit
 _MIN_MAPPED_BYTES: Final = 1 << 16  # reading smaller records is as fast as mapping them
-_ALIGNMENT: Final = 64  # alignment of mappable records: kernels require aligned elements
+_ALIGNMENT: Final = 64  # alignment of mappable records in bytes: kernels require aligned elements
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of the name, length of the extra field
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
