@@ -162,7 +162,7 @@ class _FunctionTable:
     """Functions that a function can reach by calls; the function itself comes first."""
 
     def __init__(self, root: ScriptFunction) -> None:
-        self.numbers: dict[Any, int] = {}  # number by function
+        self.numbers: dict[Any, int] = {}  # function -> its number, the index of its report
         self.reports: list[FunctionReport] = []
         self.lines: dict[SourceLocation, Line] = {}
         self._line_ids: dict[SourceLocation, tuple[int, int]] = {}
