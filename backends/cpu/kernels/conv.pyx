@@ -2,8 +2,8 @@
 
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
-Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
-kernel meet at the input's element t * stride + offset[k]. The input is laid out (`InputLayout`) so that
+Every kind of convolution is a correlation: along each dimension, tap k of the kernel multiplies the input's
+element t * stride + offset[k] for position t of the output. The input is laid out (`InputLayout`) so that
 for each tap the elements of successive positions are adjacent: padded, and for stride > 1 split by the residue
 of their index modulo the stride. The positions of an image then form one range q = 0, 1, 2 ... with unused
 positions at the ends of rows, which are computed and dropped when the results are copied out:
@@ -12,8 +12,8 @@ positions at the ends of rows, which are computed and dropped when the results a
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                       . e f g h .
 
-A panel of some 48 positions times a block of the depth (channels times taps) is copied to the L1 cache, or
-read in place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by
+The elements for some 48 positions and a block of the depth (channels times taps) are copied to the L1 cache
+as a panel, or read in place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by
 48 positions stays in registers while the loop runs over the depth.
 
 The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one

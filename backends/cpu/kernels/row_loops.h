@@ -19,7 +19,7 @@ static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
 /* Loops of the backward of normalizations and softmax, for float and double. */
 #define BACKWARD_OF(NAME, T) \
 typedef struct { \
-    /* gradients of rows; also their sums over the rows for each column; outputs may be NULL */ \
+    /* gradients of the input, and of weight and bias (sums over the rows); outputs may be NULL */ \
     void (*rows)(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, T *of_x, T *of_weight, \
                  T *of_bias); \
     void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* sums of g and of g * (x - about) */ \

@@ -56,7 +56,7 @@ INLINE void T##_affine(const T *g, const T *weight, const T *x, T a, T b, T c, p
     } \
     for (; i < n; i++) out[i] = (weight ? g[i] * a * weight[i] : g[i] * a) + x[i] * b + c; \
 } \
-/* Gradients of rows; also their sums over the rows for each column; outputs may be NULL. */ \
+/* Gradients of the input, and of weight and bias (sums over the rows); outputs may be NULL. */ \
 INLINE void T##_rows(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, \
                      T *of_x, T *of_weight, T *of_bias) { \
     const ptrdiff_t width = sizeof(V) / sizeof(T); \
