@@ -6,9 +6,9 @@ If an argument requires grad, the plan for such arguments runs: its forward func
 that its backward functions read, and the backward node saves these values.  If no argument requires grad, or no plan
 exists, the operators of the subgraph run one by one, and the tape records them.
 
-    key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
-      -> Plan                 created when the key is first seen, for at most MAX_PLANS keys
-      -> GraphNode            one backward function per subset of the results that have gradients
+    key of the arguments       dtypes, sizes, strides, requires_grad flags; values of numbers
+      -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys
+      -> GraphNode             one backward function per subset of the results that have gradients
 """
 
 cimport cython

@@ -1,8 +1,8 @@
 """Operators that compare the items of lists: search, equality, sorting, minimum and maximum.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::index.list_int(int[] self, int el) -> int          index
+    aten::index.list_int(int[] self, int el) -> int          kernel: `index`
 
 Sorting is stable.  Tensors are compared by `bool(x == y)` and `bool(x < y)`, which requires tensors of one element.
 """

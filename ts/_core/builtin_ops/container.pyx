@@ -1,8 +1,8 @@
 """Operators on the items of lists: indexing, mutation, slices and sums.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          append
+    aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          kernel: `append`
 
 Kernels are generic in the element type: they access items as IValues, so one function implements the overloads of all
 types.  An operator that mutates a list and returns it returns the same object.

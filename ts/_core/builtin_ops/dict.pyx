@@ -1,8 +1,8 @@
 """Operators on dicts: lookup, mutation, and the lists of keys, values and items.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          dict_item
+    aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          kernel: `dict_item`
 
 Kernels are generic in the key type: one function implements the overloads of all types.  Scripts iterate over the
 list returned by `keys`, so a loop may change its dict.

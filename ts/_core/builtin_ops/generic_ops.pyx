@@ -1,6 +1,6 @@
 """Operators on values of every type, and queries about the program and its environment.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
     aten::__is__(t1 self, t2 obj) -> bool          compares identity; numbers and strings by value
 """

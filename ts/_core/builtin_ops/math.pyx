@@ -1,8 +1,8 @@
 """Operators of the modules `math` and `cmath`, on int, float, complex and Scalar arguments.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      function("sqrt", sqrt, csqrt)
+    aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      created by function("sqrt", sqrt, csqrt)
 
 Functions of ints and floats are computed by the C library in double precision; undefined results are nan or inf, as in
 PyTorch and unlike Python's `math`.  Unlike PyTorch, the Scalar overloads use double precision as well.

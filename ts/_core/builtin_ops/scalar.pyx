@@ -1,6 +1,6 @@
 """Operators on numbers: arithmetic, comparison, logic and conversions; `math.pyx` has the math functions.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one family of overloads: "add"
 

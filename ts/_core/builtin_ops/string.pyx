@@ -1,8 +1,8 @@
 """Operators on strings: methods, search, splitting, formatting, and conversion from and to numbers.
 
-In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::upper(str self) -> str          str.upper
+    aten::upper(str self) -> str          calls `str.upper`
 
 Scripts use Python's `str`, and most operators call its methods.  PyTorch uses byte strings, and its methods support
 only ASCII.  Differences from PyTorch:

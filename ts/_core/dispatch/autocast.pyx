@@ -343,7 +343,7 @@ cdef list cast_list(Operator op, list values, int backend):
     to = target(kind, values, backend)
     before = set_flag(AUTOCAST, False)
     try:
-        # casts in the order of PyTorch's traces
+        # cast the arguments in the order in which PyTorch's traces record the casts
         return [converted(x, backend, to) for x in reversed(values)][::-1]
     finally:
         set_flag(AUTOCAST, before)
