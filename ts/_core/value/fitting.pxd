@@ -14,5 +14,6 @@ cdef TypeSpec not_none(TypeSpec spec)
 # Return the type of the values of `spec` that are objects (neither None nor numbers); None if there are no such
 # values.
 cpdef TypeSpec present(TypeSpec spec)
-# Return the register class for values of a type, one of the letters i f b o x.
+# Return the register class for values of a type: i (int), f (float), b (bool), o (object) or x (any of these, or
+# None).
 cdef str register_class(TypeSpec spec)

@@ -46,7 +46,7 @@ cdef class Code:
     cdef int32_t *owned  # local registers that may contain objects, which are released when a frame ends
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
-    cdef readonly str classes         # classes of the registers, one letter each: i f b o x
+    cdef readonly str classes         # one letter per register: i (int), f (float), b (bool), o (object), x (any value)
     cdef readonly tuple operators     # Operators; instructions refer to them by index
     cdef readonly tuple functions     # function table: Callee, Method, Specializations ... objects
     cdef readonly tuple types         # TypeSpecs; instructions refer to them by index

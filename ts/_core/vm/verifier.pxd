@@ -7,7 +7,7 @@ from ts._core.vm.named cimport CalleeBase
 cdef class Verifier:
     cdef str name
     cdef tuple rows                   # instructions (opcode, a, b, c)
-    cdef str classes                  # register classes, one letter each
+    cdef str classes                  # register classes, one letter per register (`fitting.register_class`)
     cdef tuple parameters             # TypeSpecs of the first registers
     cdef TypeSpec result
     cdef list constants               # TypeSpecs of the last registers
