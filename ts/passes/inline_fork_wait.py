@@ -5,7 +5,7 @@
     return (%y)
     with prim::fork_0 = graph(%x : Tensor): ...
 
-A future with other uses (returned, stored in a list) keeps its fork; the body is then inlined as a copy.
+If the future has other uses (returned, stored in a list), the fork remains and a copy of its body is inlined.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@
     prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
     prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
 
-The frontend never emits such nodes; this pass runs on a copy when a function is created from a graph.
+The frontend never emits such nodes; when a function is created from a graph, this pass runs on a copy of the
+graph.
 """
 
 from __future__ import annotations

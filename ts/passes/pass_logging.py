@@ -28,7 +28,7 @@ UPDATE: Final = 1
 DEBUG: Final = 2
 _LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
 
-# Name of a file of PyTorch -> name of the pass here.
+# Name of a source file of PyTorch -> name of the pass in `ts`.
 _ALIASES: Final = {
     "autodiff": "create_autodiff_subgraphs",
     "bailout_graph": "guards",
@@ -76,7 +76,7 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    Warn about unknown pass names, which may be names of PyTorch passes that do not exist here.  `source` is
+    Warn about unknown pass names, which may be names of PyTorch passes that `ts` does not have.  `source` is
     the name of the variable with the limits, for the error message about an invalid number.
     """
     global _stream

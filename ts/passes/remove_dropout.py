@@ -17,8 +17,8 @@ _DROPOUT: Final = ("aten::dropout", "aten::dropout_", "aten::feature_dropout", "
 def remove_dropout(target: Graph | Any) -> bool:
     """Replace the result of each dropout node outside of training by the node's input.
 
-    `target` is a graph or, as in PyTorch, a handle of a module; then the graphs of its methods are changed.
-    Raise RuntimeError for a module in training mode.
+    `target` is a graph or, as in PyTorch, a handle of a module, whose method graphs are changed. Raise
+    RuntimeError for a module in training mode.
     """
     if isinstance(target, Graph):
         return _remove_from_graph(target)

@@ -235,7 +235,7 @@ def _queries_argument(node: Node) -> bool:
 
 
 def _decides_branch(node: Node, depth: int = 8) -> bool:
-    """Return whether the query's result reaches the condition of a branch, which could then be removed."""
+    """Return whether the query's result reaches the condition of a branch, which it may decide."""
     for use in (use for output in node.outputs() for use in output.uses()):
         user = use.user
         if user.blocks():
