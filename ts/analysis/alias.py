@@ -104,7 +104,7 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                # A visit costs more if there are more locations, because each location is a bit of the sets
+                # A visit costs more if there are more locations, because sets of locations are bit masks
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
