@@ -63,7 +63,8 @@ class Instruction:
         self.results = results
         self.line = line
         self.depth = depth  # number of enclosing blocks
-        self.keeps: tuple[int, ...] = ()  # registers that must keep their values here, without being operands
+        # registers that are live at this instruction, in addition to its operands
+        self.keeps: tuple[int, ...] = ()
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()
 

@@ -17,7 +17,7 @@ The format of a row has one word per operand:
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
     list dict     read an object register that holds a list or dict; likewise str, tuple, future, tensor, and
                   object (an instance of a scripted class)
-    s =s          a scalar register (i, f or b); all of one instruction have the same class
+    s =s          a scalar register (i, f or b); all scalar operands of an instruction have one class
     v             read an object or any register       r =r        a register of any class
     >  <          jump forwards or backwards; only `<` jumps can form a loop, and they consume the budget
     #             a number                             T           index of a type

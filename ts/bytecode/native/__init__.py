@@ -1,1 +1,1 @@
-"""Just-in-time compilation of hot loops to machine code by LLVM, bit-identical to the interpreter."""
+"""Just-in-time compilation of hot loops to machine code by LLVM, with the interpreter's exact results."""

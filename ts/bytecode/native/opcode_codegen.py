@@ -283,10 +283,10 @@ def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a call of the interpreter's C function for the opcode; it accesses registers in the frame.
+    """Emit a call of the interpreter's C function for the opcode, which accesses registers in the frame.
 
     The emitted code stores number registers that the function reads to the frame before the call, and loads
-    number registers that it writes after the call.  It returns a nonzero status to the interpreter.
+    number registers that it writes after the call.  A nonzero status is returned to the interpreter.
     """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):

@@ -1,4 +1,4 @@
-"""Value-range analysis (fixpoint iteration) of int registers; it makes checks in machine code unnecessary.
+"""Value-range analysis (fixpoint iteration) of int registers, to omit unnecessary checks in machine code.
 
     for i in range(n):            i >= 0: `i % 7` needs no sign correction,
         total += xs[i % 7]        and the index needs no check for negative values
