@@ -38,7 +38,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 class GraphVariant(Enum):
     """Variant of a graph; the value is the name of the method that returns a callee in this variant."""
 
-    WRITTEN = "without_optimisation"  # as the user wrote it
+    WRITTEN = "without_optimisation"  # not optimized
     OPTIMIZED = ""
     DIFFERENTIATED = "with_gradients"
 

@@ -46,7 +46,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
 
 
 def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) for the attributes of a module; a child precedes its own attributes."""
+    """Yield (name, value) for the attributes of a module; a child precedes the child's attributes."""
     for name in module._concrete.type.attributes:
         if name not in module._modules:
             yield f"{prefix}{name}", getattr(module, name)
