@@ -27,7 +27,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
     | (?P<sign>->|\.\.\.|\S)
-    )"""  # compiled on first use
+    )"""  # pattern of tokens, compiled on first use
 
 # Maximum length of an int literal; a 64-bit int has 20 characters, and Python's limit is 4,300.
 _MAX_INT_DIGITS: Final = 40

@@ -61,7 +61,7 @@ class Box:
     node: Node | None = None
     names: Box | None = None  # for a repeated name: the original box of the value
     depth: int = 0  # length of the longest path from the start of the block
-    # set by the layout: centre x, top y, and size without the ports
+    # set by the layout, in pixels: centre x, top y, and size without the ports
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0
@@ -93,7 +93,7 @@ class Diagram:
     text: str
     boxes: list[Box] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
-    # set by the layout
+    # set by the layout, in pixels
     lines: list[Line] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
