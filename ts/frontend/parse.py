@@ -216,7 +216,7 @@ def parse_definition(
 
 
 def syntax_tree(source: Source, section: str | None = None, line: int = 0) -> ast.Module:
-    """Parse printed source, or `section`, a section of it after `line` lines, to a syntax tree."""
+    """Parse printed source to a syntax tree, or only its part `section`, which begins after `line` lines."""
     padded_source = source.text if section is None else "\n" * line + section
     return _parse_source(padded_source, source, read=_printed)
 

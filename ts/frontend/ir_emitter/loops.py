@@ -3,7 +3,7 @@
 while c: ...     prim::Loop with two blocks, for the body and for c (convert_to_ssa joins them)
 for x in xs      prim::Loop over aten::len(xs); x is aten::__getitem__(xs, %trip)
 for x in (a, b)  no loop: the body is emitted for each element
-[f(x) for ...]   a list that a loop with its own scope appends to
+[f(x) for ...]   a loop with a separate scope, which appends to a list
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def emit_list_comprehension(em: Emitter, node: ast.ListComp | ast.GeneratorExp, 
 def list_comprehension(
     em: Emitter, range: SourceRange, iterable: ast.expr, target: ast.expr, elt: ast.expr, hint: Type | None
 ) -> Value:
-    """Emit a list comprehension as a loop with its own scope that appends to a list."""
+    """Emit a list comprehension as a loop with a separate scope, which appends to a list."""
     options = hinted_types(hint, ListType, range)
     list_type = options[0] if len(options) == 1 else None
     result = em.insert("prim::ListConstruct").output().set_type(list_type or ListType(TENSOR))
