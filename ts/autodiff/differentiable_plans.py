@@ -37,7 +37,7 @@ def get_plan_for_function(
 ) -> DifferentiablePlan | None:
     """Return the plan for arguments with these dtypes, shapes and `requires_grad` flags.
 
-    Return None if there is none.
+    Return None if no graph can represent the operators.
     """
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, requires_grad, strict=True)]
     try:
