@@ -8,7 +8,7 @@ tensor([ 6., 12.])
 
 A function accepts one or several tensors and returns a tensor or a tuple; derivatives are nested accordingly.
 With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not depend on an
-argument raises a RuntimeError; otherwise its derivative is zero.
+argument raises a RuntimeError; otherwise its derivative for this argument is zero.
 """
 
 from __future__ import annotations

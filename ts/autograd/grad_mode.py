@@ -81,7 +81,7 @@ class _Block:
 
 
 class _PlainBlock(_Block):
-    """Base class of context managers without arguments; they decorate functions also without parentheses."""
+    """Base class of context managers without arguments, which are also decorators without parentheses."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
