@@ -329,11 +329,11 @@ def load(
         raise ValueError("f must be a file path in order to use the mmap argument")
     try:
         begin = f.tell()
-    except (AttributeError, OSError):  # a pipe
+    except (AttributeError, OSError):  # `f` has no position, such as a pipe
         return _load(io.BytesIO(f.read()), map_location, build, False)
     contents = _read_rest(f)
     value = _load(contents, map_location, build, False)
-    f.seek(begin + contents.tell())  # a following value starts here
+    f.seek(begin + contents.tell())  # the end of the value, where another value may begin
     return value
 
 
@@ -534,7 +534,7 @@ class _LegacyTensorLoader(_ZipTensorLoader):
         reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
             return reference[1]
-        *_, key, _, _, view = reference  # checked by `legacy.read`
+        *_, key, _, _, view = reference  # format and key were checked by `legacy_format.read`
         return self.get_loaded_storage(legacy_format.view_of_storage(self.storages_by_key[key], view))
 
 
