@@ -255,7 +255,7 @@ class _Measurements:
     ) -> None:
         self._receiver = receiver
         self._arguments = args, kwargs
-        self._measure_seconds(function)  # compiles the function
+        self._measure_seconds(function)  # compiles the function; the time of this call is not used
         durations = [self._measure_seconds(function)]
         while len(durations) < 3 or (sum(durations) < _MAX_MEASURING_SECONDS and len(durations) < _MAX_CALLS):
             durations.append(self._measure_seconds(function))
@@ -306,7 +306,7 @@ class _Measurements:
         operators = sum(event.cpu_time_total for _, event in called_events) / 1e6
         instruction_count = sum(self.instructions.values())
         between = max(self.call - operators, instruction_count * _MIN_INSTRUCTION_SECONDS)
-        scale = self.call / (operators + between)  # includes the overhead of the profiler
+        scale = self.call / (operators + between)  # < 1 if profiling made the operators slower
         own_seconds: dict[SourceLocation, float] = defaultdict(float)
         callee_seconds: dict[SourceLocation, float] = defaultdict(float)
         grouped: set[SourceLocation] = set()
