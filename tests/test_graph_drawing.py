@@ -200,7 +200,7 @@ def test_svg(tmp_path):
     assert root.tag == f"{SVG}svg" and float(root.get("width")) > 100
     titles = ["".join(title.itertext()) for title in root.iter(f"{SVG}title")]
     assert any("aten::tanh(%x.29)\n" in title and title.endswith("x = ts.tanh(x)") for title in titles)
-    assert any("test_drawing.py:" in title for title in titles)
+    assert any("test_graph_drawing.py:" in title for title in titles)
     assert "prefers-color-scheme: dark" in root.find(f"{SVG}style").text
     kinds = {group.get("class") for group in root.iter(f"{SVG}g")}
     assert {"input", "output", "again", "flow", "operator", "block", "container"} == kinds

@@ -67,16 +67,16 @@ def among_sorted(
     return quantiles.unsqueeze(dim % x.dim() + q.dim())
 
 
-def as_tensor(q: float, x: Tensor) -> Tensor:
+def scalar_like(q: float, x: Tensor) -> Tensor:
     """Convert the quantile `q` to a tensor with the dtype and device of `x`."""
     return ts.tensor(q, dtype=x.dtype, device=x.device)
 
 
 compose("aten::quantile", "among_sorted(self, q, dim, keepdim, interpolation, False)")
-compose("aten::quantile.scalar", "among_sorted(self, as_tensor(q, self), dim, keepdim, interpolation, False)")
+compose("aten::quantile.scalar", "among_sorted(self, scalar_like(q, self), dim, keepdim, interpolation, False)")
 compose("aten::nanquantile", "among_sorted(self, q, dim, keepdim, interpolation, True)")
 compose(
-    "aten::nanquantile.scalar", "among_sorted(self, as_tensor(q, self), dim, keepdim, interpolation, True)"
+    "aten::nanquantile.scalar", "among_sorted(self, scalar_like(q, self), dim, keepdim, interpolation, True)"
 )
 
 # ---------------------------------------------------------------------------------------- histograms
