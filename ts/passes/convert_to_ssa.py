@@ -55,7 +55,7 @@ def convert_to_ssa(graph: Graph) -> bool:
 
 
 class _CarryVariables:
-    """Adds outputs for assigned variables to ifs and loops, and inputs to loop bodies."""
+    """Transformation that adds outputs for assigned variables to ifs and loops, and inputs to loop bodies."""
 
     def __init__(self, graph: Graph) -> None:
         self.carried: Carried = {}

@@ -101,7 +101,7 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """The early exit of a block: `exit_taken` is a run-time boolean, `values` are the returned values.
+    """Early exit of a block: `exit_taken` is a run-time boolean, `values` are the returned values.
 
     Three values of `exit_taken` represent statically known exits (`_ExitStatus`): the transformer's constant
     true means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.

@@ -87,7 +87,7 @@ class _Same(dict[Value, Value]):
 
 
 class _Dtypes(NamedTuple):
-    """Dtypes of a loop version: `ints` are the int64 tensors, all other tensors have the dtype `floats`."""
+    """Dtypes of a loop version: the tensors `ints` have dtype int64, all others the dtype `floats`."""
 
     floats: int
     ints: frozenset[Value]  # tensors from outside the loop that have dtype int64

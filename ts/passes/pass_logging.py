@@ -120,17 +120,17 @@ def enabled(name: str, level: int = UPDATE) -> bool:
 
 
 def dump(name: str, template: str, *values: object) -> None:
-    """Log a whole graph."""
+    """Log a message that contains a whole graph, at level `dump`."""
     _log(name, DUMP, template, values)
 
 
 def update(name: str, template: str, *values: object) -> None:
-    """Log one change of the graph."""
+    """Log one change of the graph, at level `update`."""
     _log(name, UPDATE, template, values)
 
 
 def debug(name: str, template: str, *values: object) -> None:
-    """Log the reason for a decision of a pass."""
+    """Log the reason for a decision of a pass, at level `debug`."""
     _log(name, DEBUG, template, values)
 
 
