@@ -67,7 +67,7 @@ class ViewInput(NamedTuple):
 
 
 class FusedProgram:
-    """Operations of a fusion group; raises ValueError if an operation reads the result of a later one."""
+    """Program of a fusion group; the constructor raises ValueError if the program is not valid."""
 
     def __init__(
         self,
