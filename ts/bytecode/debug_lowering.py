@@ -29,7 +29,7 @@ from ts.ir.types import Type
 
 @dataclass
 class StopPoint:
-    """A code position at which the debugger can stop."""
+    """Position in the code at which the debugger can stop."""
 
     number: int
     function: str

@@ -18,7 +18,7 @@ COPIES = ("MOVE", "COPY")
 
 
 class Label:
-    """A position in the code to which instructions jump."""
+    """Position in the code to which instructions jump."""
 
     __slots__ = ("uses",)
 

@@ -29,7 +29,7 @@ _CALLS = frozenset(NUMBER[name] for name in ("CALL", "CALL_METHOD"))
 
 
 class InstructionCounter:
-    """Instruments programs and collects the execution counts of their instructions."""
+    """Instrumentation of programs, with the execution counts of their instructions."""
 
     def __init__(self) -> None:
         self._breaks = Breakpoints(self._count_block, self._ignore_failure)

@@ -60,7 +60,7 @@ class Opcode(NamedTuple):
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The formats of operands a, b and c."""
+        """Formats of operands a, b and c."""
         return tuple(self.format.split())
 
     @property

@@ -47,7 +47,7 @@ Holder = int | tuple[TensorOperand, int]  # the indexed object: register of a li
 
 @dataclass(frozen=True)
 class AffineIndex:
-    """An index that is affine in the counter: slope * counter + offset."""
+    """Index that is an affine function of the loop counter: slope * counter + offset."""
 
     slope: Sum
     offset: Sum
