@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ConstMap:
-    """Constants in a source text, as attributes `c0`, `c1`, ..."""
+    """Constants of a printed source text, as attributes `c0`, `c1`, ..."""
 
     def __init__(self, constants: Sequence[Any]) -> None:
         self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
@@ -88,7 +88,7 @@ class ScriptMethod:
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results."""
+        """Schema of the method: name, parameters and results."""
         return self.function.schema
 
     @property
@@ -152,7 +152,7 @@ class OverloadedScriptMethod:
 
 
 class ScriptMethodMarker:
-    """Marks a method of a `ScriptModule` to be compiled."""
+    """Marker of a `ScriptModule` method that is compiled with the module."""
 
     def __init__(self, function: FunctionType) -> None:
         self.function = function

@@ -48,7 +48,7 @@ _ALL: Final = "all"  # cache key of the code for all arguments
 
 
 class Specializer:
-    """Compiles the specializations of a function."""
+    """Compiler of the specializations of a function."""
 
     def __init__(self, function: ScriptFunction, variant: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function
