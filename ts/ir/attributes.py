@@ -79,12 +79,12 @@ class ParsedTensor:
 
     @property
     def dtype(self) -> int | None:
-        """The scalar type number in PyTorch; None if the text states no dtype."""
+        """Number of the dtype in PyTorch (ScalarType); None if the text states no dtype."""
         return self.type.scalar_type if isinstance(self.type, TensorType) else None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes in the text; an empty tuple if the text contains no sizes."""
+        """Sizes in the text; an empty tuple if the text contains no sizes."""
         return tuple(self.type.sizes() or ()) if isinstance(self.type, TensorType) else ()
 
     def __eq__(self, other: object) -> bool:

@@ -57,17 +57,17 @@ class Argument:
 
     @property
     def default_value(self) -> Any:
-        """The default value; None for required arguments too, see `has_default_value`."""
+        """Default value; also None for required arguments, see `has_default_value`."""
         return self.default
 
     @property
     def alias_info(self) -> AliasInfo | None:
-        """The alias annotation of the type; None without an annotation."""
+        """Alias annotation of the type; None without an annotation."""
         return self.alias
 
     @property
     def N(self) -> int | None:
-        """The fixed length of a list argument, 2 in ``int[2]``; None for any length."""
+        """Fixed length of a list argument, such as 2 for ``int[2]``; None if any length is valid."""
         return self.size
 
     def has_default_value(self) -> bool:
@@ -177,7 +177,7 @@ class FunctionSchema:
 
     @property
     def key(self) -> str:
-        """The name with the overload name, such as ``aten::add.Tensor``."""
+        """Name with the overload name, such as ``aten::add.Tensor``."""
         return f"{self.name}.{self.overload_name}" if self.overload_name else self.name
 
     def argument_index(self, name: str) -> int:

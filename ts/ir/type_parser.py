@@ -142,12 +142,12 @@ class AliasInfo:
 
     @property
     def before_set(self) -> frozenset[str]:
-        """The alias sets before the call; the name of this property is PyTorch's."""
+        """Alias sets before the call; the name of this property is PyTorch's."""
         return self.before
 
     @property
     def after_set(self) -> frozenset[str]:
-        """The alias sets after the call; the name of this property is PyTorch's."""
+        """Alias sets after the call; the name of this property is PyTorch's."""
         return self.after
 
     def is_wildcard(self) -> bool:

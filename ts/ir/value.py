@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Use:
-    """Input `offset` of node `user`."""
+    """Use of a value: it is input `offset` of node `user`."""
 
     __slots__ = ("offset", "user")
 

@@ -186,7 +186,7 @@ class InterfaceType(NamedType):
 
     @property
     def annotation_str(self) -> str:
-        """The qualified name of the interface."""
+        """Qualified name of the interface."""
         return self.qualified_name_
 
     def _key(self) -> tuple[object, ...]:
@@ -322,7 +322,7 @@ class EnumType(NamedType):
 
     @property
     def annotation_str(self) -> str:
-        """The qualified name of the enumeration."""
+        """Qualified name of the enumeration."""
         return self.qualified_name_
 
     def _key(self) -> tuple[object, ...]:
@@ -363,5 +363,5 @@ class FunctionType(Type):
 
     @property
     def annotation_str(self) -> str:
-        """The function's qualified name; "Function" for functions without this attribute."""
+        """Qualified name of the function; "Function" if the function has no such name."""
         return str(getattr(self.function, "qualified_name", "Function"))
