@@ -44,7 +44,7 @@ EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subsc
 
 
 class CompiledGraph(NamedTuple):
-    """The result of compiling one function: graph, schema and flags."""
+    """Result of the compilation of one function: graph, schema and flags."""
 
     graph: Graph
     schema: FunctionSchema

@@ -245,7 +245,7 @@ class ignore_context_manager(contextlib.AbstractContextManager[None]):
 
 
 class Attribute(NamedTuple):
-    """A module attribute's value with an explicit type, for values whose type cannot be inferred."""
+    """Value of a module attribute with an explicit type, for values whose type cannot be inferred."""
 
     value: Any
     type: Any

@@ -20,7 +20,7 @@ from ts.ir.source import SourceRange
 
 
 class Dependency(NamedTuple):
-    """A reference to a name, with its source range."""
+    """Reference to a name, with the source range of the reference."""
 
     kind: str  # "operator", or "name" for a definition
     name: str

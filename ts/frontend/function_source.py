@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FunctionSource:
-    """The source text of a live function, decorators included, with its file name and first line."""
+    """Source text of a live function, including decorators, with its file name and first line."""
 
     __slots__ = ("dedented", "filename", "first_line", "text")
 

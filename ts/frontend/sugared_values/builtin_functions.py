@@ -98,7 +98,7 @@ class BuiltinFunction:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph of the function, compiled at the first access."""
+        """Graph of the function, compiled at the first access."""
         from ts.frontend.compile import compile_function
 
         return compile_function(self.parsed).graph

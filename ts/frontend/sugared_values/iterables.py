@@ -153,7 +153,7 @@ class ReversedValue(SugaredValue):
 
 
 class IterableTree(StaticLengthIterable):
-    """Iterables that advance together: `zip(...)` and `enumerate(...)`."""
+    """Iterable `zip(...)` or `enumerate(...)`, whose children are iterated over together."""
 
     kind = "iterabletree"
 

@@ -182,7 +182,7 @@ class AppliedFunction(PythonFunction):
 
 
 class FunctionClass(SugaredValue):
-    """Subclass of `autograd.Function`."""
+    """Subclass of `autograd.Function` as a sugared value."""
 
     kind = "Python type"
 

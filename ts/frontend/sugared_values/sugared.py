@@ -471,7 +471,7 @@ class SpecialForm(SugaredValue):
 
 
 class PrintValue(SugaredValue):
-    """Builtin function `print`."""
+    """Builtin function `print` as a callee."""
 
     kind = "print"
 
@@ -490,7 +490,7 @@ class PrintValue(SugaredValue):
 
 
 class BreakpointValue(SugaredValue):
-    """Builtin function `breakpoint`, a stop point of the debugger."""
+    """Builtin function `breakpoint` as a callee; a call is a stop point of the debugger."""
 
     kind = "breakpoint"
 
@@ -580,7 +580,7 @@ class ExceptionInstance(SugaredValue):
 
 
 class ExceptionClass(SugaredValue):
-    """Python exception class."""
+    """Python exception class as a callee, which creates an `ExceptionInstance`."""
 
     kind = "exception"
 
