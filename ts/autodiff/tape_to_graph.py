@@ -136,7 +136,7 @@ class Trace:
 
 
 class BackwardGraph(NamedTuple):
-    """Record of a backward pass."""
+    """Record of a backward pass: incoming gradients, operations, and computed gradients."""
 
     grads: list[Tensor]  # meta tensors for the gradients of the roots
     lines: list[Line]
@@ -168,7 +168,7 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
 
 
 class GraphBuilder:
-    """Builds a graph from recorded operator calls."""
+    """Builder of a graph from recorded operator calls."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -242,7 +242,7 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Builds the graph of a backward pass; forward values are graph inputs or recomputed."""
+    """Builder of the graph of a backward pass; forward values are graph inputs or recomputed."""
 
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
