@@ -108,7 +108,7 @@ def view_of_storage(storage: Storage, view: Any) -> Storage:
 
 
 class _StorageCollector:
-    """Collects the storages that the pickle of a value refers to."""
+    """Collector of the storages that the pickle of a value refers to."""
 
     def __init__(self) -> None:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}

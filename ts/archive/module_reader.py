@@ -97,7 +97,7 @@ def _methods(root: ClassType) -> Iterator[Any]:
 
 
 class ModuleReader(TensorLoader):
-    """Reads the pickles of an archive."""
+    """Reader of the pickles of an archive."""
 
     def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
         super().__init__(records, map_location)

@@ -57,7 +57,7 @@ def _write(handle: Object, file: IO[bytes], root: str, extra_files: ExtraFiles) 
 
 
 class ArchiveWriter:
-    """Writes the records of an archive."""
+    """Writer of the records of an archive."""
 
     def __init__(self, file: zipfile.ZipFile, root: str) -> None:
         self.file = file

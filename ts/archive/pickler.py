@@ -66,7 +66,7 @@ def check_state_methods(type: ClassType) -> None:
 
 
 class Pickler:
-    """Writes a pickle of script values."""
+    """Writer of a pickle of script values."""
 
     def __init__(
         self,

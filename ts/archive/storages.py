@@ -53,7 +53,7 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collects the storages of tensors; each storage is written once."""
+    """Collector of tensor storages; each storage is written once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage

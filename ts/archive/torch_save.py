@@ -48,7 +48,7 @@ _PROTOCOL: Final = 2
 
 
 class _GlobalName:
-    """Represents a PyTorch function or class in a pickle that is written."""
+    """Placeholder for a PyTorch function or class, which the pickler writes as a global name."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module = module
@@ -413,7 +413,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
 
 
 class _ZipTensorLoader(TensorLoader):
-    """Resolves the global names and storage references in the pickle of a file."""
+    """Resolver of the global names and storage references in the pickle of a file."""
 
     values: dict[int, LoadedStorage]
 
@@ -521,7 +521,7 @@ class _ZipTensorLoader(TensorLoader):
 
 
 class _LegacyTensorLoader(_ZipTensorLoader):
-    """Resolves names and storages in a legacy file, whose storages are already loaded."""
+    """Resolver of names and storages in a legacy file, whose storages are already loaded."""
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
         self.values = {}

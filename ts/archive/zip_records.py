@@ -195,7 +195,7 @@ class ZipRecords:
 
 
 class TensorLoader:
-    """Loads the tensors and storages that the pickles of a file refer to."""
+    """Loader of the tensors and storages that the pickles of a file refer to."""
 
     def __init__(self, records: ZipRecords, map_location: Location) -> None:
         self.records = records
