@@ -63,7 +63,7 @@ class Line:
     number: int
     text: str
     seconds: float = 0.0  # seconds of the operators that the line calls
-    below: float = 0.0  # seconds of inlined functions that the line calls
+    below: float = 0.0  # seconds of the functions that the line calls and that are inlined into it
     times: int = 0  # number of executions
     is_grouped: bool = False  # True if operators of the line ran in a fusion group
 
@@ -115,7 +115,7 @@ class EventGroup:
 
 @dataclass
 class ReportData:
-    """Contents of a report."""
+    """Contents of a report on a function or method."""
 
     name: str
     functions: list[FunctionReport]
