@@ -8,8 +8,8 @@
 
 Such a graph contains functional tensor operators and the tensor lists that they read.  Operators are added
 until a node outside the graph reads a result of the graph, writes, branches or has side effects; the graph is
-inserted before this node.  Non-tensor inputs must be equal in all calls, such as attributes, sizes and
-constants, because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself
+inserted before this node.  Its non-tensor inputs, such as attributes, sizes and constants, must be equal in
+all calls, because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself
 reads the gradient or the autograd history of a tensor (`torch.autograd.grad`, `y.grad`), operators that read
 the tensor are in another graph than the operator that computes it.
 

@@ -72,7 +72,7 @@ class _Slicer:
         return changed
 
     def _scan(self, block: Block) -> bool:
-        """Create and extend groups from the last node to the first; return True if a node changed.
+        """Create and extend groups from the last node to the first; return True if the block changed.
 
         One scan is not sufficient, because merging may move nodes toward the end of the block.
         """
