@@ -210,7 +210,7 @@ class BranchLowering(CodeBuilder):
             self.emit(f"JUMP_{name}", label, b, c)
 
     def _operands(self, node: Node, when: bool) -> tuple[str, int, int]:
-        """Return (suffix of the jump's name, operand b, operand c); jump if the comparison equals `when`."""
+        """Return (suffix of the opcode, b, c) of a jump that is taken if comparison `node` equals `when`."""
         opcode = self.comparison(node)
         assert opcode is not None
         name, swapped = BRANCHES[opcode][0 if when else 1]

@@ -1,8 +1,8 @@
 """The opcode table: the single definition of all bytecode instructions and superinstructions.
 
-Derived from its rows are: the enum that the interpreter switches over and the formats that the verifier
-checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that the lowering
-selects for an operator, and the disassembly.
+Each row defines one opcode.  The rows determine the enum that the interpreter switches over and the formats
+that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that
+the lowering selects for an operator, and the disassembly.
 
 An instruction is four 32-bit words: the opcode and the operands a, b, c.
 
@@ -10,9 +10,9 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3        r[4] := r[2] + r[3]
     +--------+--------+--------+--------+
 
-Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  An
-instruction on numbers writes only the payload of a register; its type tag is set when the frame is created.
-The format of a row has one word per operand:
+Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  An instruction on
+numbers writes only the payload of a register; its type tag is set when the frame is created. The format of an
+opcode has one word for each operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
     list dict     read an object register that holds a list or dict; likewise str, tuple, future, tensor, and
