@@ -444,9 +444,10 @@ class _Placeholder:
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
-    """Return the object from which the method `definition` gets the parsed function.
+    """Return the parsed function, or a callable that returns it, for `ScriptFunction.definition`.
 
-    For a Python function, it is a callable that parses the source again, to save the memory of the tree.
+    For a Python function, return a callable that parses the source again, so that the syntax tree can be
+    freed.
     """
     if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed

@@ -268,7 +268,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Take over the attributes and methods of another module; ignored Python methods stay."""
+        """Use the attributes and methods of `module`; Python methods that scripts ignore stay callable."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
