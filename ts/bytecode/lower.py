@@ -266,7 +266,7 @@ class Lowering(FutureLowering):
                 self.emit("TUPLE_GET", self.define(output), source, i)
 
     def lower_tuple_index(self, node: Node) -> None:
-        """Lower `prim::TupleIndex`; to an operator call unless the index is a valid constant."""
+        """Lower `prim::TupleIndex` to a load if the index is a valid constant, else to an operator call."""
         index = self.constant_value(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
