@@ -203,7 +203,8 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         sugared = self.scope.find(name)
-        if sugared is None and name in self.failed_names:  # an error, even if a global of this name exists
+        # the variable is undefined, even if a global has this name
+        if sugared is None and name in self.failed_names:
             raise CompilationError(f"undefined value {name}", range)
         if sugared is None:
             sugared = GLOBALS.get(name)
