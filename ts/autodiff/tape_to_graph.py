@@ -77,7 +77,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """Record of a run of a function on meta tensors, and of backward graphs of some results."""
+    """Record of a run of a function on meta tensors; `record_backward` adds backward passes of results."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
