@@ -106,7 +106,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Return the primal and the tangent of a tensor.
 
-    The tangent is None if the tensor has none, and outside a level.
+    The tangent is None for a tensor without a tangent, and outside of a level.
     """
     current_level = _current.level
     if current_level is None:
