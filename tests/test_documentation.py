@@ -58,7 +58,7 @@ def test_all_operators_have_texts():
 SOFTMAX = """\
 softmax(input, dim, dtype=None) -> Tensor
 
-Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1.
+Return the softmax along `dim`: the exponentials of the elements, divided by their sum.
 
 Shape:  That of `input`.
 Dtypes: float16 and bfloat16 (in float32, rounded once), float32 and float64.
@@ -78,13 +78,13 @@ def test_help_of_an_operator():
     assert ts.softmax.__doc__.startswith(SOFTMAX)
     assert ts.Tensor.softmax.__doc__ == ts.softmax.__doc__ == ts.ones(1).softmax.__doc__
     shown = pydoc.plain(pydoc.render_doc(ts.softmax))
-    assert "Exponentials of the elements" in shown and ">>> ts.softmax(" in shown
+    assert "Return the softmax along `dim`" in shown and ">>> ts.softmax(" in shown
 
 
 def test_documentation_of_derived_operators():
     """Documentation of in-place variants, aliases, views and data-dependent operators is derived."""
-    assert "`add` in place" in ts.Tensor.add_.__doc__ and "That of `input`." in ts.Tensor.add_.__doc__
-    assert "Another name of `abs`: The distance" in ts.absolute.__doc__
+    assert "In-place version of `add`." in ts.Tensor.add_.__doc__ and "That of `input`." in ts.Tensor.add_.__doc__
+    assert "Alias of `abs`. Return the element-wise absolute value" in ts.absolute.__doc__
     assert "A view: it shares the elements" in ts.transpose.__doc__
     assert "depends on the elements" in ts.masked_select.__doc__
     assert "broadcast together" in ts.mul.__doc__ and "`keepdim` is true" in ts.sum.__doc__

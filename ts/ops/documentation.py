@@ -4,7 +4,7 @@ In: name and overloads.  Out: call signature, summary, shape, dtypes, errors, an
 
     softmax(input, dim, dtype=None) -> Tensor
 
-    Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1.
+    Return the softmax along `dim`: the exponentials of the elements, divided by their sum.
     ...
 
 Summaries and examples are in `doc_summaries`.  Results of examples and accepted dtypes were determined by
@@ -88,11 +88,11 @@ def _sentence(name: str, operators: Sequence[Any]) -> str:
     if record is not None and record.variant == "inplace":
         base = name.removesuffix("_")
         summary = f" {SENTENCES[base][0]}" if base in SENTENCES else ""
-        return textwrap.fill(f"`{base}` in place: the tensor itself gets the result.{summary}", _WIDTH)
+        return textwrap.fill(f"In-place version of `{base}`.{summary}", _WIDTH)
     if record is not None and record.same_as:
         other = record.same_as.removeprefix("aten::")
-        summary = f": {SENTENCES[other][0]}" if other in SENTENCES else "."
-        return textwrap.fill(f"Another name of `{other}`{summary}", _WIDTH)
+        summary = f". {SENTENCES[other][0]}" if other in SENTENCES else "."
+        return textwrap.fill(f"Alias of `{other}`{summary}", _WIDTH)
     argument_names = [
         f"`{_display_name(p)}`" for p in operators[0].signature.parameters if not p.keyword_only
     ]
