@@ -41,7 +41,7 @@ class Dim:
     STATIC = _Hint("STATIC")
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
-        from ts.utils._pytree import tree_leaves  # noqa: F401  (names are looked at by trees of shapes)
+        from ts.utils._pytree import tree_leaves  # noqa: F401  (`export` flattens trees of dimension specs)
 
         if not name.isidentifier():
             raise AssertionError(f"Dim name must be a valid identifier, got {name}")

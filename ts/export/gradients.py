@@ -56,7 +56,7 @@ class CustomFunctionNode(NamedTuple):
 
 
 class ExportTape:
-    """Tape of recorded operators, and the backward through it."""
+    """Tape of recorded operators, and the backward pass over the tape."""
 
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder

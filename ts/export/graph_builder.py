@@ -54,8 +54,8 @@ class FxGraphBuilder:
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
         # id of a real tensor -> (the real tensor, its fake tensor)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
-        # id of a tensor -> layer of the tensor when its node was recorded; a different layer shows `x.data =
-        # y`.
+        # Id of a tensor -> layer of the tensor when its node was recorded. If the tensor has another layer
+        # later, the program has executed `x.data = y`.
         self._layers: dict[int, Any] = {}
         self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []

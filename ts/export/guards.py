@@ -86,7 +86,7 @@ class SymbolSources:
         return (value - source.offset) // source.factor
 
     def min_size_checks(self, min_sizes: Mapping[Any, int]) -> list[Check]:
-        """Return guards that exclude sizes 0 or 1 for which decisions of the recording would be wrong."""
+        """Return guards that exclude sizes 0 or 1 where conditions decided during the export would differ."""
         environment = self.environment
         return [
             self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))

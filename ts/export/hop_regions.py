@@ -26,12 +26,12 @@ WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
 def block_of_grad(enabled: bool) -> Block:
-    """Return the description of a block that `ts.no_grad()` or `ts.enable_grad()` encloses."""
+    """Return the description of a `with ts.no_grad()` or `with ts.enable_grad()` block."""
     return set_grad_op, enabled
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """Return the description of a block that `ts.autocast` encloses; exported programs cache no casts."""
+    """Return the description of a `with ts.autocast(...)` block; its argument `cache_enabled` is False."""
     return autocast_op, device, dtype, enabled, False
 
 

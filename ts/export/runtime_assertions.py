@@ -91,7 +91,7 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert the assertions whose symbols are all sizes of arguments after `node`, the first node."""
+        """Insert, after the first node `node`, the assertions that contain only sizes of arguments."""
         on_sizes = [
             r for r in self.pending if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
@@ -127,7 +127,7 @@ class _Insertion:
         return False
 
     def _is_replaced(self, symbol: Any) -> bool:
-        """Return True if existing nodes of `symbol` are not reused: it equals another expression."""
+        """Return True if existing nodes of `symbol` are not reused, because it equals another expression."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
 

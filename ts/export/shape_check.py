@@ -430,7 +430,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """Return None as the number, because it depends on elements."""
+    """Return None, because the number depends on elements and therefore cannot be checked."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {

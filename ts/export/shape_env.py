@@ -105,8 +105,8 @@ class ShapeEnv:
         self.defers_guards = False
         # True while `run_decompositions` runs: an undecided condition raises UndecidableError
         self.frozen = False
-        # list of the conditions that are decided by the example while `frozen`; None: they raise
-        # UndecidableError
+        # While `frozen`: list that collects undecided conditions, which get their values in the example.
+        # If it is None, undecided conditions raise UndecidableError.
         self.noted: list[Any] | None = None
         self.quiet = False  # True while operators run: conditions on layouts add no guards
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
@@ -336,7 +336,7 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Require `n % k == 0` again if it was required while n could be negative, as PyTorch does."""
+        """Require `n % k == 0` a second time if n could be negative at the first time, as PyTorch does."""
         condition = _as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
@@ -408,7 +408,10 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Return the value of a condition in the example, without a guard; assume large unbacked symbols."""
+        """Return the value of a condition in the example, without a guard.
+
+        Unbacked symbols have no example values; for them, large numbers are used.
+        """
         static_value = self.evaluate_static(condition)
         if static_value is not None:
             return static_value

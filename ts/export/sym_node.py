@@ -65,7 +65,8 @@ class SymNode:
     def decide(self, settles: bool = False) -> bool:
         """Return the value of the condition in the example and add a guard.
 
-        Inside of operators, the guard is added only if `settles`.
+        While an operator runs, the guard is added only with `settles`, for conditions on which control flow
+        depends.
         """
         environment = self.environment
         if environment.quiet and not settles:

@@ -23,10 +23,10 @@ from ts.export.bounded_pow import power
 Expression = sympy.Basic  # type of expressions: numbers or booleans
 
 
-# polynomial division is limited to expressions with this number of symbols and functions
+# Polynomial division is used only up to this number of symbols and functions, and of terms.
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
-_MAX_POLYNOMIAL_NODES = 120  # polynomial division is limited to expressions with this number of nodes
+_MAX_POLYNOMIAL_NODES = 120  # polynomial division is used only up to this number of nodes
 # Maximum number of nodes of an expression, because sympy visits each occurrence of a repeated part.
 MAX_EXPRESSION_NODES = 2_000
 

@@ -423,7 +423,7 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator of the rows of `x`."""
+        """Return an iterator over the slices of `x` along its first dimension."""
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:

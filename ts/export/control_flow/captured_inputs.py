@@ -35,7 +35,7 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, path)
 
     def tensor(self, *tensors: Tensor | None) -> str | None:
-        """Return the first path among `tensors`; None without paths."""
+        """Return the first stored path of the given tensors, or None."""
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 

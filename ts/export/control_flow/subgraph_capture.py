@@ -132,7 +132,7 @@ class Branch(ExportTracer):
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
-            # makes the tensor an input of the subgraph, so that the size can be read from it
+            # Make the tensor an input of the subgraph, so that the size can be read from it.
             self.node_of(self._read[expression])
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
