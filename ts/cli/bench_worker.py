@@ -1,4 +1,4 @@
-"""Worker process of `ts bench` for one engine: `python engine.py ts` or `python engine.py torch`.
+"""Worker process of `ts bench` for one engine: `bench_worker.py ts` or `bench_worker.py torch`.
 
 Input: requests on standard input, one JSON object per line. Output: one line per response on the original
 standard output; output of the measured program is discarded.
@@ -10,8 +10,8 @@ standard output; output of the measured program is discarded.
     {"do": "round", "least": 0.2}              {"round": 0.00012}
     {"do": "memory"}                           {"memory": 61000000}
 
-Both packages have the same API, so that a single program serves both.  It imports no module of `ts`, as the
-Python installation with PyTorch may lack `ts`.
+The program works with both packages, because they have the same API.  For `torch`, it imports no module of
+`ts`, which the Python installation with PyTorch may lack.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ Functions marked with `ignore` or `unused`, exceptions, interfaces and inherited
 are skipped.  For an archive, the methods of its model and its missing dependencies are checked.
 
 Then `ts.cli.static_failures` finds operators that reject the known dtypes and shapes.  Python files are
-imported; functions, and archives, are executed only with `--run`.  Without it tensor elements are unknown, so
-that index ranges are not checked.
+imported; functions and archives are executed only with `--run`.  Without `--run`, tensor elements are
+unknown, and index ranges are not checked.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if the report needs the class name of the error, in contrast to compiler errors."""
+    """Return True if the report names the class of an error; compiler errors are reported without it."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 

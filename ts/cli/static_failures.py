@@ -15,8 +15,8 @@ Known values are propagated: each operator with known arguments runs on meta ten
 dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
 both training and evaluation mode.  If the condition of a branch is known, only the taken branch is visited,
 and a `raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a
-written or
-reshaped tensor are unknown.
+written
+or reshaped tensor are unknown.
 """
 
 from __future__ import annotations

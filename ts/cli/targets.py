@@ -2,8 +2,8 @@
 
     FILE.py:NAME             a function, a module, or a module class with a constructor without arguments
     ARCHIVE                  `forward` of its model
-    ARCHIVE:METHOD           another method, or a method of a submodule: `model.pt:encoder.layers.0`
-    ARCHIVE:PART
+    ARCHIVE:METHOD           another method; with a dotted name, a method of a submodule
+    ARCHIVE:PART             `forward` of a submodule, such as `model.pt:encoder.layers.0`
     PROGRAM.pt2              an exported program, for commands that support it
 
 Input: the text of a target. Output: the scripted function; UsageError for an unknown name. A `.py` file is a
