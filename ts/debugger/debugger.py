@@ -53,7 +53,7 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """Condition for the next stop: a line at most `depth` calls deep, or a return at most `return_depth`."""
+    """Maximum call depth of the next stop: `depth` at a line, `return_depth` at the return of a function."""
 
     depth: int = 0
     return_depth: int = 0
