@@ -143,7 +143,7 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_single_request(inputs, seconds)
-                # The message to the HTTP process is large enough; the remaining requests are sent again.
+                # The response message is full; the HTTP process sends the remaining requests again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (

@@ -39,7 +39,8 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# In equilibrium, a third of the requests is slower than the estimate, because growth is nearly decay squared.
+# A request slower than the estimate multiplies it by the growth; a faster one divides it by the decay.
+# The growth is about the decay squared, so that a third of the requests is slower than the estimate.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
