@@ -82,7 +82,7 @@ def checkpoint(
 ) -> Any:
     """Return function(*args, **kwargs); backward calls `function` again instead of using saved tensors.
 
-    context_fn          returns returns contexts for the forward run and for the recomputation
+    context_fn          returns contexts for the forward run and for the recomputation
     determinism_check   "none": do not compare shapes, dtypes and devices of the saved tensors of both runs
     debug               include the operators of both runs in the error about a difference
     early_stop          stop the recomputation after the last required tensor

@@ -14,8 +14,7 @@ unnamed file that both processes map:
 The program's tensors use the segment directly. Once the last of them is deleted, the next task permits the
 worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches receives at
 most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that; this limits the number of open
-files and mappings. A killed
-worker leaves nothing to clean up, because segments are unnamed.
+files and mappings. A killed worker leaves nothing to clean up, because segments are unnamed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
 Input: `Task`s, each with an epoch, an index and the numbers of segments that the main process has released.
-Output: for each
-task, in order, a message with a batch, a failure or `EXHAUSTED`.
+Output: for each task, in
+order, a message with a batch, a failure or `EXHAUSTED`.
 
     Process(target=work, args=(connection, job))
 
