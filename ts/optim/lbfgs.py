@@ -4,8 +4,7 @@
     optimizer.step(closure)                  the closure computes loss and gradients, several times per step
 
 All quantities are vectors that concatenate the elements of all parameters.  The history is stored in the
-state of the first
-parameter.
+state of the first parameter.
 """
 
 from __future__ import annotations

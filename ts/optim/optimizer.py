@@ -156,7 +156,7 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
         self._patch_step_function()
-        for group in self.param_groups:  # options that the version that wrote the pickle lacked
+        for group in self.param_groups:  # an older version wrote the pickle without new options
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
 

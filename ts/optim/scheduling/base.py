@@ -84,7 +84,7 @@ class LRScheduler:
     def closed_form(self) -> list[Any] | None:
         """Return the rates at step `last_epoch`, computed from the initial rates.
 
-        None if the schedule has no such formula.
+        Return None if the schedule has no such formula.
         """
         return None
 
