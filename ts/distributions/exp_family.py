@@ -3,7 +3,7 @@
 For a density exp(<t(x), n> - F(n) + k(x)) with natural parameters n, the mean of t(x) is the gradient of F:
 
     entropy             F(n) - <n, F'(n)> - the mean of k(x)
-    divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence, from one of parameters m
+    divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence from parameters m
 """
 
 from __future__ import annotations
