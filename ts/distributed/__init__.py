@@ -3,7 +3,7 @@
     init_process_group("gloo", rank=0, world_size=2)
     all_reduce(x)                          x is the sum over the processes, bitwise equal in each
 
-    groups process groups
+    groups                 process groups
     mesh_connect           connection setup between the ranks
     peer_links             connections of a rank to all others
     collectives            collective functions on tensors

@@ -1,8 +1,8 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
 run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread; return the result
-inside()                                    True in the thread of the loop
-at_once(callback)                           wrap a callback for calls within the loop
+on_event_loop()                             True in the thread of the loop
+non_blocking(callback)                      callback that may run in the thread of the loop
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 address = reserve_port()          ("127.0.0.1", 41077), where rank 0 will listen
 publish_address(path, address)    in rank 0
-found(path)                       the address in other ranks; None before publication
+read_address(path)                the address in other ranks; None before publication
 withdraw(path, address)           in rank 0, at the end
 """
 

@@ -30,7 +30,7 @@ class LocalCluster:
     """Scheduler and worker processes of a cluster on this machine, from start-up to `close`.
 
     workers              number of worker processes
-    threads concurrent calls per worker
+    threads              maximum number of concurrent calls per worker
     allow_python         whether workers run Python functions
     seconds, bytes, fuel, allowed_ops    limits of a call
     tls_dir              folder with certificates; enables TLS

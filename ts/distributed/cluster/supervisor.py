@@ -1,6 +1,6 @@
 """Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all processes.
 
-    async with ClusterSupervisor(ClusterConfig(workers=4, words=("--threads", "8"))) as cluster:
+    async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
         cluster.address                          "ts://127.0.0.1:4711"
         await cluster.wait_until_registered()    wait until all workers have registered
 

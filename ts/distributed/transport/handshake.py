@@ -5,8 +5,8 @@
                                                 ◄──  nonce of the connector, proof "connector"
         proof "listener", or zeros              ──►
 
-A proof is HMAC-SHA256 over the role and both nonces, so that replayed or
-reflected proofs are invalid.  The connector proves first: a client without the secret obtains no data for an
+A proof is HMAC-SHA256 over the role and both nonces, so that replayed or reflected proofs are
+invalid.  The connector proves first: a client without the secret obtains no data for an
 offline guess.  Nothing is parsed; each step has a fixed number of bytes.
 
 The handshake does not protect later messages from an attacker who can modify packets or relays the
