@@ -139,7 +139,7 @@ class _Implementations:
             storage_ids.add(storage_id)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run an operator that has no fake implementation on fake tensors."""
+        """Run, on fake tensors, an operator without a fake implementation."""
         if self.only_mutates:
             return None
         function: Any = self.of_function

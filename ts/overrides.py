@@ -252,5 +252,5 @@ _pop_mode_temporarily = modes.pop_mode
 
 
 def enable_reentrant_dispatch() -> DisableTorchFunction:
-    """Return a context manager for handlers `__torch_function__` in which classes override functions."""
+    """Return a context manager that lets classes override functions again within `__torch_function__`."""
     return DisableTorchFunction(False)

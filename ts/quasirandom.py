@@ -120,7 +120,7 @@ class SobolEngine:
 
 
 def _lowest_zero_bits(start: int, n: int) -> Numbers:
-    """Return the index of the lowest zero bit of `n` consecutive numbers."""
+    """Return the index of the lowest zero bit of each of `n` consecutive numbers."""
     indices = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~indices & (indices + 1)
     positions: Numbers = np.round(np.log2(lowest)).astype(np.int64)

@@ -38,10 +38,9 @@ def load(
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
     device names, or a function of a storage's elements and its device name that returns a tensor or None.
-    Unless `weights_only`
-    is False, only the listed types are constructed.  With `mmap`, large tensors of a file are mapped into
-    memory: pages are read on first access, and writes do not change the file.  `encoding` decodes strings
-    written by Python 2; "bytes" leaves them as bytes.
+    Unless `weights_only` is False, only built-in types and those of `add_safe_globals` are constructed.
+    With `mmap`, large tensors of a file are mapped into memory: pages are read on first access, and writes
+    do not change the file.  `encoding` decodes strings written by Python 2; "bytes" leaves them as bytes.
 
     With `weights_only=False`, files of `jit.save` are read by `jit.load`, with a warning.
     """
