@@ -471,7 +471,7 @@ def documented(page: str) -> str:
     by_letters: dict[str, list[str]] = {}
     for name, found in taken.items():
         by_letters.setdefault("".join(letter for letter in "bihfc" if letter in found), []).append(name)
-    head = "Dtypes that operators take, and what their examples give: found by `python -m tests.regenerate`."
+    head = "Dtypes that operators accept, and results of their examples; written by `python -m tests.regenerate`."
     lines = [f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\n_DTYPES_TEXT: Final = {{\n']
     for letters in sorted(filter(None, by_letters), key=lambda letters: (-len(letters), letters)):
         lines.append(f'    "{letters}": """\n')

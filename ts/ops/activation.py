@@ -510,7 +510,11 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
 ) -> Array:
-    """Compute softmax over the elements whose mask is false; type 0 and 1 masks may have 2 dimensions."""
+    """Compute softmax over the elements whose mask is False.
+
+    `mask_type` is that of attention: 0 a mask (L, S) of all batches, 1 a padding mask (N, S), 2 a mask with
+    the shape of `self`. Masks of the types 0 and 1 are expanded to a 4-d `self` (N, heads, L, S).
+    """
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:

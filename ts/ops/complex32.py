@@ -129,7 +129,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
         result = base_kernel(xp, *wide)
         for value, wide_value in zip(values, wide, strict=True):
             if result is wide_value and wide_value is not value and hasattr(wide_value, "strides"):
-                # An in-place operator returned its argument
+                # An in-place operator wrote to the converted copy of this argument: write the result back.
                 value[...] = cast_elements(wide_value, value.dtype)
                 return value
         if isinstance(result, tuple | list):

@@ -45,8 +45,8 @@ class Geometry:
     transposed: bool
     output_size: tuple[int, ...]  # spatial sizes of the output
     filters: int
-    decomposition: Any = None  # cached decomposition of a backend
-    back: Geometry | None = None  # geometry of the convolution for the input's gradient; set by `backwards`
+    decomposition: Any = None  # data that a backend computes from the geometry and stores here
+    back: Geometry | None = None  # convolution that computes the input's gradient; cached by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:

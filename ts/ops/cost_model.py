@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Time that `steps` charges before each iteration; the limits read the clock after this charged time.
+# Nanoseconds that `steps` charges before each iteration: enough to make the limits read the clock.
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 

@@ -1,4 +1,4 @@
-"""Dtypes that operators take, and what their examples give: found by `python -m tests.regenerate`."""
+"""Dtypes that operators accept, and results of their examples; written by `python -m tests.regenerate`."""
 
 from __future__ import annotations
 

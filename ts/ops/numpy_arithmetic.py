@@ -47,7 +47,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    # A zero gets the sign of x; NumPy's has the sign of y
+    # A remainder of 0 gets the sign of the dividend x; in NumPy, it has the sign of the divisor y.
     return xp.where(rest == 0, xp.copysign(rest, x), rest)
 
 

@@ -65,7 +65,7 @@ class FormulaParameter(NamedTuple):
     """Formula parameter: an argument, result or gradient, or a property such as `self.sizes()`."""
 
     name: str  # name of the parameter, such as "self" or "self_size"
-    of: str  # self
+    of: str  # name of the argument, result or gradient that is read, such as "self"
     fact: str  # property that is read, a key of `FACTS`; "" for the value itself
 
 

@@ -119,7 +119,7 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
         if other.dim() == 1:
             return rows.mv(other).view(self.shape[:-1])
         return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
-    if self.dim() <= 2:  # computed as the transpose of a product
+    if self.dim() <= 2:  # self @ other is the transpose of other.T @ self.T
         turned = _matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
         return turned if self.dim() == 1 else turned.transpose(-1, -2)
     first, second, third = self.size(-2), self.size(-1), other.size(-1)
