@@ -118,7 +118,7 @@ class ShapeEnv:
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         # locations of symbols in the arguments of calls (`guards.SymbolSources`)
         self.symbol_sources: Any = None
-        # Symbol -> minimal value in calls, if recorded decisions are wrong for 0 or 1.
+        # Symbol -> minimal value in calls, if conditions decided during the export differ for 0 or 1.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     # ---- symbols
