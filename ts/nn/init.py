@@ -181,14 +181,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Xavier initialization: fill with uniform numbers of variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor with uniform numbers (Xavier initialization): variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Xavier initialization: fill with normal numbers of variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor with normal numbers (Xavier initialization): variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 
@@ -200,9 +200,9 @@ def kaiming_uniform_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Kaiming initialization (He initialization): fill a tensor with uniform numbers.
+    """Fill a tensor with uniform numbers (Kaiming initialization, He initialization).
 
-    Their variance keeps the variance of activations constant.
+    With their variance, gain² / fan, a layer preserves the variance of its activations.
     """
     if 0 in tensor.shape:
         return tensor
@@ -217,9 +217,9 @@ def kaiming_normal_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Kaiming initialization (He initialization): fill a tensor with normal numbers.
+    """Fill a tensor with normal numbers (Kaiming initialization, He initialization).
 
-    Their variance keeps the variance of activations constant.
+    With their variance, gain² / fan, a layer preserves the variance of its activations.
     """
     if 0 in tensor.shape:
         return tensor
@@ -232,7 +232,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """Orthogonal initialization: fill a tensor with a matrix whose rows or columns are orthonormal."""
+    """Fill a tensor with a matrix whose rows or columns are orthonormal (orthogonal initialization)."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:

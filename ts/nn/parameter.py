@@ -41,8 +41,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         """Return a parameter with the memory of `data`; without data, an empty parameter.
 
         If `data` is an instance of a tensor subclass, the result has this class; raise RuntimeError if its
-        `detach`
-        returns another class.
+        `detach` returns another class.
         """
         tensor = ts.empty(0) if data is None else data
         if type(tensor) is Tensor or type(tensor) is Parameter:

@@ -1,7 +1,5 @@
 """Causal attention masks that are created only when needed: `causal_upper_left`, `causal_lower_right`.
 
-`causal_upper_left`, `causal_lower_right`.
-
 mask = causal_lower_right(2, 3)
 scaled_dot_product_attention(q, k, v, mask)         row i attends up to column i + 1
 """

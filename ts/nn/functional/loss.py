@@ -23,8 +23,8 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
     """Return the reduced weighted loss.
 
-    With `by_weight`, the mean is the sum divided by the sum of the
-    weights; otherwise, it is divided by the number of elements (`huber_loss`).
+    With `by_weight`, the mean is the sum divided by the sum of the weights; otherwise, it is the sum divided
+    by the number of elements (`huber_loss`).
     """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")

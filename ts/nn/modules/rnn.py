@@ -331,7 +331,7 @@ class LSTM(RNNBase):
     def state_width(self) -> int:
         """Return the number of features of the hidden state.
 
-        `proj_size` if it is not 0, else `hidden_size`.
+        This is `proj_size` if it is not 0, else `hidden_size`.
         """
         return self.proj_size if self.proj_size > 0 else self.hidden_size
 

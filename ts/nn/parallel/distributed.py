@@ -230,9 +230,9 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Within this context, gradients are accumulated locally.
+        """Within this context, accumulate gradients in each process without reducing them.
 
-        The next backward after it reduces the sums.
+        The first backward pass after the context reduces the accumulated sums across the processes.
         """
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:

@@ -1,6 +1,6 @@
 """Splitting of nested arguments among GPUs, and concatenation of nested results.
 
-`scatter`, `scatter_kwargs`, `gather`.
+Functions: `scatter`, `scatter_kwargs`, `gather`.
 """
 
 from __future__ import annotations
