@@ -32,7 +32,7 @@ def has_side_effect(fn: F) -> F:
 def is_impure(target: Any, impure_random: bool = True) -> bool:
     """Return True if a call has side effects.
 
-    `impure_random`: drawing random numbers counts as a side effect.
+    With `impure_random`, drawing random numbers counts as a side effect.
     """
     if target in _marked:
         return True
