@@ -7,10 +7,9 @@
 
 Operators run on the meta device; results have the requested device, which need not exist.  Operations that
 depend on elements raise an error.  Within its block the mode intercepts all operators and makes their results
-fake; outside, operators and derivative formulas with fake arguments are redirected to the mode
-(`ts._core.dispatch_layers.level_stack`):
-
-    tensor -> history -> layer: Fake(device, mode)        array: of the meta device
+fake.  A fake tensor has an array of the meta device and the layer `Fake(device, mode)`. Because of this
+layer, operators and derivative formulas with fake arguments call the mode outside of the block, too
+(`ts._core.dispatch_layers.level_stack`).
 """
 
 from __future__ import annotations
@@ -57,13 +56,13 @@ __getattr__ = names_for(__name__)
 
 
 class UnsupportedFakeTensorException(RuntimeError):
-    """Raised for a tensor that has no fake counterpart."""
+    """Raised for a tensor that cannot be converted to a fake tensor."""
 
 
 class _FakeOfMode(Fake):
     """Layer of fake tensors; operators check for it while a fake tensor or an open `with` block exists."""
 
-    alive: ClassVar = 0
+    alive: ClassVar = 0  # number of existing instances
     entered: ClassVar = 0  # number of entered `with` blocks
 
     def __init__(self, inner: Tensor, device: devices.device, mode: FakeTensorMode) -> None:
@@ -77,7 +76,7 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Enable the check for fake tensors while fake tensors may exist."""
+        """Enable the check of operators for fake tensors if there are any or a block is open; else disable it."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
