@@ -73,7 +73,9 @@ def scalar_like(q: float, x: Tensor) -> Tensor:
 
 
 compose("aten::quantile", "among_sorted(self, q, dim, keepdim, interpolation, False)")
-compose("aten::quantile.scalar", "among_sorted(self, scalar_like(q, self), dim, keepdim, interpolation, False)")
+compose(
+    "aten::quantile.scalar", "among_sorted(self, scalar_like(q, self), dim, keepdim, interpolation, False)"
+)
 compose("aten::nanquantile", "among_sorted(self, q, dim, keepdim, interpolation, True)")
 compose(
     "aten::nanquantile.scalar", "among_sorted(self, scalar_like(q, self), dim, keepdim, interpolation, True)"
