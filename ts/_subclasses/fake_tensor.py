@@ -76,7 +76,7 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Enable the check of operators for fake tensors if there are any or a block is open; else disable it."""
+        """Enable the check of operators for fake tensors if any exist or a block is open; else disable it."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
