@@ -243,7 +243,7 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _collecting_conditions(self) -> Iterator[None]:
-        """Within this context, decide conditions by the example and collect them in `noted`."""
+        """Within this context, decide conditions by the example and append them to `noted`."""
         self.environment.noted = self.noted
         try:
             yield

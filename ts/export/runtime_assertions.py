@@ -132,7 +132,7 @@ class _Insertion:
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert the assertions on `symbol`, which `node` defines, and on symbols defined before."""
+        """Insert, after `node`, which defines `symbol`, the assertions on `symbol` and on earlier symbols."""
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)

@@ -352,7 +352,10 @@ class ShapeEnv:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
     def _compare_at_small_sizes(self, condition: Any, answer: bool) -> None:
-        """Exclude sizes 0 and 1 from calls if `condition`, which ranges decided, is different for them."""
+        """Exclude sizes 0 and 1 from calls if `condition` is not known to be `answer` for them.
+
+        The ranges of symbols, from 2 on, decided that the condition is `answer`.
+        """
         for symbol in self._small_symbols([self.simplify(condition)]):
             bounds = self.ranges[symbol]
             try:
@@ -371,14 +374,17 @@ class ShapeEnv:
             self._compare_at_small_sizes(condition, False)
 
     def compare_at_small_sizes(self, name: str, arguments: list[Any], result: Any) -> None:
-        """Exclude sizes 0 and 1 from calls if the value of an operation for them is not sympy's result."""
+        """Exclude sizes 0 and 1 from calls if an operation has another value for them than `result`.
+
+        Sympy has simplified `result` under the assumption that sizes are at least 2.
+        """
         for symbol, n in self.differences_at_small_sizes(name, arguments, result):
             self._raise_min_size(symbol, n + 1)
 
     def differences_at_small_sizes(
         self, name: str, arguments: list[Any], result: Any
     ) -> list[tuple[Any, int]]:
-        """Return (symbol, 0 or 1) for each value at which an operation differs from sympy's result."""
+        """Return (symbol, n) for each size n, 0 or 1, for which the value of an operation is not `result`."""
         symbols = self._small_symbols(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
