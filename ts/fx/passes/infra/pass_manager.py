@@ -45,7 +45,10 @@ def pass_result_wrapper(fn: Any) -> Any:
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`: a function, False only for (that, this)."""
+    """Return the constraint that `this` runs before `that`.
+
+    It is a function of two passes that returns False only for (that, this).
+    """
     return lambda a, b: a != that or b != this
 
 
