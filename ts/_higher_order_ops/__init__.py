@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Module class that keeps a function when a submodule with the same name is imported."""
+    """Class of this package; importing the submodule `cond` does not replace the function `cond`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

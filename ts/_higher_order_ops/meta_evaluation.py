@@ -124,7 +124,7 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return the meta tensor `y` with the array of `x`, as after `x = y.data`; None if there is none."""
+        """Return a meta tensor with the same array, such as `y` after `x = y.data`; None if there is none."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
@@ -173,7 +173,7 @@ class MetaEvaluator(MetaTracer):
         self._created_ids.add(id(x))
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Use the meta tensor of `recorded` for `x`."""
+        """Let the meta tensor of `recorded` represent `x`, too."""
         cached = self._metas.get(id(recorded))
         if cached is not None:
             self._metas[id(x)] = x, cached[1]
