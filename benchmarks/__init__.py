@@ -1,9 +1,9 @@
-"""Benchmarks of `ts` against the peers installed: CPython always, PyTorch and Numba where present.
+"""Benchmarks of `ts` against CPython, and against PyTorch and Numba if they are installed.
 
-    python -m benchmarks                          every group
+    python -m benchmarks                          all groups
     python -m benchmarks scalar_programs startup  some groups
-    python -m benchmarks --output FILE            every group, as a page (`make bench` writes RESULTS.md)
+    python -m benchmarks --output FILE            all groups, written as a page (`make bench`: RESULTS.md)
 
-A group is a module with `cases() -> list[Case]`; `timing.py` runs the contestants of a case in
-interleaved rounds, so that a slow moment of a shared machine hits all of them alike.
+A group is a module with `cases() -> list[Case]`.  `timing.py` measures the implementations of a case
+(contestants) in interleaved rounds, so that other load of the machine affects all of them equally.
 """

@@ -1,7 +1,7 @@
 """`python -m benchmarks [GROUP ...] [--rounds N] [--output FILE]`: run the groups and print their tables.
 
-With `--output`, each group runs in a process of its own, and its tables become a section of the page FILE.
-In other folders than the repository's, name it by its path: `python PATH/benchmarks [GROUP ...]`.
+With `--output`, each group runs in a separate process, and its tables become a section of the page FILE.
+From another folder than the root of the repository, run `python PATH/benchmarks [GROUP ...]`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-if not __package__:  # run by its path
+if not __package__:  # started as `python PATH/benchmarks`
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks import peer_runtimes
@@ -25,7 +25,7 @@ GROUPS = (
     "elementary_functions", "matmul", "layers", "operators", "small_models",
     "new_shapes_and_first_calls", "models", "training", "examples", "export", "startup",
 )  # fmt: skip
-WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device or an extra, or have no contestant
+WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that run only if they are named on the command line
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def tables(group: Any) -> dict[str, list[Case]]:
 
 
 def write_page(names: list[str], rounds: int, page: Path) -> None:
-    """Write the sections of groups to a page: of one group here, of several in a process per group."""
+    """Write the sections of groups to a page; several groups are measured in one process each."""
     if len(names) != 1:
         print_missing_peers()
         if not names:

@@ -32,7 +32,7 @@ def products(a: Any, b: Any) -> Callable[[], object]:
 
 
 def passes(a: Any, b: Any, gradient: Any, length: int) -> Callable[[], object]:
-    """Return a function that computes a chain of products and its backward."""
+    """Return a function that computes a chain of products and its backward pass."""
 
     def run() -> None:
         for _ in range(STEPS // 10):
@@ -65,12 +65,12 @@ def factors(library: Any, wanted: int) -> tuple[Any, Any]:
 
 
 def product_case(name: str, wanted: int) -> Case:
-    """A row of products."""
+    """Return the case of one product; the first `wanted` factors require gradients."""
     return Case(name, contestants(lambda library: products(*factors(library, wanted))), per_call=STEPS)
 
 
 def pass_case(name: str, length: int) -> Case:
-    """A row of passes."""
+    """Return the case of a chain of `length` products and its backward pass."""
 
     def make(library: Any) -> Callable[[], object]:
         return passes(*factors(library, 1), library.ones(3), length)
@@ -85,7 +85,7 @@ def difference(name: str, more: Case, less: Case) -> Case:
 
 
 def report(rounds: int) -> str:
-    """Return the table, the best of several interleaved rounds."""
+    """Return the table of the best times of several interleaved rounds."""
     before = measure([product_case("no tensor has required a gradient yet", 0)], rounds)
     cases = [
         product_case("another tensor requires a gradient", 0),

@@ -15,7 +15,7 @@ from benchmarks.timing import Case
 
 SIZES = (1_000, 1_000_000, 16_000_000)
 ROWS = ((262_144, 4), (65_536, 64), (4096, 1024), (4096, 4096), (512, 50_257), (16, 65_536), (1, 16_000_000))
-STEPS = 20  # of a chain of small operators
+STEPS = 20  # number of repetitions of a chain of small operators
 
 GROUPS = '''
 def chain(x: Tensor, y: Tensor) -> Tensor:
@@ -129,7 +129,7 @@ def _groups() -> list[Case]:
 
 
 def _ends() -> list[Case]:
-    """Groups that end with what reads their rows: by threads of a warp, warps, blocks, and in parts."""
+    """Return cases of fusion groups with a row operator, such as softmax, for several row lengths."""
     torch, unit = _torch(), ts.jit.CompilationUnit(ENDS)
     found = []
     for name in ("softmax", "layer_norm", "row_sums", "squared_error"):

@@ -16,7 +16,7 @@ STEPS = 2_000
 
 
 def add_ints(a: int, b: int) -> int:
-    """Add two ints, the smallest call."""
+    """Add two ints, to measure the overhead of a call."""
     return a + b
 
 
@@ -44,14 +44,14 @@ def views(x: Tensor, steps: int) -> Tensor:
 
 
 def views(x: Any, steps: int) -> Any:
-    """The chain of `VIEWS` in plain Python."""
+    """Run the chain of `VIEWS` in plain Python."""
     for _ in range(steps):
         x = x.t().unsqueeze(0)[0][0:4]
     return x
 
 
 def tiny_chain(lib: Any, x: Any, y: Any, steps: int) -> Any:
-    """The chain of `TINY_CHAIN` in plain Python over `lib`."""
+    """Run the chain of `TINY_CHAIN` in plain Python with the operators of `lib`."""
     for _ in range(steps):
         x = x * y
         x = x + y
@@ -61,7 +61,7 @@ def tiny_chain(lib: Any, x: Any, y: Any, steps: int) -> Any:
 
 
 def cases() -> list[Case]:
-    """The call and the chain."""
+    """Return the cases of a call, of an operator chain and of a chain of views."""
     calls: dict[str, Any] = {"ts": ts.jit.script(add_ints), "CPython": add_ints}
     ours = ts.jit.CompilationUnit(TINY_CHAIN).tiny_chain
     x, y = ts.randn(4), ts.randn(4)

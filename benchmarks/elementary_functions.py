@@ -14,7 +14,7 @@ from benchmarks.timing import Case
 
 TITLE = "Elementary functions, eager, one thread"
 SIZES = (1_000, 100_000, 4_000_000)
-# name: (the call, between which numbers)
+# name: (function call, range of the arguments)
 FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], float, float]] = {
     **{
         name: (lambda lib, x, name=name: getattr(lib, name)(x), low, high)

@@ -16,7 +16,7 @@ from benchmarks import peer_runtimes
 from benchmarks.timing import OURS, Case
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-BATCHES = {  # shape of a sample, samples in a batch, batches in a pass
+BATCHES = {  # shape of a sample, samples per batch, batches per epoch
     "16 x 4": ((4,), 16, 200),
     "64 x 784": ((784,), 64, 100),
     "32 x 3 x 96 x 96": ((3, 96, 96), 32, 20),
@@ -25,7 +25,7 @@ WORKERS = (0, 1, 2)
 
 
 def tables() -> dict[str, list[Case]]:
-    """Steps of training, with their batches; batches of loaders."""
+    """Return the tables of training steps and of batches of data loaders."""
     libraries = {OURS: ts}
     ts.set_num_threads(1)
     if peer_runtimes.has_torch():
@@ -40,7 +40,7 @@ def tables() -> dict[str, list[Case]]:
 
 
 def _steps(libraries: dict[str, Any]) -> Any:
-    sys.path.insert(0, str(EXAMPLES))  # where the examples find each other
+    sys.path.insert(0, str(EXAMPLES))  # examples import each other from this folder
     try:
         for name, made in (("digits", _digits), ("fine-tuning", _finetune), ("character LSTM", _char_lstm)):
             yield Case(name, {who: made(library) for who, library in libraries.items()}, least=0.3)
@@ -85,7 +85,7 @@ def _batches(libraries: dict[str, Any]) -> Any:
 def _loaded(
     library: Any, shape: tuple[int, ...], size: int, count: int, workers: int
 ) -> Callable[[], object]:
-    """Iterate over samples that are copied one by one, with persistent workers."""
+    """Return a function that iterates over all batches of a data loader with persistent workers."""
 
     class Samples(library.utils.data.Dataset):  # type: ignore[misc, name-defined]
         one = library.ones(shape)

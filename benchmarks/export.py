@@ -14,7 +14,7 @@ from benchmarks import peer_runtimes
 from benchmarks.startup import best_seconds
 from benchmarks.timing import Case
 
-BLOCKS = 125  # of eight operators
+BLOCKS = 125  # number of blocks of eight operators
 RUN = (
     "import {0} as torch; import {0}.export; torch.set_num_threads(1); torch.set_grad_enabled(False); "
     "torch.export.load({1!r}).module()(torch.ones(4, 64))"
@@ -22,7 +22,7 @@ RUN = (
 
 
 def model(torch: Any, blocks: int = BLOCKS) -> Any:
-    """Layers, norms, shapes and arithmetic: eight operators a block."""
+    """Create a model of blocks with eight operators each: layers, norms, shapes and arithmetic."""
 
     class Block(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -94,7 +94,7 @@ def _without_gradients(torch: Any, function: Any, x: Any) -> Any:
 
 
 def _loads(libraries: dict[str, Any]) -> Case:
-    """Loading a program of a million parameters, and its first call."""
+    """Return cases of loading a program with a million parameters and of its first call."""
     case = Case("load and run 1 million parameters", {})
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model.pt2")

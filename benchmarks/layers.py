@@ -43,7 +43,7 @@ CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, A
     ),
 }
 
-# The gradients of input, weight and bias: input, weight, stride, padding, groups.
+# Cases of convolution gradients: shape of the input, shape of the weight, stride, padding, groups.
 BACK: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
     "gradients: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
     "gradients: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),

@@ -22,7 +22,7 @@ from benchmarks import peer_runtimes
 from benchmarks.timing import OURS, Case
 from tests.pytorch_parity import models
 
-ROUNDS = 3  # of loads and first calls; interleaved
+ROUNDS = 3  # number of interleaved rounds of loads and first calls
 
 
 def contestants() -> dict[str, ModuleType]:
@@ -58,7 +58,7 @@ def tables() -> dict[str, list[Case]]:
 
 @contextmanager
 def code_cache(switch: str, folder: str = "") -> Iterator[None]:
-    """Set the switch and the folder of the code cache."""
+    """Enable or disable the code cache, and set its folder."""
     before = {name: os.environ.get(name) for name in ("TS_CACHE", "TS_CACHE_DIR")}
     os.environ.update(TS_CACHE=switch, TS_CACHE_DIR=folder)
     try:
@@ -101,7 +101,7 @@ def saved(package: ModuleType, family: str, name: str) -> tuple[bytes, str]:
 
 
 def arguments(package: ModuleType, family: str, name: str) -> tuple[Any, ...]:
-    """The arguments of the first call."""
+    """Return the arguments of the first call."""
     package.manual_seed(0)
     first: models.Call = models.family(family, package.__name__).CASES[name].calls()[0]
     return first.args

@@ -19,7 +19,7 @@ import ts
 from benchmarks import pointwise, small_models
 from benchmarks.timing import show_seconds
 
-SHAPE_COUNT = 100_000  # random shapes in a row
+SHAPE_COUNT = 100_000  # number of consecutive calls with random shapes
 NEW = 10
 Shapes = list[tuple[int, ...]]
 EXPRESSION = (pointwise.SOURCE, "expression")
@@ -47,7 +47,7 @@ def report(rounds: int) -> str:
 
 
 def compiled(source: str, function: str) -> Any:
-    """A function that was not called yet, with its code."""
+    """Return a function that is compiled but was not called yet."""
     found = getattr(ts.jit.CompilationUnit(source), function)
     assert found.compiled_code is not None
     return found

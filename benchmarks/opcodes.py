@@ -20,8 +20,8 @@ from ts.bytecode.instruction_counter import InstructionCounter
 from ts.bytecode.opcodes import PAIRS
 from ts.runtime.instruction_counting import CountedFunction
 
-MAX_PAIRS = 20  # pairs that are shown
-PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take the loop about a millisecond
+MAX_PAIRS = 20  # maximum number of pairs in the table
+PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments for a run of about a millisecond
     programs.sum_loop: (30_000,),
     programs.fibonacci: (30_000,),
     programs.collatz: (300,),
@@ -46,7 +46,7 @@ def report(rounds: int) -> str:
     lines += ["| | instructions | time | a second | each |", "|---|---|---|---|---|"]
     pairs: Bag[tuple[str, str]] = Bag()
     for function, arguments in PROGRAMS.items():
-        # first, so that no machine code is compiled in the background afterwards
+        # measured first, before counting calls start background compilation to machine code
         timed = peer_runtimes.interpreted(function)
         counter = counted(function, arguments)
         number = sum(counter.instructions().values())
@@ -66,7 +66,7 @@ def report(rounds: int) -> str:
 
 
 def best(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int) -> float:
-    """Seconds of a call."""
+    """Return the seconds of the fastest call."""
     count = repetitions(lambda: function(*arguments))
     seconds = float("inf")
     for _ in range(rounds):

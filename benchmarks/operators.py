@@ -20,9 +20,9 @@ from benchmarks.timing import Case
 
 TITLE = "Operators (per call; scripted in a loop, and eager)"
 SIZES = (1, 100, 10_000)
-STEPS = 50  # in one call of the loop
+STEPS = 50  # number of iterations in one call of the loop
 
-# Expressions by what they are about; m, m2 are n elements as a matrix, i, j index tensors, b a bool tensor.
+# Expressions by family; m, m2 are matrices of n elements, i, j index tensors, b a bool tensor.
 EXPRESSIONS = {
     "reduce": (
         "x.sum()", "m.sum(1)", "m.sum(0)", "m.sum([0, 1])", "x.mean()", "m.mean(-1)", "m.mean(0)",
@@ -106,14 +106,14 @@ def _names(expression: str, values: dict[str, Any]) -> list[str]:
 
 
 def _function(lib: Any, expression: str, arguments: dict[str, Any], scripted: bool) -> Callable[[], Any]:
-    """A call that evaluates the expression STEPS times."""
+    """Return a function that evaluates the expression STEPS times."""
     values = {
         name: lib.from_numpy(v.copy()) if isinstance(v, np.ndarray) else v for name, v in arguments.items()
     }
     first = eval(expression, {"torch": lib} | values)
     values["result"] = list(first) if isinstance(first, tuple) else first
     typed = ", ".join(f"{name}: {_format_type(value)}" for name, value in values.items())
-    # A `while` that starts from a result given: PyTorch would unroll a `for`, and compute equal steps once.
+    # A `while` loop, because PyTorch would unroll a `for` loop and compute equal iterations only once.
     source = (
         f"def f({typed}):\n    step = 0\n    while step < {STEPS}:\n        result = {expression}\n"
         "        step += 1\n    return result\n"
@@ -124,7 +124,7 @@ def _function(lib: Any, expression: str, arguments: dict[str, Any], scripted: bo
         None,
         source.splitlines(keepends=True),
         file,
-    )  # compilers read it there
+    )  # the compilers read the source from this file
     scope: dict[str, Any] = {"torch": lib, "List": List, "__name__": __name__}
     exec(compile(source, file, "exec"), scope)
     return partial(lib.jit.script(scope["f"]) if scripted else scope["f"], *values.values())

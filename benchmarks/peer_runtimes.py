@@ -1,7 +1,7 @@
-"""The contestants: how each of them gets from a Python function to something to call.
+"""Contestants of the benchmarks: each compiles a Python function to a callable.
 
-PyTorch and Numba take part where they are installed.  A peer that cannot compile a program is left
-out of that row, and `measure.table` shows a dash.
+PyTorch and Numba are used if they are installed.  If a contestant cannot compile a program, its cell in
+the row of the program is a dash (`timing.table`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def missing() -> dict[str, str]:
 
 
 def torch_script(function: Function) -> Function:
-    """`function` compiled by PyTorch's TorchScript, profiling runs done by the first calls."""
+    """Return `function` compiled by PyTorch's TorchScript; the first calls are its profiling runs."""
     import torch
 
     torch.set_num_threads(1)
@@ -43,7 +43,7 @@ def torch_script(function: Function) -> Function:
 
 
 def numba_jit(function: Function) -> Function:
-    """`function` compiled by Numba in nopython mode."""
+    """Return `function` compiled by Numba in nopython mode."""
     import numba
 
     compiled: Function = numba.njit(function)
@@ -56,7 +56,7 @@ def has_llvm() -> bool:
 
 
 def native(function: Function) -> Function:
-    """`function` scripted once more, with the machine code that its hot loops would have soon."""
+    """Return a scripted copy of `function` whose loops are compiled to machine code immediately."""
     from ts.bytecode.native.background_compilation import compile_now
 
     copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
@@ -67,17 +67,17 @@ def native(function: Function) -> Function:
 
 
 def interpreted(function: Function) -> Function:
-    """`function` scripted, its hot loops left to the interpreter."""
+    """Return a scripted `function` whose hot loops are not compiled to machine code."""
     from ts._core.vm.native import register_compiler
 
     scripted: Function = ts.jit.script(function)
-    assert scripted.compiled_code is not None  # made now: the first code that is made begins to ask
+    assert scripted.compiled_code is not None  # the first compilation registers the native compiler
     register_compiler(None, 0)
     return scripted
 
 
 def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Function]:
-    """Every contestant's version of a function of plain Python values, checked to agree on `arguments`."""
+    """Return the function compiled by each contestant, after checking equal results for `arguments`."""
     versions: dict[str, Function] = {"ts": interpreted(function), "CPython": function}
     if has_llvm():
         versions["ts native"] = native(function)
@@ -89,7 +89,7 @@ def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Functi
     for who, version in list(versions.items()):
         try:
             result = version(*arguments)
-        except Exception as error:  # a peer's compiler may refuse the program; ours may not
+        except Exception as error:  # only contestants other than `ts` may fail to compile the program
             if who != "Numba":
                 raise
             print(f"(Numba cannot run {function.__name__}: {type(error).__name__})")

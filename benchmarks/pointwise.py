@@ -20,7 +20,7 @@ def expression(x: Tensor, y: Tensor) -> Tensor:
 
 
 def numpy_expression(x: Any, y: Any) -> Any:
-    """The expression in plain NumPy."""
+    """Compute the expression in plain NumPy."""
     import numpy as np
 
     return np.tanh(x * y + x) * (1 / (1 + np.exp(-y))) - 0.5 * x

@@ -1,10 +1,10 @@
-"""The seven scalar programs, as a user would write them; every contestant compiles these very functions."""
+"""Seven scalar programs, which every contestant compiles without changes."""
 
 from typing import Dict, List
 
 
 def sum_loop(n: int) -> int:
-    """A counted loop with integer arithmetic."""
+    """Run a counted loop with integer arithmetic."""
     total = 0
     for i in range(n):
         total += i % 7
@@ -12,7 +12,7 @@ def sum_loop(n: int) -> int:
 
 
 def fibonacci(n: int) -> int:
-    """Fibonacci modulo a prime: two loop-carried ints."""
+    """Return a Fibonacci number modulo a prime; the loop carries two ints."""
     a = 0
     b = 1
     for _ in range(n):
@@ -21,7 +21,7 @@ def fibonacci(n: int) -> int:
 
 
 def collatz(limit: int) -> int:
-    """The longest Collatz chain below `limit`: a data-dependent inner loop."""
+    """Return the longest Collatz chain below `limit`, with a data-dependent inner loop."""
     best = 0
     for start in range(1, limit):
         n = start
@@ -38,7 +38,7 @@ def collatz(limit: int) -> int:
 
 
 def mandelbrot(size: int, limit: int) -> int:
-    """Escape times summed over a grid: float arithmetic."""
+    """Return the sum of Mandelbrot escape times over a grid, with float arithmetic."""
     total = 0
     for row in range(size):
         cy = 2.4 * row / size - 1.2
@@ -90,7 +90,7 @@ def word_count(words: List[str]) -> int:
 
 
 def clamp(x: int, low: int, high: int) -> int:
-    """`x` limited to low .. high; called by `calls`."""
+    """Return `x` clamped to [low, high]; called by `calls`."""
     if x < low:
         return low
     if x > high:
@@ -99,7 +99,7 @@ def clamp(x: int, low: int, high: int) -> int:
 
 
 def calls(n: int) -> int:
-    """A function call with early returns in every iteration."""
+    """Run a loop that calls a function with early returns in each iteration."""
     total = 0
     for i in range(n):
         total += clamp(i - 50, 0, 1000)

@@ -79,7 +79,7 @@ def section(group: ModuleType, name: str, rounds: int, tables: dict[str, list[Ca
     """
     text = tables if isinstance(tables, str) else _tables(tables)
     heading = name.replace("_", " ").capitalize()
-    if text.count("### ") == 1:  # the group's only table names the section
+    if text.count("### ") == 1:  # with a single table, its title is the title of the section
         heading, text = re.findall(r"^### (.*)$", text, re.MULTILINE)[0], re.sub(r"^### .*\n\n", "", text)
     summary = " ".join(inspect.cleandoc(group.__doc__ or "").partition("\n\n")[0].split())
     command = f"Command: `python -m benchmarks {name} --rounds {rounds}`"
@@ -128,7 +128,7 @@ def _families(tables: dict[str, list[Case]]) -> str:
 
 
 def _lowest(title: str, cases: Sequence[Case]) -> str:
-    """Return the number of rows below some ratios, and the rows in which PyTorch does best."""
+    """Return the number of rows below some ratios, and the rows with the lowest ratios."""
     rows = _compared(cases)
     mean = geometric_mean([ratio for ratio, _ in rows])
     below = ", ".join(f"{sum(ratio < bound for ratio, _ in rows)} below {bound}x" for bound in BOUNDS)
@@ -150,7 +150,7 @@ def _lowest(title: str, cases: Sequence[Case]) -> str:
 def write(path: Path, text: str, order: Sequence[str]) -> None:
     """Write the section of a group to a page, replacing an earlier one, with the groups in the given order.
 
-    Raises ValueError if the page is of another machine or other versions.
+    Raises ValueError if the page was measured on another machine or with other versions.
     """
     parts = SECTION.split(path.read_text()) if path.exists() else [header()]
     if machine() not in parts[0]:

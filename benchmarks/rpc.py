@@ -33,12 +33,12 @@ from ts.distributed.transport import BlockingConnection, Security, TransportLimi
 WORKERS: Final = ("worker1", "worker2")
 TASKS: Final = 10_000
 
-Timed = Callable[[int], float]  # seconds of one call, over so many
+Timed = Callable[[int], float]  # function from a number of calls to the seconds of one call
 
 
 @ts.jit.script
 def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
-    """A scripted function, equal to the PyTorch version."""
+    """Run a few small operators; scripted, and equal to the function for PyTorch."""
     for _ in range(n):
         x = x * 2 + 1
     return x
@@ -54,7 +54,7 @@ def scalar(n: int, seed: int) -> int:
 
 
 def same(x: Any) -> Any:
-    """Called by its name."""
+    """Return the argument; a Python function, called by name."""
     return x
 
 
@@ -62,7 +62,7 @@ def nothing() -> None:
     """Do nothing, for measuring an empty call."""
 
 
-# ---- the other processes
+# ---- processes that are called
 
 
 def free_port() -> int:
@@ -82,7 +82,7 @@ def options(port: int, apart: bytes | None = None) -> rpc.RpcBackendOptions:
 
 
 def serve(rank: int, port: int, apart: bytes | None = None) -> None:
-    """A process that is called."""
+    """Run an RPC process that serves calls."""
     ts.set_num_threads(1)
     rpc.init_rpc(f"worker{rank}", rank=rank, world_size=3, rpc_backend_options=options(port, apart))
     rpc.shutdown()
@@ -109,11 +109,11 @@ def serve_comms(security: Security, pipe: Any) -> None:
     asyncio.run(main())
 
 
-# ---- what is measured
+# ---- measurements
 
 
 def timed(call: Callable[[], Any]) -> Timed:
-    """A call's time, from a thread."""
+    """Return the time of a call from a thread, in seconds."""
 
     def run_it(times: int) -> float:
         start = time.perf_counter()
@@ -203,7 +203,7 @@ def pings(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
 
 
 def scaling(workers: tuple[str, ...]) -> Timed:
-    """Scalar work by some processes."""
+    """Run scalar work in several processes."""
     batches = [(20_000_000, seed) for seed in range(16)]
     return timed(lambda: list(distributed.map(scalar, batches, workers=workers)))
 

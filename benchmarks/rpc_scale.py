@@ -1,11 +1,11 @@
 """Simulate the throughput of a single caller of `ts.distributed.map` from measured costs.
 
-    python -m benchmarks.rpc_scale                 measures, then simulates
-    python -m benchmarks.rpc_scale --caller 120    simulates with 120 us of the caller's CPU time for a task
+    python -m benchmarks.rpc_scale                 measure, then simulate
+    python -m benchmarks.rpc_scale --caller 120    simulate with 120 us of the caller's CPU time for each task
 
-Measured is processor time, so that other work on the machine changes little.  Simulated is one caller, which
-does one thing at a time: it sends a task, or takes an answer; workers, each with so many tasks in flight, do
-theirs meanwhile; bytes pass one connection of the caller's machine, one message after the other.
+The measurements are CPU times, on which other load of the machine has little effect.  The simulation has one
+caller, which sends one task or receives one response at a time, and concurrent workers with a fixed number of
+tasks in flight.  Messages pass the network interface of the caller's machine one after the other.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ CONNECTIONS: Final = 500
 
 
 class Costs(NamedTuple):
-    """Seconds of processor time, and bytes."""
+    """Costs of a call: seconds of CPU time, and bytes of memory."""
 
-    caller: float  # for a task: sending it, and taking its answer
+    caller: float  # seconds to send a task and to receive its response
     worker: float
-    byte: float  # the caller's, for a byte that is sent or received
-    connection: float  # bytes of memory at each end
+    byte: float  # seconds of the caller for each byte that is sent or received
+    connection: float  # bytes of memory at the receiving end
 
 
 def processor_time() -> float:
@@ -127,7 +127,7 @@ def row(name: str, *cells: Any) -> str:
 
 
 def main() -> None:
-    """Print costs, and the tables."""
+    """Print the costs and the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "--caller", type=float, help="CPU time of the caller for a task, in microseconds; default: measured"

@@ -1,4 +1,4 @@
-"""PyTorch's two processes that call each other: the first measures whenever it is asked. See `rpc`."""
+"""Two RPC processes of PyTorch; the first measures calls on request. See `rpc`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from torch.distributed import rpc
 
 
 def same(x: Any) -> Any:
-    """Called by its name."""
+    """Return the argument; a Python function, called by name."""
     return x
 
 
 @torch.jit.script
 def scripted(x: torch.Tensor, n: int) -> torch.Tensor:
-    """A few small operators."""
+    """Run a few small operators."""
     for _ in range(n):
         x = x * 2 + 1
     return x

@@ -1,9 +1,9 @@
-"""Connections between two processes of this machine: ways to call, and PyTorch's RPC where it is installed.
+"""Benchmark of calls between two processes of this machine over several transports.
 
     python -m benchmarks.rpc_transport [--rounds 5]
 
-A call sends its argument there and gets it back.  Every way is measured in turn, round after round, so that a
-busy machine is busy for all of them; the best round counts.
+A call returns its argument.  The transports are measured in interleaved rounds, so that other load of the
+machine affects all of them; the best round counts.  PyTorch's RPC is measured if it is installed.
 
     PyTorch RPC              rpc_sync of a function of Python; rpc_async for calls in flight (TensorPipe)
     dask tcp                 `rpc` and `Server` over dask's own comms, which pickle
@@ -35,12 +35,12 @@ from ts.distributed.transport import BlockingConnection, Comm, Security
 from ts.distributed.transport.multiplexing import RequestMultiplexer, answer
 
 IN_FLIGHT = 1000
-LARGE = 16 << 20  # float32
+LARGE = 16 << 20  # number of float32 elements
 Times = dict[str, float]  # in seconds
 
 
 class Echo(Server):
-    """The echo server of the other process."""
+    """Echo server in the other process."""
 
     def __init__(self) -> None:
         super().__init__({"echo": self.back, "zero": self.zero, "calls": self.calls})
@@ -71,7 +71,7 @@ def serve(security: Security, pipe: Any) -> None:
 
 
 def best_of(times: int, call: Callable[[], object]) -> float:
-    """Seconds of one call: the mean over some."""
+    """Return the seconds of one call, as the mean of several calls."""
     start = time.perf_counter()
     for _ in range(times):
         call()
@@ -89,7 +89,7 @@ def measured(small: Callable[[], object], there: Callable[[], object], both: Cal
 
 
 class Ways:
-    """Transports of `ts` and of dask."""
+    """Measurements of the transports of `ts` and of dask."""
 
     def __init__(self, addresses: list[str], security: Security) -> None:
         self.ours, self.dasks = addresses
@@ -112,7 +112,7 @@ class Ways:
         return RequestMultiplexer(comm)
 
     def dask(self, address: str, how: dict[str, Any], data: Any) -> Times:
-        """`rpc` of dask, in the loop."""
+        """Time calls of dask's `rpc` in the event loop."""
 
         async def run() -> Times:
             async with rpc(address, connection_args=how) as far:
@@ -179,7 +179,7 @@ def zero(x: Any) -> int:
 
 
 def torch_in_flight() -> None:
-    """PyTorch's calls at once."""
+    """Time concurrent calls of PyTorch's RPC."""
     from torch.distributed import rpc as torch_rpc
 
     for future in [torch_rpc.rpc_async("worker1", echo, (number,)) for number in range(IN_FLIGHT)]:

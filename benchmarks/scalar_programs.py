@@ -15,7 +15,7 @@ TITLE = "Scalar programs"
 
 
 def topic_words() -> list[str]:
-    """The words of Python's own documentation, as a list (about 65,000)."""
+    """Return the words of Python's documentation (about 65,000)."""
     return "\n".join(pydoc_data.topics.topics.values()).split()
 
 

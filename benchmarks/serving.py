@@ -1,8 +1,8 @@
-"""`python -m benchmarks.serving [FOLDER ...]`: requests a second of `ts serve`, of some checkouts in turn.
+"""`python -m benchmarks.serving [FOLDER ...]`: requests per second of `ts serve` in one or several clones.
 
-A model of one layer is asked with JSON of 16 numbers by 50 connections that are kept open, from a process of
-their own.  Beside requests a second stands the time of processors that a request takes, which depends less on
-what else the machine does: in the process that talks HTTP, in those that run the model, in the client.
+A client process sends JSON requests of 16 numbers to a model with one layer, over 50 open connections.  The
+table also has the CPU time of a request in the HTTP process, in the worker processes and in the client, which
+depends less on other load of the machine.
 """
 
 from __future__ import annotations

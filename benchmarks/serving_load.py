@@ -1,6 +1,6 @@
 """`python -m benchmarks.serving_load PORT REQUESTS`: the client of `benchmarks.serving`.
 
-Out: what it measured, as JSON.
+Output: the measurements, as JSON.
 """
 
 from __future__ import annotations

@@ -82,26 +82,26 @@ def residual(x, first, w1, w2, w3, w4, mean, var, scale, shift, head, bias):
 
 
 def state(batch: int, hidden: int) -> list[tuple[int, ...]]:
-    """The shapes of a cell's state, weights and biases."""
+    """Return the shapes of the state, weights and biases of an LSTM cell."""
     one, weights, bias = (batch, hidden), (4 * hidden, hidden), (4 * hidden,)
     return [one, one, weights, weights, bias, bias]
 
 
 def mlp(batch: int, width: int) -> list[tuple[int, ...]]:
-    """The shapes of its input, weights and biases."""
+    """Return the shapes of the input, weights and biases of an MLP."""
     wide = 4 * width
     return [(batch, width), (wide, width), (wide,), (wide, wide), (wide,), (width, wide), (width,)]
 
 
 def attention(batch: int, length: int, width: int) -> list[tuple[int, ...]]:
-    """The shapes of its input, weights and biases."""
+    """Return the shapes of the input, weights and biases of an attention layer."""
     three, four = 3 * width, 4 * width
     mixing, inner = [(three, width), (three,), (width, width), (width,)], [(four, width), (four,)]
     return [(batch, length, width), *mixing, *inner, (width, four), (width,), (width,), (width,)]
 
 
 def residual(side: int) -> list[tuple[int, ...]]:
-    """The shapes of its image, filters, statistics and head."""
+    """Return the shapes of the image, filters, statistics and head of a residual block."""
     filters = [(32, 3, 3, 3)] + [(32, 32, 3, 3)] * 4
     return [(1, 3, side, side), *filters, (32,), (32,), (32,), (32,), (10, 32), (10,)]
 
@@ -136,7 +136,7 @@ def case(name: str, source: str, function: str, shapes: list[tuple[int, ...]]) -
 
 
 def tables() -> dict[str, list[Case]]:
-    """The cell at four sizes (batch x hidden), and the models."""
+    """Return the tables of the cell at four sizes (batch x hidden), and of the models."""
     ts.set_num_threads(1)
     cells = [
         case(f"{batch} x {hidden}", CELL, "lstm_cell", [(batch, hidden), *state(batch, hidden)])

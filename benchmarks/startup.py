@@ -50,7 +50,7 @@ BLOCK = """
 
 
 def hundred_lines() -> str:
-    """A function of 100 lines: loops, branches, arithmetic and a list."""
+    """Return the source of a function of 100 lines: loops, branches, arithmetic and a list."""
     head = "def f(n: int, x: float) -> int:\n    total = 0\n    values: List[int] = []\n"
     body = "".join(BLOCK.format(k=k) for k in range(10))
     text = head + body.replace("\n\n", "\n") + "    return total + len(values)\n"
@@ -58,19 +58,19 @@ def hundred_lines() -> str:
 
 
 def import_seconds(module: str, rounds: int) -> float:
-    """The best of `rounds` imports of `module`, each in a fresh interpreter, in seconds."""
+    """Return the best time of `rounds` imports of `module`, each in a new interpreter, in seconds."""
     return best_seconds(f"import {module}", rounds)
 
 
 def best_seconds(statements: str, rounds: int) -> float:
-    """The best of `rounds` runs of the statements, each in a fresh interpreter, in seconds."""
+    """Return the best time of `rounds` runs of statements, each in a new interpreter, in seconds."""
     code = f"import time; t = time.perf_counter(); {statements}; print(time.perf_counter() - t)"
     return best_of([sys.executable, "-c", code], rounds)
 
 
 def best_of(command: list[str], rounds: int, **variables: str) -> float:
-    """The best of `rounds` runs of a command that prints its seconds, with variables of the environment."""
-    # Bytecode is cached, as for a user: the second import finds it.
+    """Return the smallest number of seconds that a command prints in `rounds` runs."""
+    # Python's bytecode cache is enabled, as it is for users: later imports read it.
     environment = {
         **os.environ,
         "PYTHONDONTWRITEBYTECODE": "",
@@ -84,7 +84,7 @@ def best_of(command: list[str], rounds: int, **variables: str) -> float:
 
 
 class Listener(ts.nn.Module):
-    """A model as those that listen: convolutions, a recurrent layer, a decision."""
+    """Speech recognition model: convolutions, a recurrent layer and a branch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,13 +129,13 @@ def first_results_of_a_model() -> dict[str, float]:
 
 
 def cases() -> list[Case]:
-    """Import of each package, and compile time (PyTorch: its first run's optimisation not included)."""
+    """Return the cases of imports and compilation, without PyTorch's optimization at the first call."""
     text = hundred_lines()
     assert 95 <= text.count("\n") <= 105, text.count("\n")
 
     def compile_ours() -> Any:
         unit = ts.jit.CompilationUnit(text)
-        return prepare(unit.f)  # the whole way, down to the code that runs
+        return prepare(unit.f)  # compiles down to bytecode
 
     imports = {"ts": import_seconds("ts", 7), "NumPy": import_seconds("numpy", 7)}
     compiles: dict[str, Any] = {"ts": compile_ours}

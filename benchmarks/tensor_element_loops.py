@@ -43,7 +43,7 @@ def relaxation(a: Tensor) -> Tensor:
 
 
 def product(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """A product of matrices by its definition."""
+    """Compute a product of matrices by its definition."""
     for i in range(a.shape[0]):
         for j in range(b.shape[1]):
             s = 0.0

@@ -1,6 +1,6 @@
-"""Interleaved best-of-rounds timing and the tables made of it.
+"""Timing of contestants in interleaved rounds, and tables of the best times.
 
-In: cases, each with one callable per contestant.  Out: seconds per call, as a table with ratios and
+Input: cases, each with one callable per contestant.  Output: a table of the seconds per call, with ratios and
 their geometric means.
 
     measure([Case("sum", {"ts": f, "CPython": g})], rounds=5)
@@ -23,13 +23,13 @@ OURS = "ts"
 
 @dataclass
 class Case:
-    """A program with the function of each contestant."""
+    """Benchmark case: a program, with the function of each contestant."""
 
     name: str
     contestants: dict[str, Callable[[], object]]
     per_call: int = 1  # steps inside one call; the table shows time per step
     note: str = ""
-    least: float = 0.02  # seconds that a round should take
+    least: float = 0.02  # minimum seconds of a round
     family: str = ""  # row of the summary of a large table
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
 def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
     """Set missing `case.seconds` to the best round of each contestant, with interleaved rounds."""
     for case in cases:
-        if case.seconds:  # measured by the case itself, in processes of its own
+        if case.seconds:  # the case has measured its times itself, in separate processes
             continue
         counts = {who: repetitions(run, case.least) for who, run in case.contestants.items()}
         best = dict.fromkeys(case.contestants, math.inf)
@@ -66,7 +66,7 @@ def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
 
 
 def show_seconds(seconds: float | None) -> str:
-    """Three significant figures with a unit."""
+    """Format a time with three significant digits and a unit."""
     if seconds is None:
         return "-"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
@@ -76,12 +76,12 @@ def show_seconds(seconds: float | None) -> str:
 
 
 def geometric_mean(values: list[float]) -> float:
-    """The geometric mean; the values are positive."""
+    """Return the geometric mean of positive values."""
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def table(title: str, cases: list[Case]) -> str:
-    """A Markdown table: a row a case, a column a contestant, how often slower than `ts` in brackets."""
+    """Return a Markdown table of the times of each case, with the ratios to `ts` in brackets."""
     peers = list(dict.fromkeys(who for case in cases for who in case.seconds if who != OURS))
     lines = [f"### {title}", "", "| | " + " | ".join([OURS, *peers]) + " |", "|---" * (len(peers) + 2) + "|"]
     for case in cases:

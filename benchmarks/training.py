@@ -28,11 +28,11 @@ RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("NAdam", {}),
     ("Adadelta", {}),
 )
-FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # that PyTorch has a kernel for
+FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # optimizers for which PyTorch has a fused CPU kernel
 
 
 def mixed(count: int) -> Shapes:
-    """Vectors and matrices of many sizes."""
+    """Return the shapes of vectors and matrices of many sizes."""
     random = np.random.default_rng(0)
     sizes = (4, 16, 64, 128)
     return [tuple(int(n) for n in random.choice(sizes, size=1 + i % 2)) for i in range(count)]
@@ -88,7 +88,7 @@ def clip_case(shapes: Shapes) -> Case:
 
 
 def whole_case(name: str, make: Callable[[Any], Callable[[], object]]) -> Case:
-    """A whole step in both libraries."""
+    """Return the case of a whole training step in both libraries."""
     contestants = {"ts": make(ts)}
     if peer_runtimes.has_torch():
         import torch
@@ -99,7 +99,7 @@ def whole_case(name: str, make: Callable[[Any], Callable[[], object]]) -> Case:
 
 
 def tables() -> dict[str, list[Case]]:
-    """Steps of optimizers for each kind of parameters, and whole steps."""
+    """Return the tables of optimizer steps for each kind of parameters, and of whole steps."""
     ts.set_num_threads(1)
     return {
         f"optimizer.step(), {name}": [

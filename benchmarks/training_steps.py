@@ -1,6 +1,6 @@
 """Training steps of scripted models in both libraries: forward, loss, backward and optimizer.
 
-`STEPS[name](library)` makes a model and gives a call that makes one step.
+`STEPS[name](library)` creates a model and returns a function that runs one training step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def unrolled(x, h, c, input_weight, weight, bias):
     return h
 """
 
-# Ten parameters of one element, a hundred operators.
+# Loss with ten one-element parameters and a hundred operators.
 SMALL = """
 def small(x, {names}):
     # type: (Tensor, {types}) -> Tensor
@@ -37,7 +37,7 @@ def small(x, {names}):
 
 
 def tensor(library: Any, seed: int, *shape: int) -> Any:
-    """Return the same normal numbers in either library."""
+    """Return a tensor of normal random numbers, which are equal in both libraries."""
     return library.from_numpy(np.random.default_rng(seed).standard_normal(shape).astype("float32") * 0.1)
 
 
@@ -47,7 +47,7 @@ def parameters(library: Any, *shapes: tuple[int, ...]) -> list[Any]:
 
 
 def stepped(library: Any, loss: Callable[[], Any], leaves: Any) -> Step:
-    """A step of Adam down a loss."""
+    """Return a function that runs one Adam step for a loss."""
     optimizer = library.optim.Adam(leaves, lr=1e-4)
 
     def step() -> None:
@@ -59,7 +59,7 @@ def stepped(library: Any, loss: Callable[[], Any], leaves: Any) -> Step:
 
 
 def lstm_layer(library: Any) -> Step:
-    """The module of the library, scripted."""
+    """Train a scripted LSTM layer of the library."""
 
     class Model(library.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -84,7 +84,7 @@ def lstm_cells(library: Any) -> Step:
 
 
 def small_graph(library: Any) -> Step:
-    """Ten parameters, a hundred operators."""
+    """Train ten parameters with a graph of a hundred operators."""
     run = library.jit.CompilationUnit(SMALL).small
     leaves = parameters(library, *[(1,)] * 10)
     x = tensor(library, 11, 1)
@@ -102,7 +102,7 @@ def network(library: Any, layers: Callable[[Any], list[Any]], x: tuple[int, ...]
 
 
 def mlp(library: Any) -> Step:
-    """64 x 256 through 1,024 and back."""
+    """Train an MLP with a batch of 64, 256 inputs and outputs, and a hidden size of 1,024."""
 
     def layers(nn: Any) -> list[Any]:
         return [
@@ -113,7 +113,7 @@ def mlp(library: Any) -> Step:
 
 
 def digits(library: Any) -> Step:
-    """The net of `examples/digits.py`."""
+    """Train the network of `examples/digits.py`."""
 
     def layers(nn: Any) -> list[Any]:
         return [
