@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`.ci/copy_tree.py FOLDER`: the files of this clone once more in a folder, for a build of another kind.
+"""`.ci/copy_tree.py FOLDER`: copy the source files of this clone to a folder, for a build with other options.
 
-In: what git tracks, and what it does not know yet and does not ignore.  Out: the same files there, with their
-times, so that a build there does again only what changed here; files that went away here go there.  What a
-build made there stays, and never meets what a build made here.
+Input: the files that git tracks, and untracked files that git does not ignore.  Output: copies with the same
+modification times, so that a build in the folder repeats only the steps whose inputs have changed.  Files
+that were deleted in the clone are deleted in the folder; build outputs in the folder are kept.
 """
 
 import shutil
@@ -15,14 +15,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def files() -> set[str]:
-    """The files of the clone, by their paths from its top."""
+    """Return the paths of the source files, relative to the root of the clone."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
 
 
 def mirror(folder: Path) -> None:
-    """Bring the folder up to date; `.mirrored` there is the list of what came from here."""
+    """Update the folder; its file `.mirrored` lists the files that were copied from the clone."""
     record = folder / ".mirrored"
     before = set(record.read_text().split("\n")) if record.exists() else set()
     now = files()

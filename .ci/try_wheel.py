@@ -1,7 +1,7 @@
-"""What an installed wheel must do, tried in an empty folder: `python try_wheel.py`.
+"""Test of an installed wheel in an empty folder: `python try_wheel.py`.
 
-It needs nothing but the wheel and what that depends on: imports of every compiled module, a loop, a model
-with its archive and back, gradients, limits, a picture, and the command line.
+It needs only the wheel and its dependencies.  It imports every compiled module, and runs a loop, a model that
+is saved and loaded, gradients, limits, the drawing of a graph, and the command line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Try all of it; the first thing that is wrong ends the program."""
+    """Run all tests; stop at the first failure."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         import ts
