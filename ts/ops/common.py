@@ -3,7 +3,7 @@
 In: arrays of any backend (`shape`, `ndim`, `dtype`), Python numbers, dimensions as written by the
 user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTorch raises.
 
-    >>> result_type(np.ones(3, np.int64), 2.5)          # a Python float lifts the category only
+    >>> result_type(np.ones(3, np.int64), 2.5)          # a Python float changes only the category
     dtype('float32')
     >>> wrap_dim(-1, 3)
     2

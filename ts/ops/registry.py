@@ -116,7 +116,7 @@ class OperatorRecord:
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
-    # True if it can be the last operator of a fusion group; it reads rows of the first argument
+    # True if it can be the last operator of a fusion group, as it reduces or normalizes its first argument
     epilogue: bool = False
     # True if it casts the first argument to the dtype that the second one specifies; fusible
     converts: bool = False
@@ -491,7 +491,7 @@ def _remove_family(family: str) -> None:
 
 
 def records(name: str | None = None) -> list[OperatorRecord]:
-    """Return the records of operator `name`, functional variants before `out=` variants; all for None."""
+    """Return the records of operator `name`, `out=` variants last; for None, those of all operators."""
     if name is None:
         load()
         return [r for group in _records.values() for r in group]
