@@ -107,7 +107,7 @@ def make_functional(
 def make_functional_with_buffers(
     model: Module, disable_autograd_tracking: bool = False
 ) -> tuple[FunctionalModuleWithBuffers, tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Return a function of parameters, buffers and arguments, and copies of both."""
+    """Return a function of parameters, buffers and arguments, and copies of the parameters and buffers."""
     return FunctionalModuleWithBuffers._create_from(model, disable_autograd_tracking)
 
 
