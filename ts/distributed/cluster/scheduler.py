@@ -6,7 +6,7 @@
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             attributes of each process
 
-    stream of a process                                           to it
+    from a process, over its stream                               to the process
     {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address},
      "calls": [[name, address, from, to, failed]]}                {"op": "close", "reason"}
 

@@ -40,7 +40,7 @@ class RRef(RRefValue):
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         rref = current().rref_context.own(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
-        # this RRef replaces `rref`: the finalizer of an object without attributes drops no fork
+        # this RRef takes over the fork of `rref`, whose `__del__` must not drop it
         rref.__dict__.clear()
 
     @classmethod

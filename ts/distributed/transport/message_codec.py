@@ -21,8 +21,8 @@ replaces its size (see `shm_segments`).
 
 Security: the sender is untrusted.  A prelude is checked against `TransportLimits` before memory is allocated.
 The memory of a frame is allocated at once, but its pages are committed as bytes arrive.  If allocation fails,
-the connection ends, or, if the reader `spares` it, the message is skipped and replaced by
-`MessageTooLargeError`.
+the connection ends, or, if `MessageDecoder.spares` is True, the message is skipped and
+replaced by `MessageTooLargeError`.
 """
 
 from __future__ import annotations
