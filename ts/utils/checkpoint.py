@@ -3,7 +3,7 @@
     y = checkpoint(block, x, use_reentrant=False)
 
 use_reentrant=False     saved tensors are replaced by placeholders, filled by recomputation when first needed
-use_reentrant=True      the block is one backward node with an inner backward pass: for `backward` only
+use_reentrant=True      the block is one backward node with an inner backward pass; `grad` raises an error
 
 The recomputation runs with the autocast state of the forward run and, unless `preserve_rng_state=False`, with
 its random state.

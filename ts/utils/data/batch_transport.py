@@ -37,7 +37,7 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-MAX_REFERENCED_SEGMENTS: Final = 16  # maximum number of segments of a worker in use
+MAX_REFERENCED_SEGMENTS: Final = 16  # maximum number of a worker's segments that tensors of the program use
 MAX_QUEUED_BYTES: Final = 1 << 16  # maximum size of unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
 # if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
