@@ -85,7 +85,7 @@ class Distribution:
         return new
 
     def _attribute_batch_shape(self, name: str, batch_shape: Size) -> Any:
-        """Return the batch shape of the attribute `name`, a distribution, if this one has `batch_shape`."""
+        """Return the batch shape to which `expand` expands the attribute `name`, a distribution."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
