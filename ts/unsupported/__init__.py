@@ -4,8 +4,8 @@
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
 `api.txt` records the names of PyTorch's modules; `placeholders` creates objects for those that `ts` lacks.
-`ts.import_hook` makes each module of `ts` that PyTorch has, too, resolve missing names here; recorded modules
-without a file are created here.
+`ts.import_hook` installs the functions of this module: modules of `ts` that PyTorch also has resolve missing
+names by `names_for`, and recorded modules without a file are created by `spec_of`.
 """
 
 from __future__ import annotations
