@@ -3,8 +3,8 @@
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-With all settings, operators of `ts` are deterministic, compute float32 in full precision and keep subnormal
-numbers; the flags only store their values.
+For every value of the flags, operators of `ts` are deterministic, compute float32 in full precision and keep
+subnormal numbers; the functions only store the values.
 """
 
 from __future__ import annotations
