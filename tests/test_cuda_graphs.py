@@ -149,7 +149,7 @@ def test_graphed_callables(cuda):
     for _ in range(2):
         x, y = ts.randn(3, 4), ts.randn(4, 5)
         assert f(x.cuda(), y.cuda()).cpu().allclose((x @ y).relu(), atol=1e-6)
-    with pytest.raises(ValueError, match=r"made for torch.float32 of shape \(3, 4\), not torch.float32 of shape \(2, 4\)"):
+    with pytest.raises(ValueError, match=r"captured for torch.float32 of shape \(3, 4\), not torch.float32 of shape \(2, 4\)"):
         f(ts.rand(2, 4, device="cuda"), ts.rand(4, 5, device="cuda"))
     with pytest.raises(TypeError, match="captured for 2 arguments, got 1"):
         f(ts.rand(3, 4, device="cuda"))

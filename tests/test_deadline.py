@@ -534,7 +534,7 @@ def test_every_operator_has_a_cost_rule_or_none():
 
 def test_slow_sum_to_size_does_not_start():
     summed = ts.jit.CompilationUnit("def f(x):\n    return x.sum_to_size([1])\n").f
-    with pytest.raises(TimeExceeded, match=r"takes \d{4} seconds or more"), ts.limits(seconds=5):
+    with pytest.raises(TimeExceeded, match=r"takes at least \d{4} seconds"), ts.limits(seconds=5):
         summed(ts.ones(1).expand(30_000_000_000_000))  # would take hours
 
 

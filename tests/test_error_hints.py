@@ -94,7 +94,7 @@ def test_hints_for_python_functions():
     def drawn(n: int) -> int:
         return random.randint(0, n)
 
-    assert hint_of(drawn).startswith("`random.randint` is Python's own")
+    assert hint_of(drawn).startswith("`random.randint` is a Python function")
 
 
 def test_unknown_keywords():

@@ -49,7 +49,7 @@ def test_models_from_a_folder(tmp_path):
 def test_nothing_is_downloaded():
     with pytest.raises(NotImplementedError, match="downloads are unsupported"):
         ts.hub.load("pytorch/vision", "resnet18")
-    with pytest.raises(NotImplementedError, match=r"save it as x.bin"):
+    with pytest.raises(NotImplementedError, match=r"save the file as x.bin"):
         ts.hub.download_url_to_file("https://example.com/x", "x.bin")
     with pytest.raises(ValueError, match="Unknown source"):
         ts.hub.load(".", "model", source="elsewhere")

@@ -424,7 +424,7 @@ def test_links_and_short_files_are_rejected(tmp_path):
             use(str(link))
         with pytest.raises(shared_memory.NotSharedMemoryError):
             use(str(victim))
-    with pytest.raises(shared_memory.NotSharedMemoryError, match="shorter"):
+    with pytest.raises(shared_memory.NotSharedMemoryError, match="too short"):
         shared_memory.open_named_mapping(str(short))
     assert victim.read_text() == "as it was, and longer than a number"
 

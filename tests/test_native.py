@@ -353,7 +353,7 @@ def test_deadline_ends_a_loop(at_once):
 
 @pytest.fixture
 def attended():
-    register_compiler(background_compilation._request, 10_000)
+    register_compiler(background_compilation._enqueue, 10_000)
     yield
     background_compilation.wait_until_idle()
     register_compiler(None, 0)
@@ -383,9 +383,9 @@ def test_report_shows_pending_compilation(monkeypatch):
     monkeypatch.setattr("ts.runtime.plan_report.is_enabled", True)
     scripted, other = fresh(halves), fresh(escape)
     plans = [str(scripted.plan)]
-    background_compilation._request(scripted.compiled_code)
+    background_compilation._enqueue(scripted.compiled_code)
     assert seen.wait(60)
-    background_compilation._request(other.compiled_code)
+    background_compilation._enqueue(other.compiled_code)
     plans += [str(scripted.plan), str(other.plan)]
     may_go.set()
     background_compilation.wait_until_idle()

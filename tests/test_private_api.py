@@ -78,7 +78,7 @@ def test_files_of_records(tmp_path):
             writer.write_record("a", b"", 0)
         assert writer.get_all_written_records() == {"a", "b/c"}
         writer.write_end_of_file()
-        with pytest.raises(RuntimeError, match="finished"):
+        with pytest.raises(RuntimeError, match="already closed"):
             writer.write_record("d", b"", 0)
         reader = ts.jit.PyTorchFileReader(file)
         assert reader.get_record("a") == b"hello" and reader.get_record("b/c") == b"tw"

@@ -29,7 +29,7 @@ def function(body: str):
         ("  %1 : bool = prim::isinstance(%u)\n  return (%1)", "has no attribute types"),
         ("  %1 : int = prim::GetAttr[name=\"n\"](%x)\n  return (%1)", "takes an object, not int"),
         ("  %1 : int = prim::CallFunction(%x)\n  return (%1)", "takes a function, not int"),
-        ("  %1 : Generator = prim::Uninitialized()\n  return (%1)", "not safe"),
+        ("  %1 : Generator = prim::Uninitialized()\n  return (%1)", "is not allowed"),
         (
             "  %1 : str = prim::Loop(%x, %c, %l)\n    block0(%i : int, %a : str):\n      -> (%c, %a)\n  return (%1)",
             "carries str, not int[]",

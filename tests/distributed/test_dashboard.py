@@ -82,7 +82,7 @@ def test_no_task_stream_without_a_dashboard():
 def test_malformed_call_records(calls):
     async def work(scheduler):
         with pytest.raises(TypeError):
-            scheduler.beat("ts://127.0.0.1:1", 0, 0, 0, 0, calls)
+            scheduler.record_heartbeat("ts://127.0.0.1:1", 0, 0, 0, 0, calls)
         return scheduler.plugins[TaskStreamPlugin.name].index
 
     assert scheduled(0, work) == 0

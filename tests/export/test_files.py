@@ -271,10 +271,10 @@ WRONG = {
     "a function of Python": (edit(*GRAPH, "nodes", 0, "target", to="os.system"), "os.system"),
     "a module's attribute": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.aten.__class__.mro"), "__class__"),
     "code for a name": (edit(*GRAPH, "nodes", 0, "name", to="x = 1\nimport os"), "not a valid name"),
-    "a keyword for a name": (edit(*GRAPH, "inputs", 0, to={"as_tensor": {"name": "lambda"}}), "no name|signature"),
+    "a keyword for a name": (edit(*GRAPH, "inputs", 0, to={"as_tensor": {"name": "lambda"}}), "not a valid name|signature"),
     "code for an option": (
         edit(*GRAPH, "nodes", 0, "inputs", 0, to={"name": "a=print()", "arg": {"as_int": 1}, "kind": 2}),
-        "no name",
+        "not a valid name",
     ),
     "a value before it is there": (
         edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_tensor": {"name": "later"}}),

@@ -39,7 +39,7 @@ def called(operator, args):
     """Return the result, or the class of the error."""
     try:
         return operator(*args)
-    except extreme_arguments.REFUSALS as error:
+    except extreme_arguments.REJECTION_ERRORS as error:
         return type(error)
 
 

@@ -15,7 +15,7 @@ def test_keyword_arguments_that_are_no_identifiers():
     x = graph.placeholder("x")
     graph.output(graph.call_function(sum_all, (x,), {"a": x, "b-c": x, "class": 2, "y=exit(), z": 3}))
     module = fx.GraphModule(ts.nn.Module(), graph)
-    assert "together(x, a = x, **{'b-c': x, 'class': 2, 'y=exit(), z': 3})" in module.code
+    assert "sum_all(x, a = x, **{'b-c': x, 'class': 2, 'y=exit(), z': 3})" in module.code
     assert module(ts.ones(2)).tolist() == [8, 8]
 
 

@@ -182,7 +182,7 @@ class _RecordedOperator(Call):
         self.batches = batches
         super().__init__(level, op, args)
 
-    def parts(self, x: Any) -> tuple[Any, bool]:
+    def unwrap(self, x: Any) -> tuple[Any, bool]:
         return self.batches.unwrap(self.level.number, x)
 
     def run(self, values: list[Any]) -> Any:

@@ -190,7 +190,7 @@ class profile:
 
     def _finished_recording(self) -> ProfileWindow:
         if self._recording is None:
-            raise AssertionError("Profiler must be started before its results are read")
+            raise AssertionError("Profiler must be initialized before accessing events")
         return self._recording
 
     def events(self) -> EventList:
