@@ -282,7 +282,7 @@ def _find_implementations(name: Any) -> _Implementations:
     return _custom[name]
 
 
-# ---------------------------------------------------------------- declaration in steps
+# ------------------------------------------- declaration and implementation in separate steps
 
 
 class Library:

@@ -66,11 +66,11 @@ def level_of(depth: int) -> Any:
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
-    """Return a batched tensor of an open level; `batch_dim` becomes the batch dimension."""
+    """Return a batched tensor for `vmap` level `level` (from 1); `batch_dim` becomes its batch dimension."""
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
     return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    """Return a plain tensor; the batch of an open level becomes the dimension `out_dim`."""
+    """Return a plain tensor; the batch dimension of `vmap` level `level` becomes dimension `out_dim`."""
     return unbatched(level_of(level), self, out_dim)

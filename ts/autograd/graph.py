@@ -187,7 +187,7 @@ def register_multi_grad_hook(
 
 
 class _CollectAllGradients:
-    """Hook for mode "all": collects the gradients of a pass."""
+    """Hooks of `register_multi_grad_hook` for mode "all": collect the gradients of a backward pass."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
@@ -218,7 +218,7 @@ class _CollectAllGradients:
 
 
 class _FirstGradientOnly:
-    """Hook for mode "any": calls the function only for the first gradient of a pass."""
+    """Hooks of `register_multi_grad_hook` for mode "any": act on the first gradient of a backward pass."""
 
     def __init__(self, fn: Callable[..., None]) -> None:
         self._fn = fn

@@ -177,9 +177,12 @@ class ComposeTransform(Transform):
     __hash__ = object.__hash__
 
     def _composed_constraint(self, components: Sequence[Transform], input_name: str, output_name: str) -> Any:
-        """Return the constraint of the input or the output of the composition.
+        """Return the domain or the codomain of the composition.
 
-        The number of its event dimensions is increased if other parts require more.
+        components    parts of the composition; in reverse order for the codomain
+
+        The result is the constraint of the first component, with additional event dimensions if other
+        components require more.
         """
         if not components:
             return constraints.real

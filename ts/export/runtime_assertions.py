@@ -193,7 +193,9 @@ class _Insertion:
         condition = condition.xreplace(fixed)
         defined_before = dict(self.defined)
         condition_node = self._condition_node(condition)
-        if signed_remainders:  # PyTorch uses `PythonMod` in these conditions, and `Mod` in later conditions
+        # PyTorch writes signed remainders as `PythonMod`, but remainders in later conditions as `Mod`.
+        # Therefore later conditions do not reuse the nodes of this condition.
+        if signed_remainders:
             self.defined = recorder._size_nodes = defined_before
         self.asserted.add(condition)
         if isinstance(condition_node, Node):

@@ -55,7 +55,7 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """Classification of a tensor that is defined outside of the loop."""
+    """Classification of a tensor: it is `value`, which is defined outside of the analyzed loop."""
 
     value: Value
 

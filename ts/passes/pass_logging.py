@@ -1,7 +1,7 @@
 """Logging of passes, and limits of passes for bisection, set by environment variables.
 
-    TS_JIT_LOG_LEVEL=dce:>cse        dumps and updates of `dce`; debug output of `cse` as well
-    TS_JIT_OPT_LIMIT=cse=3:dce=10    at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
+    TS_JIT_LOG_LEVEL=dce:>graph_fuser    graphs and changes of both passes, reasons of `graph_fuser`
+    TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
 
 PyTorch's names of the variables (`PYTORCH_JIT_LOG_LEVEL`, `PYTORCH_JIT_OPT_LIMIT`) and of its files
 (`dead_code_elimination`) are understood, too. Three levels, by detail: `dump` whole graphs, `update` one

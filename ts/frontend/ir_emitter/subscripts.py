@@ -140,7 +140,8 @@ def int_and_slice_indexing(
             return dim + step
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # Emit the slice a second time: `emit_again` may have removed its nodes. A name has no nodes.
+            # `emit_again` removes the emitted nodes if they have side effects, so the slice is emitted once
+            # more. This is not necessary for a name, for which no nodes are emitted.
             must_emit_again = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)

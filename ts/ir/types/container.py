@@ -74,32 +74,32 @@ class ListType(ElementType):
 
     @staticmethod
     def ofInts() -> ListType:
-        """Return ``List[int]``, as in PyTorch."""
+        """Return the type ``List[int]``; the name of the method is that of PyTorch."""
         return ListType(INT)
 
     @staticmethod
     def ofFloats() -> ListType:
-        """Return ``List[float]``, as in PyTorch."""
+        """Return the type ``List[float]``; the name of the method is that of PyTorch."""
         return ListType(FLOAT)
 
     @staticmethod
     def ofComplexDoubles() -> ListType:
-        """Return ``List[complex]``, as in PyTorch."""
+        """Return the type ``List[complex]``; the name of the method is that of PyTorch."""
         return ListType(COMPLEX)
 
     @staticmethod
     def ofBools() -> ListType:
-        """Return ``List[bool]``, as in PyTorch."""
+        """Return the type ``List[bool]``; the name of the method is that of PyTorch."""
         return ListType(BOOL)
 
     @staticmethod
     def ofStrings() -> ListType:
-        """Return ``List[str]``, as in PyTorch."""
+        """Return the type ``List[str]``; the name of the method is that of PyTorch."""
         return ListType(STR)
 
     @staticmethod
     def ofTensors() -> ListType:
-        """Return ``List[Tensor]``, as in PyTorch."""
+        """Return the type ``List[Tensor]``; the name of the method is that of PyTorch."""
         return ListType(TENSOR)
 
 

@@ -171,7 +171,7 @@ class ModuleList(_IndexedContainer):
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
-    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # a list's returns None
+    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # like `list.insert`
         """Insert a module before index `index`."""
         modules = list(self)
         modules.insert(index, module)

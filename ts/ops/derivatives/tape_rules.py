@@ -61,7 +61,12 @@ def _gives_tensors(record: OperatorRecord) -> bool:
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
-    """Return the fields of a `Rule` that describe results: tensor indices, mutated argument, lists."""
+    """Return fields of a `Rule`.
+
+    results    indices of the results that are tensors or lists of tensors
+    written    index of the tensor argument that an in-place operator writes to; -1 for none
+    lists      whether a result is a list of tensors
+    """
     schema = signature(record.schema_text)
     in_place = record.variant or not schema.returns or record.name.endswith("_")
     written = [i for i, p in enumerate(schema.parameters) if in_place and p.written and p.kind == "Tensor"]
