@@ -4,6 +4,8 @@ import io
 
 import pytest
 
+import ts
+from ts.autodiff import differentiable_plans
 from ts.ir.graph_parser import parse_ir
 from ts.passes import guards, pass_logging
 from ts.passes.pipelines import run_pass
@@ -64,3 +66,23 @@ def test_limit(configured):
     assert graph.outputs()[0].node().kind() == "aten::add"
     with pytest.raises(ValueError, match="expected a limit of the form pass=number"):
         configured(limits="peephole")
+
+
+def test_reasons_of_differentiable_graphs(configured, monkeypatch):
+    """`>autodiff` prints why the operators of a differentiable graph run one by one."""
+
+    def fail(planner):
+        raise NotImplementedError("no derivative")
+
+    stream = io.StringIO()
+    configured(">autodiff", stream=stream)
+    monkeypatch.setattr(differentiable_plans._Planner, "plan", fail)
+
+    @ts.jit.script
+    def f(x):
+        return (x * 2).tanh() * x
+
+    x = ts.ones(3, requires_grad=True)
+    f(x).sum().backward()
+    assert x.grad is not None
+    assert "[DEBUG create_autodiff_subgraphs] operators run one by one: no derivative" in stream.getvalue()

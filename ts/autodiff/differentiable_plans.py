@@ -45,7 +45,7 @@ def get_plan_for_function(
     except Exception as error:
         if not is_untraceable(error):
             raise
-        debug("autodiff", "operators run one by one: {}", error)
+        debug("create_autodiff_subgraphs", "operators run one by one: {}", error)
         return None
 
 
