@@ -1,4 +1,4 @@
-"""Valid uses for type checkers: 200 statements, also run by `tests/test_typing.py`."""
+"""Valid uses for type checkers: 200 statements, also run by `tests/test_stubs.py`."""
 
 import numpy as np
 
