@@ -1,4 +1,4 @@
-"""CUDA C++ sources: preamble, expressions of operator records, and random number kernels.
+"""CUDA C++ sources for NVRTC: preamble, expressions of operator records, and random number kernels.
 
 In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. The
 sources include no headers, so NVRTC can compile them on machines without a GPU

@@ -1,4 +1,4 @@
-"""Quantized tensors and packed parameters in archives; they are dequantized when they are read.
+"""Quantized tensors and packed parameters in archives, and their dequantization when they are read.
 
 Input: pickled arguments of a quantized tensor, or the state of an object of a C++ class of PyTorch. Output: a
 float32 tensor whose values are on the quantization grid (`ts.ops.quantizer`), or an object of

@@ -19,7 +19,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a source line or function."""
+    """Breakpoint at a source line or function; with a condition, it is a conditional breakpoint."""
 
     number: int
     filename: str  # empty for a breakpoint at a function

@@ -340,7 +340,7 @@ class Debugger:
             self.write(rendered)
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of a Python expression that uses the variables of the selected frame."""
+        """Return the value of a Python expression in the selected frame (expression evaluation)."""
         code, names = _compiled(expression.strip())
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
@@ -430,6 +430,7 @@ class Debugger:
             self.code.breaks.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
+        """Return whether the program stops at a conditional breakpoint; True without a condition."""
         if not breakpoint.condition:
             return True
         try:

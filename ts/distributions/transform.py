@@ -1,4 +1,4 @@
-"""Transforms of samples: invertible functions, with the log-determinants of their Jacobians.
+"""Transforms of samples (change of variables): invertible functions with log-determinants of Jacobians.
 
     t = AffineTransform(1.0, 2.0)
     t(x), t.inv(y)                         1 + 2x, and the inverse

@@ -1,4 +1,4 @@
-"""Resolution of free names in scripted functions to Python objects.
+"""Name resolution: the Python objects that the free names in scripted functions are bound to.
 
 In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
 object bound to a name, `Resolver.lookup`.  Objects of `torch` are replaced by objects of the same name in

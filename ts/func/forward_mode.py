@@ -1,4 +1,4 @@
-"""Forward-mode derivatives: derivatives along directions.
+"""Forward-mode differentiation: derivatives along directions (Jacobian-vector products).
 
 >>> jvp(ts.sin, (ts.zeros(2),), (ts.ones(2),))
 (tensor([0., 0.]), tensor([1., 1.]))
@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """Return func(*primals) and its derivative along `tangents`, a tree with the structure of `primals`.
+    """Return func(*primals) and its Jacobian-vector product with `tangents`, a tree like `primals`.
 
     strict   RuntimeError if a result does not depend on `primals`; otherwise its derivative is zero
     has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)

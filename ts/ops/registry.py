@@ -1,4 +1,4 @@
-"""Operator records: one record defines one operator.
+"""Operator registry: one record defines one operator.
 
 In: family modules (`pointwise`, `reduce`, `view` ...), which declare records by tables and decorated
 kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, `functions()`,

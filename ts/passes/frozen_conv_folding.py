@@ -1,4 +1,4 @@
-"""Folding of batch normalization and constant arithmetic into the weight and bias of a preceding convolution.
+"""Batch-norm folding: a convolution absorbs the following batch normalization and constant arithmetic.
 
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)

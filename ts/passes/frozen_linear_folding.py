@@ -1,4 +1,4 @@
-"""Folding of batch norm after a linear layer into the layer's weight and bias.
+"""Batch-norm folding into the weight and bias of the preceding linear layer.
 
                                                         %d : int = aten::dim(%x)
                                                         %flat : bool = aten::eq(%d, %2)

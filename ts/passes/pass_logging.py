@@ -1,4 +1,4 @@
-"""Logging of passes, and limits of passes for bisection, set by environment variables.
+"""Logging of passes, each with a log level, and limits of passes for bisection, from environment variables.
 
     TS_JIT_LOG_LEVEL=dce:>graph_fuser    graphs and changes of both passes, reasons of `graph_fuser`
     TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation

@@ -1,4 +1,4 @@
-"""Peephole optimizations: simplify nodes with known results, or with simpler equivalents.
+"""Peephole optimizations (algebraic simplification) of nodes with known results or simpler equivalents.
 
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None

@@ -1,4 +1,4 @@
-"""Profiler of time and memory, with the API of PyTorch.
+"""Time and memory profiler, with the API of PyTorch.
 
     from ts.profiler import ProfilerActivity, profile, record_function
 

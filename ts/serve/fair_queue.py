@@ -1,4 +1,4 @@
-"""Fair queue: one FIFO per client; the client with the smallest recent usage is served first.
+"""Fair queueing: one FIFO per client; the client with the smallest recent usage is served first.
 
     usage = ClientUsage()
     queue = FairQueue(usage)

@@ -1,4 +1,4 @@
-"""Fork server: process that loads the model or the compiler once and then forks worker processes.
+"""Fork server (pre-fork model): process that loads the model or the compiler once, then forks workers.
 
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'

@@ -1,4 +1,4 @@
-"""Client of the fork server, used by the HTTP process to start worker processes.
+"""Client of the fork server in the HTTP process: starts worker processes over a Unix domain socket.
 
 fork_server = ForkServer({"kind": "program", ...})
 await fork_server.start()               description of the loaded model; ForkServerError if loading fails

@@ -31,7 +31,7 @@ enum { SIMD_BASELINE, SIMD_AVX2, SIMD_AVX512 };
 #define TARGET_AVX2 __attribute__((target("avx2,fma,f16c"), unused))
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c" WHOLE_VECTORS), unused))
 
-/* Return the highest level whose instructions the processor and the operating system support. */
+/* CPU feature detection: return the highest level whose instructions the processor and the operating system support. */
 static int detect_simd_level(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) return SIMD_BASELINE;

@@ -1,4 +1,4 @@
-"""Autograd tape for reverse-mode automatic differentiation: records operators with inputs that require grad.
+"""Autograd tape (gradient tape) of reverse-mode automatic differentiation: records operators whose inputs require grad.
 
 In: an operator and its registers; out: its results, whose grad_fn is the recorded node.
 

@@ -1,4 +1,4 @@
-"""Operators and their calling convention: numbers of arguments and results, and one kernel per backend.
+"""Operators: calling convention of kernels, and dispatch table with one kernel per backend.
 
 A kernel reads its arguments from registers and writes its results to registers:
 

@@ -1,4 +1,4 @@
-"""Implementation of the hash table Dict; `dicts.pxd` has inline accessors, `container.pxd` the memory layout.
+"""Dict, a hash table with open addressing; `dicts.pxd` has inline accessors, `container.pxd` the memory layout.
 
 Dict is a compact hash table like CPython's: entries in insertion order, and an index of entry numbers with open
 addressing.  Removed entries are marked, and dropped when the table is resized.

@@ -22,6 +22,6 @@ cdef int request_compilation(Code code) except -1
 
 
 cdef inline bint count_backward_jumps(PyObject *code, int64_t jumps) noexcept nogil:
-    """Add backward jumps to the counter of a Code; return whether the Code should be compiled."""
+    """Hot loop detection: count executed backward jumps (back edges); return whether to compile the Code."""
     (<Code>code).hotness_counter = (<Code>code).hotness_counter + jumps
     return (<Code>code).hotness_counter >= hot_loop_threshold and not (<Code>code).compilation_requested

@@ -1,4 +1,4 @@
-"""One-way messages, resent until acknowledged: delivered in order and at least once.
+"""One-way messages, resent until an acknowledgement arrives: delivered in order and at least once.
 
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])

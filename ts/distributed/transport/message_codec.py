@@ -174,7 +174,7 @@ def _lengths(count: int) -> struct.Struct:
 
 
 class MessageDecoder:
-    """Decoder from received bytes to messages (framing).
+    """Decoder from received bytes to messages (message framing by length prefixes).
 
     Bytes are received into a staging buffer, which may contain several messages. If a frame is incomplete,
     its rest is received directly into the memory of the frame.

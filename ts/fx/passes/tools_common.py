@@ -74,7 +74,7 @@ def _count_inputs(gm: GraphModule) -> dict[Node, int]:
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
-    """Sort the graph topologically, nodes without inputs first; return the module."""
+    """Return the module after a topological sort of its graph, which puts nodes without inputs first."""
     waiting = _count_inputs(gm)
     ready = deque(node for node, count in waiting.items() if not count)
     order = []

@@ -63,7 +63,7 @@ class _Bucket:
 
 
 class _Reducer:
-    """Collects the gradients of a module in buckets and reduces them across the processes."""
+    """Gradient bucketing: collects a module's gradients in buckets and reduces them across the processes."""
 
     def __init__(self, module: DistributedDataParallel, parameters: Sequence[tuple[str, Tensor]]) -> None:
         self.module = module

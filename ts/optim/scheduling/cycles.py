@@ -225,7 +225,7 @@ def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, A
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine annealing with restarts: falls along half a cosine to `eta_min` in `T_0` steps, and restarts."""
+    """Cosine annealing with warm restarts: falls along half a cosine to `eta_min`, first in `T_0` steps."""
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
