@@ -15,5 +15,5 @@ __all__ = ["all_same_mode", "no_dispatch"]
 
 
 def all_same_mode(modes: Sequence[Any]) -> bool:
-    """Return True if all elements are the same object."""
+    """Return True if all elements of `modes` are the same object."""
     return all(mode is modes[0] for mode in modes)

@@ -76,7 +76,7 @@ def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[
 
 
 def _find_decomposition(op: Any) -> Callable[..., Any] | None:
-    """Return a composite operator's decomposition as a function; None without decomposition."""
+    """Return the decomposition of a composite operator as a function; None for other operators."""
     function = decomposition_table.implicit().get(op.key)
     if function is None:
         return None
@@ -289,7 +289,7 @@ def _returns_view(record: Any) -> bool:
 
 
 def transform_subclass(t: Any, callback: Any, outer_size: Any = None, outer_stride: Any = None) -> Any:
-    """Return the wrapper with each inner tensor replaced by `callback(name, inner)`."""
+    """Return the wrapper tensor `t` with each inner tensor replaced by `callback(attribute name, inner)`."""
     outer_size = t.size() if outer_size is None else outer_size
     outer_stride = t.stride() if outer_stride is None else outer_stride
     names, context = t.__tensor_flatten__()

@@ -300,7 +300,7 @@ def register_dataclass(
 
 
 def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]) -> list[str]:
-    """Return the names of the fields that are children."""
+    """Return the names of the fields of a class whose values are children of the pytree node."""
     if not dataclasses.is_dataclass(cls):
         if field_names is None:
             raise ValueError(
@@ -503,7 +503,7 @@ def tree_any_only(
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
-    """Return the leaves of a prefix tree, repeated for the leaves of a spec.
+    """Return the leaves of a prefix tree, each repeated for the leaves of the spec below its position.
 
     Return None if the tree is not a prefix of the spec.
     """

@@ -61,7 +61,7 @@ class _TreeSpecSchema:
 
 
 class _ProtocolFn(NamedTuple):
-    """Functions that write and read one version of the format."""
+    """Functions that write and read one version of the JSON format of tree specs."""
 
     treespec_to_json: Callable[[TreeSpec], DumpableContext]
     json_to_treespec: Callable[[DumpableContext], TreeSpec]

@@ -209,14 +209,14 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # `dict` implements these without calls of the methods above.
+    # The methods of `dict` with these names would bypass the methods above and optree's registry.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return True if optree needs a registration of the type; named tuples are builtin there."""
+        """Return True if optree needs a registration of the type `cls`, unlike for named tuples."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:

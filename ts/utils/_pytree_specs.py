@@ -259,7 +259,7 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
 def _match(spec: TreeSpec, node: PyTree, subtrees: list[PyTree]) -> None:
     """Append the subtrees of `node` at the positions of the spec's leaves.
 
-    Raise ValueError if `node` differs.
+    Raise ValueError if the structure of `node` differs from the spec.
     """
     if spec.is_leaf():
         subtrees.append(node)
@@ -276,7 +276,7 @@ def _match(spec: TreeSpec, node: PyTree, subtrees: list[PyTree]) -> None:
 def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
     """Return the values of a dictionary in the key order of the spec.
 
-    The types of dictionaries may differ.
+    The dictionary and the spec may have different dictionary types, such as dict and OrderedDict.
     """
     _check_arity(spec, node)
     keys = spec._context[1] if spec.type is defaultdict else spec._context

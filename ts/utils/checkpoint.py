@@ -61,7 +61,7 @@ def noop_context_fn() -> Contexts:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Within this context, early stop of the recomputation is on or off; `early_stop` of calls is ignored."""
+    """Within this context, `enable` replaces the argument `early_stop` of all `checkpoint` calls."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -382,8 +382,8 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with the saved state; return the gradients of its tensor arguments.
 
-        Raise RuntimeError if the pass was started by `torch.autograd.grad` or with the argument `inputs` of
-        `backward`, or if no result requires grad.
+        Raise RuntimeError if the backward pass was started by `torch.autograd.grad` or with the argument
+        `inputs` of `backward`, or if no result requires grad.
         """
         if not reaches_all_leaves():
             raise RuntimeError(

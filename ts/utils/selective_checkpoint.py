@@ -124,7 +124,7 @@ class _Region:
 
 
 class _RecomputeContext:
-    """Context of the recomputation."""
+    """Context manager of the recomputation, in which cached results replace operator calls."""
 
     def __init__(self, region: _Region) -> None:
         self._region = region

@@ -112,7 +112,7 @@ class BatchSender:
         self._free += segments
 
     def send(self, label: Any, buffers: list[Any]) -> None:
-        """Send the buffers of a packed value with a label."""
+        """Send the buffers of a pickled value with a label."""
         sizes = [buffer.nbytes for buffer in buffers]
         offsets, end = _offsets(sizes)
         if end <= self._in_pipe:

@@ -1,8 +1,7 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
 Input: `Task`s, each with an epoch, an index and the numbers of segments that the main process has released.
-Output: for each task, in
-order, a message with a batch, a failure or `EXHAUSTED`.
+Output: for each task, in order, a message with a batch, a failure or `EXHAUSTED`.
 
     Process(target=work, args=(connection, job))
 
@@ -134,7 +133,7 @@ class _BatchProducer:
         self._failed = self._catch_exceptions(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """Run a task; return the label and the packed batch, failure or end of data."""
+        """Run a task; return the label and the pickled batch, failure or end of data."""
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:
