@@ -1,7 +1,7 @@
 """Process groups, collectives and remote calls: `torch.distributed`, over `ts.distributed.transport`.
 
     init_process_group("gloo", rank=0, world_size=2)
-    all_reduce(x)                          x is the sum over the processes, bitwise equal in each
+    all_reduce(x)                          x becomes the sum over all processes, bitwise equal in each
 
     groups                 process groups
     mesh_connect           connection setup between the ranks

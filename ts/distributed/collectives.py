@@ -525,7 +525,7 @@ def _all_to_all(
     dtype: dtypes.dtype,
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
-        # not compared, because the number of elements may differ between ranks
+        # the ranks do not compare the number of elements, because it may differ between them
         call.label = call.label._replace(elements=0)
         collective_algorithms.all_to_all(call, inputs, outputs)
 

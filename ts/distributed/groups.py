@@ -378,6 +378,6 @@ def new_group(
 
 
 class group:
-    """PyTorch's namespace of the default group."""
+    """Namespace whose attribute `WORLD` is the default group, as in PyTorch."""
 
     WORLD: ClassVar[ProcessGroup | None] = None

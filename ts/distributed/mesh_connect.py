@@ -61,7 +61,7 @@ class _Acceptor:
         self.is_open = False
 
     def open(self, credentials: Credentials) -> str:
-        """Start to listen for connections that know the shared secret; return the address."""
+        """Start to listen for connections of processes that know the shared secret; return the address."""
         self.credentials = credentials
         return run(self._open())
 

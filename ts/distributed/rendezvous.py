@@ -1,7 +1,7 @@
 """Rendezvous of the processes of one program: all connect to rank 0 and receive the list of members.
 
     endpoint = parse_init_method("env://", rank, world_size)  MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
-    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine; rank 0 publishes it
+    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine; rank 0 writes the file
     meeting = Rendezvous(endpoint, name="worker1", address="ts://...")
     meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
     meeting.barrier("end")              returns once all processes have called it

@@ -62,7 +62,7 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """Return the secret for connections to a port; None if it was not written yet."""
+    """Return the secret for connections to a port; None if the secret file was not written yet."""
     secret = _read_environment_secret()
     if secret is not None:
         return secret

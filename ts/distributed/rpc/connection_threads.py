@@ -117,7 +117,7 @@ class _PendingReply(Reply):
         self._send(self._result)
 
     def began(self) -> None:
-        """Do nothing: a blocking connection carries one call at a time."""
+        """Do nothing: a blocking connection has one call at a time, so calls need not be counted."""
 
     def ended(self) -> None:
         """Do nothing (see `began`)."""

@@ -48,10 +48,10 @@ class OwnerRRef:
         self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
 
     def begins(self) -> None:
-        """Do nothing when the computation starts; only `ResponseWriter` measures it."""
+        """Do nothing: only `ResponseWriter` records when the computation starts."""
 
     def result(self, value: Any) -> None:
-        """Set the value."""
+        """Set the result of the computation as the value."""
         self.value.set_result(value)
 
     def failed(self, error: BaseException, info: Any = None) -> None:

@@ -2,7 +2,7 @@
 
 Shard(0).is_shard(0)            # True: each rank has a part of dimension 0
 str(Replicate())                # "R": each rank has the whole tensor
-repr(Partial("avg"))            # "Partial(avg)": each rank has a summand of the result
+repr(Partial("avg"))            # "Partial(avg)": each rank has an operand of the average
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Asynchronous connection: bidirectional messages over a non-blocking socket.
 
     stream.send(message)                     sent at once, as far as the socket accepts it
-    stream.post(message)                     as above, from any thread
+    stream.post(message)                     like `send`, but from any thread
     await stream.flushed()                   all data is in the kernel: sent memory may be modified
     await stream.receive()                   the next message
-    stream.deliver(each, ended)              or: passes every message to `each` on arrival
+    stream.deliver(each, ended)              instead of `receive`: passes each message to `each`
 
 The loop reports socket readiness; system calls are made directly.  asyncio's transports copy data that a
 socket does not accept immediately (until Python 3.12); tornado's streams take twice as long for a small

@@ -40,7 +40,7 @@ _NO: Final = b"\0"
 class SharedMemorySession(NamedTuple):
     """Sender and receiver of shared memory for a connection.
 
-    With None, large parts are sent through the socket.
+    If the sender or receiver is None, large message parts in this direction use the socket.
     """
 
     lender: SegmentSender | None = None

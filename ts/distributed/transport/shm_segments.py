@@ -16,9 +16,9 @@ Copying to mapped memory takes a third to a half of the time of the socket, but 
 longer than the socket.  So the first part of each size is sent through the socket, and segments are kept for
 later parts. If all segments are in use and no more may be created, parts are sent through the socket, too.
 
-Security: mapped files are sealed against truncation, so that reading them cannot crash the receiver.  The
-owner can still write to them: memory is shared only between processes of one user, which have that right
-anyway.
+Security: file seals of Linux keep the sender from shortening a mapped file, since a read beyond its end would
+kill the receiver. The sender can still write to the file: memory is shared only between processes of one
+user, which may write to each other's memory anyway.
 """
 
 from __future__ import annotations
