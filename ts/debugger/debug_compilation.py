@@ -106,7 +106,7 @@ class DebugCode:
         return code
 
     def prepare_all(self, twin: Function) -> None:
-        """Compile all functions that a function calls.
+        """Compile the debug versions of all functions that `twin` calls, directly or indirectly.
 
         Interface methods are not compiled, because they are not known before the call.
         """
