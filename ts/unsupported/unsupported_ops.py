@@ -1,4 +1,4 @@
-"""Operators of PyTorch that `ts` lacks; for example, calls of `ts.ops.aten._sparse_mm` raise an error.
+"""Operators of PyTorch that `ts` lacks: a call, such as `ts.ops.aten._cudnn_rnn(...)`, raises an error.
 
 They are operators of sparse, nested and quantized tensors, and of libraries for one kind of device; see
 docs/reference/operators/missing-operators.md.
