@@ -1,7 +1,7 @@
 """Tensors on existing memory.
 
     frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
-    asarray(x)                                    a tensor itself; an array without copy; a copy of a list
+    asarray(x)                                    a tensor itself; on the memory of an array; a copy of a list
 
 Input: buffers, arrays, tensors or sequences. Output: tensors; elements are not copied if possible.
 """
