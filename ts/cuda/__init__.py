@@ -168,7 +168,7 @@ if TYPE_CHECKING:
 
 
 def _find(name: str) -> Any:
-    """Return a tensor type such as `ts.cuda.FloatTensor`, or a rarely used submodule or name."""
+    """Return a tensor type such as `ts.cuda.FloatTensor`, or a name that is imported at first use."""
     if name == "amp":
         return importlib.import_module("ts.cuda.amp")
     if name.endswith("Tensor"):

@@ -13,7 +13,11 @@ from ts.cuda._devices import backend, usable
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> Any:
-    """Return the index of a GPU; -1 for the CPU if `allow_cpu`; for None, the current GPU if `optional`."""
+    """Return the index of a GPU.
+
+    The index is -1 for the CPU if `allow_cpu` is True. With `optional`, a missing device or index means the
+    current GPU.
+    """
     if isinstance(device, int):
         return device
     if isinstance(device, str):

@@ -159,7 +159,10 @@ def _replaying(cuda_graph: CUDAGraph, static_inputs: Sequence[Any], results: Any
 
 
 def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
-    """Make a module replay the graph only in its present mode; for a function, return `replayed`."""
+    """Make a module replay the graph only in its present mode, training or evaluation.
+
+    If `function` is not a module, return `replayed`.
+    """
     if not hasattr(function, "training"):
         return replayed
     mode, original_forward = function.training, function.forward
