@@ -203,7 +203,10 @@ def _check_device(device_type: object) -> None:
 
 
 def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """Convert floating-point tensors (not float64) on a device, in copies of the containers of `value`."""
+    """Return `value` with its floating-point tensors on a device, except float64, converted to `dtype`.
+
+    Containers in `value` are copied.
+    """
     if isinstance(value, Tensor):
         is_cast = value.is_floating_point() and value.device.type == device_type
         return value.to(dtype) if is_cast and value.dtype is not dtypes.float64 else value
