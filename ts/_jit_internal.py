@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035 -- names that are taken
+from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035 -- imported by other packages
 
 from ts.frontend.compile_directives import boolean_dispatch, export, ignore, is_scripting, unused
 from ts.frontend.naming import qualified_name
@@ -39,6 +39,6 @@ def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
 def _copy_to_script_wrapper(fn: Any) -> Any:
     """Return the function unchanged.
 
-    Scripted modules keep the Python methods of their class without this mark.
+    In PyTorch, it marks a method that scripted modules keep; in `ts`, they keep all Python methods.
     """
     return fn

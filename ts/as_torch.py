@@ -129,7 +129,8 @@ class _Installation:
 def _install_in_child_processes() -> None:
     """Install `ts` as `torch` in `multiprocessing` children before they import the main module.
 
-    Forked processes inherit it; for `spawn` and `forkserver`, `get_preparation_data` is extended.
+    Forked processes inherit the installation; for `spawn` and `forkserver`, `get_preparation_data` is
+    extended.
     """
     prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
 

@@ -47,7 +47,7 @@ class dtype:
         self.code: Final = code  # PyTorch's ScalarType code
         if numpy_type is not None:  # dtypes of `ml_dtypes` are loaded on first use
             self.numpy_dtype = np.dtype(numpy_type)
-        # 0 bool < 1 integral < 2 floating < 3 complex, which is the order of promotion
+        # number of the category in the order of promotion: 0 bool, 1 integral, 2 floating, 3 complex
         self.category: Final = category
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
         self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
@@ -124,14 +124,14 @@ uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
 float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
 
-# Storage formats, which few operators support.
+# 8-bit floating-point types, which few operators support.
 FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
 
 ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-# Can be promoted only together with floats, as in PyTorch
+# Unsigned types that operators promote only together with floats, as in PyTorch
 _BAREBONES_UNSIGNED: Final = (uint16, uint32, uint64)
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
@@ -217,7 +217,7 @@ def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
-    # Also read by `with_borrowed`, for tables that are created later
+    # `with_borrowed` reads these dtypes for tables that are created later
     _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
     for enter in _registration_callbacks:
         for d in requested:

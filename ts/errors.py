@@ -59,7 +59,7 @@ class FrontendError(TsError):
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
         """Record that `callee` was compiled because `caller` calls it at `range`.
 
-        The innermost call is first.
+        The message lists the recorded calls, beginning with the innermost one.
         """
         self.left_function = True
         for error in (self, *self.others):
@@ -397,7 +397,7 @@ class UncapturedHigherOrderOpError(TsError):
 
 
 class TorchRuntimeError(TsError):
-    """Raised for incompatible functions of a control flow operator."""
+    """Raised if the functions or operands of a control flow operator do not fit together."""
 
 
 class DataDependentOutputException(TsError):

@@ -63,7 +63,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _get_torch_home() -> str:
-    """Return PyTorch's folder for files: $TORCH_HOME, or `torch` in the cache folder of the user."""
+    """Return PyTorch's cache folder: $TORCH_HOME, or the folder `torch` in the user's cache folder."""
     cache = os.getenv(ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR)
     return os.path.expanduser(os.getenv(ENV_TORCH_HOME, os.path.join(cache, "torch")))
 
@@ -159,7 +159,7 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Mapping[str, Any]:
-    """Return the weights in the file of `model_dir` (default: `get_dir()/checkpoints`) with the URL's name.
+    """Return the weights in the cached file of a URL in `model_dir` (default: `get_dir()/checkpoints`).
 
     Raises NotImplementedError if the file does not exist, because downloads are not supported.
     """
