@@ -3,9 +3,9 @@
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-The function is called with new leaf tensors, and its operators are recorded in the autograd graph. Afterwards
-the results are detached, unless an enclosing computation needs gradients. Other tensors keep their autograd
-graph, so that transforms can be nested.
+The function to differentiate is called with new leaf tensors in place of its arguments, and its operators are
+recorded in the autograd graph. Afterwards the results are detached, unless an enclosing computation needs
+gradients. Tensors that the function captures keep their autograd graph, so that transforms can be nested.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        self.recorder = tracer if hasattr(tracer, "tracked") else None  # set during an export
+        self.recorder = tracer if hasattr(tracer, "tracked") else None  # tracer of an export, or None
         with GradMode(True), transforming():
             self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in inputs]
             self.tracked_results = call(unflatten(self.leaves, self.shape))
@@ -60,7 +60,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, needs_outer_grad: bool) -> Any:
-        """Return a result for use outside the call; it is detached unless `needs_outer_grad` is True."""
+        """Return the result `x` of the call; detach it unless `needs_outer_grad` is True."""
         if not isinstance(x, Tensor) or not x.requires_grad or needs_outer_grad:
             return x
         return detached(x)
@@ -68,7 +68,7 @@ class RecordedCall:
     def gradients(
         self, outputs: list[Tensor], grad_outputs: list[Tensor | None], keep: bool, needs_outer_grad: bool
     ) -> list[Tensor]:
-        """Compute the gradients of the leaves; the gradient of a leaf that is not reached is zero."""
+        """Return the gradients of the leaves; if `outputs` do not depend on a leaf, its gradient is zero."""
         pairs = [(y, g) for y, g in zip(outputs, grad_outputs, strict=True) if y.requires_grad]
         if not pairs:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
@@ -106,7 +106,7 @@ def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- arguments by number
+# ---------------------------------------------------------------- arguments selected by index
 
 
 def checked_argnums(argnums: Any, count: int) -> Any:
@@ -144,7 +144,7 @@ def replace_args(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any
 
 
 def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Split a result into the output and the auxiliary value, which is None without `has_aux`."""
+    """Return a function's output and auxiliary value; the latter is None without `has_aux`."""
     if not has_aux:
         return outputs, None
     if not (isinstance(outputs, tuple) and len(outputs) == 2):
@@ -154,11 +154,11 @@ def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     return outputs
 
 
-# ---------------------------------------------------------------- the functions
+# ---------------------------------------------------------------- public functions
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """Return a function that computes the gradient and the value of a scalar function.
+    """Return a function that computes the gradient, by the arguments `argnums`, and the value of `func`.
 
     With `has_aux`, `func` returns (value, aux), and the new function returns (gradient, (value, aux)). Raises
     RuntimeError if the value is not a scalar tensor.
@@ -191,9 +191,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 
 
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """Return a function that computes the gradient of a scalar function by some of its arguments.
+    """Return a function that computes the gradient of a scalar function.
 
-    argnums  indices of these arguments; for a tuple, the gradient is a tuple
+    argnums  index of the argument to differentiate by, or a tuple of indices for a tuple of gradients
     has_aux  `func` returns (value, aux), and the new function returns (gradient, aux)
     """
     gradient_and_value = grad_and_value(func, argnums, has_aux)
@@ -220,7 +220,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 def recorded_vjp(
     func: Function, primals: tuple[Any, ...], has_aux: bool
 ) -> tuple[RecordedCall, Any, Function, Any]:
-    """Return the recorded call, the results, the function that computes products, and the auxiliary value."""
+    """Return the recorded call, the results, the function that `vjp` returns, and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
     tracked_results, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(tracked_results)

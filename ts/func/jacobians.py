@@ -50,11 +50,12 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Function:
-    """Return a function that computes the Jacobian of `func` by some arguments, in reverse mode.
+    """Return a function that computes the Jacobian of `func` by the arguments `argnums`, in reverse mode.
 
     The Jacobians are a tree like the results, in which each result is replaced by a tree like the arguments,
     whose leaves have the shape `result.shape + argument.shape`.
-    chunk_size  number of rows computed together; 1: sequentially, without `vmap`
+
+    chunk_size  number of Jacobian rows computed together; 1: sequentially, without `vmap`
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)
     """
     if not (chunk_size is None or chunk_size > 0):
@@ -104,9 +105,9 @@ def jacfwd(
 ) -> Function:
     """Return a function that computes Jacobians like `jacrev`, in forward mode.
 
-    This is faster than `jacrev` if the results have more elements than the arguments.
+    Forward mode is faster than reverse mode if the results have more elements than the arguments.
 
-    randomness  behaviour of `vmap` for random numbers in `func`
+    randomness  the argument `randomness` of `vmap`: how `func` may draw random numbers
     """
 
     @functools.wraps(func)

@@ -43,7 +43,7 @@ def replaced_members(
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))
     members = dict(_members(module))
-    if tie_weights:  # replace tied tensors under all their names
+    if tie_weights:  # a tensor that has several names is replaced under all of them
         replaced = {id(members[name]): value for name, value in tensors.items() if name in members}
         tensors = {name: replaced[id(old)] for name, old in members.items() if id(old) in replaced} | tensors
     before = []
@@ -65,8 +65,8 @@ def replaced_members(
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the stacked parameters and buffers of modules of one class; parameters are leaves.
 
-    Raises RuntimeError for an empty list, for different classes or modes, or if only some of the parameters
-    require grad.
+    Raises RuntimeError for an empty list, for modules of different classes or training modes, or if a
+    parameter requires grad in some of the modules only.
     """
     models = list(models)
     if not models:

@@ -24,7 +24,7 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that returns a program's replacement of `vmap`, or None without replacement."""
+    """Set a callback that returns a program's replacement of `vmap`, or None if there is no replacement."""
     global _find_replacement
     _find_replacement = find
 
@@ -40,7 +40,7 @@ def vmap(
     """Return a function that maps `func` over a dimension of its arguments and stacks the results.
 
     in_dims     batch dimension of all arguments, or a tree of dimensions; None: unbatched
-    out_dims    batch dimension of the results; None: an unbatched result unchanged
+    out_dims    batch dimension of the results; None: the result is not batched and is returned unchanged
     randomness  "error", "different" for each element, or "same"
     chunk_size  number of elements computed together
 
@@ -105,7 +105,7 @@ class _BatchedFunction:
             chunks.append(flatten(self.run_batch(n, dims, chunk, shape, kwargs)))
         output_spec = chunks[0][1]
         out = broadcast(self.out_dims, output_spec)
-        if out is None:  # None in a tuple stands for a single result
+        if out is None:  # `out_dims` is a tuple with one value, for a single result
             out = list(self.out_dims)
         columns = zip(*(leaves_of_chunk for leaves_of_chunk, _ in chunks), strict=True)
         return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], output_spec)
