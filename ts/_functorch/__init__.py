@@ -1,4 +1,4 @@
-"""Part of PyTorch's package of function transforms that exported programs refer to."""
+"""Implementation of PyTorch's package `torch._functorch`, whose functions exported programs call."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module that has no parameters.
-
-    The first argument of a call is the tuple of parameters.
+    """Module without own parameters: the first argument of a call is the tuple of parameters.
 
     names_map  first name of each parameter -> all names of the parameter
     """
@@ -55,7 +53,7 @@ class FunctionalModule(Module):
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Stateless module: a call takes parameters and buffers as its first two arguments."""
+    """Module without own parameters and buffers: they are the first two arguments of a call."""
 
     def __init__(
         self,
@@ -136,7 +134,7 @@ def combine_state_for_ensemble(
 def _remove_members(
     module: Module, named_members: Callable[..., Iterable[tuple[str, Tensor]]]
 ) -> tuple[tuple[Tensor, ...], tuple[str, ...], NamesMap]:
-    """Replace parameters or buffers by empty tensors; return them, their names, and a map of all names."""
+    """Replace parameters or buffers by empty tensors; return the originals, their names and the names map."""
     members: dict[int, Tensor] = {}
     names_of: dict[int, list[str]] = {}
     for name, tensor in named_members(remove_duplicate=False):

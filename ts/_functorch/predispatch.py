@@ -1,9 +1,9 @@
 """Functions for the single steps of `vmap`; exported programs call these functions.
 
-_vmap_increment_nesting(5, "error")        push a level of batch size 5
+_vmap_increment_nesting(5, "error")        start a vmap level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
 z = _remove_batch_dim(f(y), 1, 5, 0)       results with the batch as first dimension
-_vmap_decrement_nesting()                  pops the level
+_vmap_decrement_nesting()                  end the level
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ts._core.thread.transform_state import transforming
 
 
 class _OpenBatches(threading.local):
-    """Stack of the open batches of this thread, each with its exit stack and transform level."""
+    """Stack of this thread's vmap levels: for each level, an exit stack and the transform level."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[ExitStack, Any]] = []
@@ -29,7 +29,7 @@ _open_batches = _OpenBatches()
 
 
 def lazy_load_decompositions() -> None:
-    """Do nothing, because batching rules need not be loaded."""
+    """Do nothing, because `ts` needs no separate step to load batching rules."""
 
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
@@ -61,7 +61,7 @@ def pop_levels_on_error() -> Iterator[None]:
 
 
 def level_of(depth: int) -> Any:
-    """Return the transform level of the open batch at depth `depth`, counted from 1."""
+    """Return the transform level of the vmap level with number `depth`; the outermost level has number 1."""
     return _open_batches.batches[depth - 1][1]
 
 

@@ -35,7 +35,7 @@ __getattr__ = names_for(__name__)
 
 
 def _validate_and_get_batch_size(flat_in_dims: list[int | None], flat_args: list[Any]) -> Any:
-    """Return the common size of the mapped dimensions; raise ValueError if there is none."""
+    """Return the common size of the mapped dimensions; raise ValueError if none is mapped or sizes differ."""
     sizes = [x.size(dim) for dim, x in zip(flat_in_dims, flat_args, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -79,7 +79,7 @@ def _process_batched_inputs(
 def _create_batched_inputs(
     flat_in_dims: list[int | None], flat_args: list[Any], vmap_level: int, args_spec: Any
 ) -> Any:
-    """Return the arguments, with batched tensors of a level in place of mapped leaves."""
+    """Return the arguments, with batched tensors of level `vmap_level` in place of mapped leaves."""
     batched = [
         x if dim is None else _add_batch_dim(x, dim, vmap_level)
         for dim, x in zip(flat_in_dims, flat_args, strict=True)
@@ -151,7 +151,7 @@ def _run_functions(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Call a function on batched arguments, using the functions of this module."""
+    """Compute `vmap` by calling the functions of this module, of which a program has replaced some."""
     size, dims, leaves, spec = _process_batched_inputs(in_dims, args, func)
     if chunk_size is None or size <= chunk_size:
         return _run_chunk(func, out_dims, randomness, (size, dims, leaves, spec), kwargs)

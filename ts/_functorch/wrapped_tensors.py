@@ -41,12 +41,12 @@ is_functionaltensor = is_dead_tensor_wrapper = is_legacy_batchedtensor
 
 
 def unwrap_if_dead(tensor: Tensor) -> Tensor:
-    """Return the tensor unchanged."""
+    """Return the tensor unchanged, because `ts` has no wrappers that outlive their transform."""
     return tensor
 
 
 def get_unwrapped(tensor: Tensor) -> Any:
-    """Return the tensor that a transform wraps; the batch is its first dimension."""
+    """Return the tensor that `tensor` wraps; the batch is its first dimension."""
     layer = layer_of(tensor)
     if layer is None:
         raise RuntimeError("No wrappers present!")
