@@ -3,7 +3,7 @@
     ts.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
 Eager code runs the functions directly. During export, each function becomes a subgraph that a node of the
-program calls. In both cases, operands and results are checked as in PyTorch.
+program calls. Eager code and exports check operands and results as PyTorch does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Class of this package; importing the submodule `cond` does not replace the function `cond`."""
+    """Class of this package, in which importing the submodule `cond` does not replace the function `cond`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

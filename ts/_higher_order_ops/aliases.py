@@ -21,7 +21,7 @@ _VIEWS_IF_CONTIGUOUS: Final = frozenset({
 
 
 class Aliases:
-    """Record of the aliases and mutations of one execution."""
+    """Record of the tensors that share memory or are written during one execution of a function."""
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}  # id of a tensor -> id of the tensor whose memory it uses
@@ -39,11 +39,11 @@ class Aliases:
             self._roots[id(x)] = self.root(other)
 
     def mark_separate(self, x: Tensor) -> None:
-        """Record that `x` has separate memory."""
+        """Record that no other tensor shares the memory of `x`."""
         self._roots.pop(id(x), None)
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
-        """Record the writes of an operator, and the results that alias arguments."""
+        """Record the arguments that the operator `op` writes, and the results that alias arguments."""
         source: Tensor | None = None
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is None:

@@ -2,11 +2,11 @@
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 
-returns the result of the operator (None if it has none) and the modified copies of the bases. A mutated
-argument is described as a view of a base:
+returns the result of `bump` (None if it has none) and modified copies of the tensors in `_all_bases`. Each
+argument that `bump` writes to, such as `x`, is described as a view of one of these bases:
 
     _x_base_index=0                                   the base itself; None for an argument that is None
-    _x_alias=True                                     the same memory
+    _x_alias=True                                     the same memory as the base
     _x_slice_dim=0, _x_slice_start=1, _x_slice_end=3  a slice of the base along one dimension
     _x_size=[2], _x_stride=[2], _x_storage_offset=1   any other view
     _xs_length=2, _xs_0_base_index=0, ...             a list of two tensors
@@ -22,7 +22,7 @@ from ts._higher_order_ops.operator import HigherOrderOperator
 
 
 class _AutoFunctionalized(HigherOrderOperator):
-    """Functional form of an operator that writes to arguments; it writes to copies."""
+    """Higher-order operator that calls an operator on copies of the arguments that the operator writes to."""
 
     name = "auto_functionalized_v2"
 
@@ -48,7 +48,7 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """Return the view of a base (or several views) that an argument describes."""
+    """Return the view, or list of views, that the entries of `kwargs` with the prefix `name` describe."""
     length = kwargs.get(f"{name}_length")
     if length is not None:
         return [_argument(f"{name}_{k}", kwargs, bases) for k in range(length)]
@@ -69,7 +69,7 @@ EqualFunction = Callable[[Any, Any], bool]
 
 
 def describe_view(name: str, index: int, view: Tensor, base: Tensor, equal: EqualFunction) -> dict[str, Any]:
-    """Return arguments that describe `view` as a view of `base`; `equal` compares sizes."""
+    """Return the keyword arguments that describe `view` as a view of `base`; `equal` compares sizes."""
     fields: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
         return fields

@@ -31,7 +31,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     pred      a bool, or a tensor with one element
     operands  a tuple of trees of tensors; captured tensors need not be included
 
-    A Python bool selects the branch at once; an export then contains that branch only.
+    If `pred` is a Python bool, an export contains only the selected function.
     """
     if isinstance(pred, bool | int | float):
         if recorder() is not None:
@@ -71,13 +71,13 @@ def _check_operands(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> No
 
 
 def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
-    """Raise an error if a branch does not accept the operands."""
+    """Raise UncapturedHigherOrderOpError if one of the two functions does not accept the operands."""
     for function in (true_fn, false_fn):
         subgraph_checks.check_call("cond", function, operands)
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """Raise an error for a branch with unsupported operations, or for branches with incompatible results."""
+    """Raise an error if a branch has unsupported operations, or if the branches' results are incompatible."""
     for branch in (first, second):
         subgraph_checks.check_memory("cond", branch, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", branch.leaves)
@@ -159,7 +159,7 @@ class CondOp(HigherOrderOperator):
 
 
 def _select_by_predicate(pred: Tensor, first: Any, second: Any) -> Any:
-    """Select elements from the results of both branches by a batched predicate."""
+    """Return, for each batch element, the result `first` if the predicate is true, otherwise `second`."""
     leaves, spec = pytree.tree_flatten(first)
     selected = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)

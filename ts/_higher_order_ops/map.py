@@ -55,7 +55,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 
 def check_body(body: SubgraphResult, slices: list[Any]) -> None:
-    """Raise an error if `map` does not support a function."""
+    """Raise an error if `map` does not support the function with the result `body`."""
     subgraph_checks.check_memory(
         "map_impl", body, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )

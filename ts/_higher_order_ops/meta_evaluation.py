@@ -26,7 +26,7 @@ from ts.tracing.meta_tracer import MetaTracer
 from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
-_MAX_CACHED_CALLS: Final = 512  # maximum number of cached outcomes
+_MAX_CACHED_CALLS: Final = 512  # maximum number of cached checks
 # (operator, kinds of functions and operands) -> error of the check, or None
 _seen: OrderedDict[Any, Exception | None] = OrderedDict()
 
@@ -38,14 +38,14 @@ class DataDependentError(Exception):
 def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Check `functions` by calling `check`, once for each combination of functions and kinds of operands."""
-    if current_tracer() is not None:  # during `ts.jit.trace`, or during another evaluation
+    """Call `check` on the first call with these functions and kinds (shape, dtype, device) of operands."""
+    if current_tracer() is not None:  # in `ts.jit.trace`, or in another evaluation
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
         key = (*key, ts.is_grad_enabled())
         is_checked = key in _seen
-    except TypeError:  # an argument is not hashable
+    except TypeError:  # a part of the key is not hashable
         return
     if is_checked:
         return
@@ -67,7 +67,7 @@ def _kind(x: Any) -> Any:
 
 
 def _kind_of(function: Any, depth: int = 3) -> Any:
-    """Return a cache key: the code of the function, and the kinds of captured functions and tensors."""
+    """Return a cache key of a function: its code, and the kinds of captured functions and tensors."""
     if isinstance(function, types.MethodType):
         return _kind_of(function.__func__), id(type(function.__self__))
     if not isinstance(function, types.FunctionType):
@@ -91,7 +91,7 @@ class MetaEvaluator(MetaTracer):
         # id of a tensor of the program -> (the tensor, its meta tensor)
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}
         self._own: dict[int, Tensor] = {}
-        # Keys of `_metas` for tensors that the functions created: from numbers, or as `y.data`.
+        # Keys of `_metas` of tensors that the evaluated functions created: from numbers, or as `y.data`.
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
@@ -124,7 +124,7 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a meta tensor with the same array, such as `y` after `x = y.data`; None if there is none."""
+        """Return a meta tensor with the array of `x`, such as `y` after `x = y.data`, or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
@@ -173,7 +173,7 @@ class MetaEvaluator(MetaTracer):
         self._created_ids.add(id(x))
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Let the meta tensor of `recorded` represent `x`, too."""
+        """Use the meta tensor of `recorded` for `x`, too."""
         cached = self._metas.get(id(recorded))
         if cached is not None:
             self._metas[id(x)] = x, cached[1]
@@ -201,7 +201,7 @@ class MetaEvaluator(MetaTracer):
         return converted
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python source of a scripted function."""
+        """Call the Python function of a scripted function; raise DataDependentError if there is none."""
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None:
             raise DataDependentError("compiled")

@@ -1,8 +1,9 @@
-"""Operators that take functions, such as `torch.ops.higher_order.cond`; nodes of graphs call them.
+"""Higher-order operators: operators with function arguments, such as `torch.ops.higher_order.cond`.
 
     operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
 
-If the current thread has a tracer that supports these operators, the tracer is called first.
+Nodes of exported graphs call these operators. If the current thread has a tracer that supports them, a call
+of the operator calls the tracer.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def recorder() -> Any:
 
 
 class HigherOrderOperator:
-    """Base class of operators that take functions; subclasses define how they run."""
+    """Base class of operators with function arguments; subclasses define `run`."""
 
     name: str
 
@@ -37,7 +38,7 @@ class HigherOrderOperator:
 
     def __call__(self, *args: Any) -> Any:
         leaves = tuple(pytree.tree_leaves(args))
-        if has_torch_function(leaves):  # for example, `ts.fx` is tracing the caller
+        if has_torch_function(leaves):  # for example, an argument is a proxy of `ts.fx`
             return handle_torch_function(self, leaves, *args)
         self.check(*args)
         tracer = recorder()

@@ -1,4 +1,4 @@
-"""`scan`: applies a function to each slice; the function carries a state and returns outputs.
+"""`scan`: applies a function to a state, called carry, and each slice of a tensor; stacks its outputs.
 
 scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all outputs
 """
@@ -26,7 +26,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
     init      the first carry: a tensor, or a tree of tensors
     xs        a tensor, or a tree of tensors
-    dim       dimension of the slices
+    dim       dimension along which `xs` is sliced
     reverse   scan from the last slice to the first
     """
     first, init_spec = pytree.tree_flatten(init)
@@ -68,7 +68,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
 
 class _ResultStructures:
-    """Tree structures of the function's results: the carry and the output."""
+    """Tree structures of the two results of `combine_fn`: the carry and the output."""
 
     __slots__ = ("carry", "out")
 
@@ -113,9 +113,10 @@ def _check_pair(outputs: Any) -> None:
 
 
 def check_combine(body: SubgraphResult, own: list[Any], init: list[Any]) -> None:
-    """Raise an error if `scan` does not support a function.
+    """Raise an error if `scan` does not support `combine_fn`.
 
-    own    arguments of one call of the function: carries and slices
+    body   the result of `combine_fn`
+    own    arguments of one call of `combine_fn`: carries and slices
     init   the carries
     """
     subgraph_checks.check_memory(

@@ -26,7 +26,10 @@ _VALUES = int | float | str | bytes | bool
 
 
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
-    """Yield each object that can be reached from `x`, once, with its path; `join` builds paths."""
+    """Yield (path, object) once for each object that `x` refers to, directly or indirectly.
+
+    name   path of `x`
+    join   function from a path and the next step to the longer path"""
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
         return
@@ -38,7 +41,7 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
 
 
 def _children(x: Any) -> Iterable[tuple[str, Any]]:
-    """Return the elements and attributes of an object, each with its path step as text."""
+    """Return the elements and attributes of an object as (step, child), such as (".weight", tensor)."""
     if isinstance(x, types.FunctionType):
         for i, cell in enumerate(x.__closure__ or ()):
             yield f".closure[{i}]", cell
@@ -75,7 +78,7 @@ def is_filled(cell: types.CellType) -> bool:
 
 
 class SideEffectSnapshot:
-    """Snapshot of the mutable state that functions can reach."""
+    """Copies of the mutable objects that functions refer to, directly or indirectly."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._snapshots: list[tuple[Any, Any]] = []
@@ -96,7 +99,7 @@ class SideEffectSnapshot:
             self._snapshots.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
-        """Restore the state of the snapshot; return True if anything had changed."""
+        """Restore the objects from their copies; return True if any object had changed."""
         changed = False
         for x, before in self._snapshots:
             if isinstance(x, types.CellType):

@@ -1,7 +1,7 @@
-"""Checks of the functions of higher-order operators; they raise PyTorch's errors.
+"""Checks of the functions of higher-order operators; the checks raise PyTorch's errors.
 
-Input: the `SubgraphResult` of each function on meta tensors. An export records it; eager code computes it
-before it runs the function. Output: None; raises an error if a function is not supported.
+Input: the `SubgraphResult` of each function on meta tensors, which an export records, and eager code computes
+before it runs the function. Output: None. Raises an error if a function is not supported.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class SubgraphResult(NamedTuple):
 
     leaves   flattened results: tensors and numbers
     spec     tree structure of the results
-    outside  argument tensors and captured tensors
-    aliases  memory sharing and mutations
+    outside  tensors that the function did not create: arguments and captured tensors
+    aliases  record of the tensors that share memory or were written
     """
 
     leaves: list[Any]
@@ -48,14 +48,14 @@ class SubgraphResult(NamedTuple):
 def uncaptured_error(
     operator: str, title: str, explanation: str, hint: str = ""
 ) -> UncapturedHigherOrderOpError:
-    """Return the error for a function whose behaviour is not supported."""
+    """Return the error for a function that an operator does not support; `explanation` states the reason."""
     name = OPERATOR_TITLES[operator]
     message = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
     return UncapturedHigherOrderOpError(message + (f"\n  Hint: {hint}" if hint else ""))
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return the error for functions that are not compatible."""
+    """Return PyTorch's error for operands on which the operator fails with `error`."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -104,7 +104,11 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 
 
 def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
-    """Raise UncapturedHigherOrderOpError if captured memory is written or aliased by a result."""
+    """Raise UncapturedHigherOrderOpError if a function writes to, or returns, memory of outside tensors.
+
+    Returning the same memory twice is an error, too.
+
+    writable   predicate: True for an outside tensor that the function may write to"""
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}
     if any(aliases.root(x) in aliases.written and not writable(x) for x in subgraph.outside):
@@ -144,7 +148,7 @@ def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
 def check_same(
     operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
 ) -> None:
-    """Raise UncapturedHigherOrderOpError if corresponding tensors differ in metadata."""
+    """Raise UncapturedHigherOrderOpError if a tensor of `left` differs in metadata from that of `right`."""
     end = f"\n  Higher Order Operator: {OPERATOR_TITLES[operator]}"
     if len(left) != len(right):
         raise UncapturedHigherOrderOpError(

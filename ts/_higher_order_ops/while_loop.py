@@ -2,7 +2,8 @@
 
     while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
 
-The number, shapes and dtypes of the carried tensors must not change. Ints can be carried, too.
+The body maps the carried values (tensors and ints) to new ones; their number, and the shapes and dtypes of
+tensors, must not change.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from ts.utils import _pytree as pytree
 
 @not_compiled("write `while`, which scripts support")
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
-    """Apply `body_fn` to the carried values while `cond_fn` returns true; return the final values.
+    """Apply `body_fn` to the carried values while `cond_fn` returns True; return the final values.
 
-    cond_fn          returns a bool or a 0-dimensional bool tensor
-    carried_inputs   a tuple of trees of tensors and ints
+    cond_fn          function that returns a bool or a 0-dimensional bool tensor
+    carried_inputs   initial carried values: a tuple of trees of tensors and ints
     """
     leaves, spec = pytree.tree_flatten((carried_inputs, ()))
     if not callable(cond_fn) or not callable(body_fn):
@@ -50,7 +51,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
-    """Raise an error if the condition or the body is not supported."""
+    """Raise an error if `while_loop` does not support the condition (`first`) or the body (`second`)."""
     for subgraph, function_name in ((first, "cond_fn"), (second, "body_fn")):
         for x in subgraph.leaves if function_name == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
@@ -82,7 +83,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 def _evaluate_body(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DataDependentError("while_loop")  # the loop may change an int, so its value is unknown
+        raise DataDependentError("while_loop")  # the body may change an int, so its value is unknown
     metas = [preview.fresh(x) for x in carried]
     first, second = preview.outcome(cond_fn, metas), preview.outcome(body_fn, metas)
     check_functions(first, second, metas)
@@ -90,7 +91,7 @@ def _evaluate_body(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: 
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """Run the loop; return copies of the carried values if the body never runs."""
+    """Run the loop and return the final values; if the body never runs, these are copies of `carried`."""
     values: Any = tuple(carried)
     outputs: Any = None
     while _predicate_to_bool(cond_fn(*values)):

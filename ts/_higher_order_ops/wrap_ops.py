@@ -1,4 +1,4 @@
-"""Operators that run a graph in another grad mode or autocast mode: context managers in exports.
+"""Operators that run a graph in a given grad mode or autocast mode; exports record `with` blocks by them.
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
