@@ -1,4 +1,4 @@
-"""Fake tensors: `torch._subclasses`."""
+"""Fake tensors, which have metadata but no elements: `torch._subclasses`."""
 
 from ts._subclasses.fake_tensor import (
     DynamicOutputShapeException,

@@ -1,8 +1,8 @@
-"""Constant propagation through fake tensors: the elements of tensors computed from Python numbers.
+"""Constant propagation: fake tensors that are computed from Python numbers have known elements.
 
 with ts.fake():
     n = ts.tensor(3)
-    (n + 1).item()              4: branches on learning rates or counters work
+    (n + 1).item()              4, so that branches on learning rates or counters work
     n.add_(ts.ones(()))         n and its views become unknown
 """
 
@@ -20,7 +20,7 @@ MAX_ELEMENTS: Final = 1024  # maximum number of elements of a constant
 
 
 class Constant:
-    """Known value of a fake tensor.
+    """Known elements of a fake tensor.
 
     tensor   real tensor with the elements
     shared   list with one bool, shared by all views of the memory; False once the value is unknown
@@ -34,13 +34,15 @@ class Constant:
 
 
 def constant_of(x: Any) -> Constant | None:
-    """Return the known value of a fake tensor, or None."""
+    """Return the known elements of a fake tensor, or None if they are unknown."""
     constant: Constant | None = layer_of(x).constant if is_fake(x) else None
     return constant if constant is not None and constant.shared[0] else None
 
 
 def resolve_constants(values: list[Any]) -> list[Any] | None:
-    """Return the arguments with known values in place of tensors, or None if any value is unknown."""
+    """Return the arguments of an operator with real tensors of known elements in place of fake tensors.
+
+    Return None if the elements of a tensor are unknown, or if no argument is a tensor."""
     tensors = list(tensors_in(values))
     if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
         return None
@@ -54,7 +56,7 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """Compute the known values of results from those of the arguments."""
+    """Compute the known elements of an operator's results from the known elements of its arguments."""
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
     arguments = resolve_constants(values)

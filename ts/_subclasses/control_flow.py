@@ -1,10 +1,10 @@
-"""Higher-order operators on fake tensors, whose predicates and numbers of iterations are unknown.
+"""Control flow on fake tensors: the selected branch and the number of iterations are unknown.
 
     cond           both branches run; the result has their common shape and the gradients of both
     while_loop     the body runs once; carried values keep their shapes
 
-Functions that PyTorch rejects raise an error, as in eager code and exports. `map` and `scan` need no special
-rule.
+Functions that PyTorch rejects raise an error, as in eager code and exports. `map` and `scan` need no rule for
+fake tensors, because their numbers of iterations are sizes.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@
     sum(p.nbytes for p in model.parameters())
 
 Operators run on the meta device; results have the requested device, which need not exist.  Operations that
-depend on elements raise an error.  Within its block the mode intercepts all operators and makes their results
-fake.  A fake tensor has an array of the meta device and the layer `Fake(device, mode)`. Because of this
-layer, operators and derivative formulas with fake arguments call the mode outside of the block, too
-(`ts._core.dispatch_layers.level_stack`).
+depend on elements raise an error.  Within its `with` block, the mode (`FakeTensorMode`) intercepts all
+operators and makes their results fake.  A fake tensor has an array of the meta device and the layer
+`Fake(device, mode)`. Because of this layer, operators and derivative formulas with fake arguments call the
+mode outside of the block, too (`ts._core.dispatch_layers.level_stack`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class UnsupportedFakeTensorException(RuntimeError):
 
 
 class _FakeOfMode(Fake):
-    """Layer of fake tensors; operators check for it while a fake tensor or an open `with` block exists."""
+    """Layer of fake tensors; operators search for it only while fake tensors or `with` blocks exist."""
 
     alive: ClassVar = 0  # number of existing instances
     entered: ClassVar = 0  # number of entered `with` blocks
@@ -76,13 +76,13 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Enable the check of operators for fake tensors if any exist or a block is open; else disable it."""
+        """Let operators search for fake arguments if a fake tensor or an entered `with` block exists."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
 @contextmanager
 def _without_layers(values: list[Any]) -> Iterator[None]:
-    """Context manager that hides the layers of fake tensors, so that kernels see meta tensors."""
+    """Context manager that removes the layers of fake tensors, so that kernels receive meta tensors."""
     layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
     for x, _ in layers:
         set_layer(x, None)
@@ -94,22 +94,19 @@ def _without_layers(values: list[Any]) -> Iterator[None]:
 
 
 def _with_index(device: devices.device) -> devices.device:
-    """Return a device with an index; the default index of CUDA devices is 0."""
+    """Return the device; a CUDA device without an index becomes `cuda:0`."""
     return devices.device("cuda", 0) if device.type == "cuda" and device.index is None else device
 
 
 def _check_written(values: list[Any], name: str) -> None:
-    """Raise RuntimeError if an operator would write to a tensor that has elements."""
+    """Raise RuntimeError if `values`, which the operator `name` writes to, contain a tensor with elements."""
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
         raise RuntimeError(f"{name} writes to a tensor with elements, but another argument has no elements")
 
 
 @cache
 def _calls_operators(op: Any) -> bool:
-    """Return True if an operator calls other operators.
-
-    Those operators may create tensors on the device of the arguments.
-    """
+    """Return True if `op` calls other operators, which may create tensors on the arguments' device."""
     if op.record is None:  # functions such as `sym_size` have no operator record
         return False
     row = Inputs(op.record).derivative
@@ -149,7 +146,7 @@ class FakeTensor(metaclass=_FakeTensorMeta):
 
 
 class _ModeBlock:
-    """Entered block of a fake tensor mode."""
+    """A `with` block of a fake tensor mode that a thread has entered."""
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
         self.mode = mode
@@ -201,7 +198,7 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _set_recorder(before)
-        else:  # a later block is still open; at its end, it restores the recorder from before this block
+        else:  # the end of the next block, which is still open, restores the recorder from before this block
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.enable_check()
@@ -259,7 +256,7 @@ class FakeTensorMode(MetaTracer):
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Run an overload on fake tensors."""
+        """Run the operator overload `op` on fake tensors."""
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
         arguments = [self.like(x) for x in values]
@@ -314,7 +311,7 @@ class FakeTensorMode(MetaTracer):
         return self._assign_device(op, arguments, result, device)
 
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
-        """Assign the device to the tensors of a result; propagate `of_real` and known constants."""
+        """Make meta tensors in a result fake tensors on `device`; propagate `of_real` and known elements."""
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
             for p, value in zip(op.signature.parameters, arguments, strict=True)
@@ -328,7 +325,7 @@ class FakeTensorMode(MetaTracer):
         return result
 
     def _assign_device_to_meta(self, result: Any, device: devices.device) -> None:
-        """Assign the device to meta tensors that have no device yet."""
+        """Make meta tensors without a layer fake tensors on `device`."""
         for x in tensors_in([result]):
             if layer_of(x) is None and device.type != "meta":
                 with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
@@ -342,7 +339,7 @@ class FakeTensorMode(MetaTracer):
         super().put(x, index, value)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)`; the target device does not have to exist."""
+        """Return `x.to(...)` as a fake tensor; the target device does not have to exist."""
         arguments = arguments_of_to(args, dict(kwargs))
         x, other = self.like(x), arguments.get("other")
         dtype, device = arguments.get("dtype"), arguments.get("device")
@@ -363,7 +360,7 @@ class FakeTensorMode(MetaTracer):
     def constructed(self, x: Tensor, function: str) -> None:
         """Convert a tensor that was built from Python numbers to a fake tensor.
 
-        The elements of small tensors are known constants.
+        The elements are known if the tensor is small (`constant_propagation.MAX_ELEMENTS`).
         """
         fake = self.without_history(x)
         layer = layer_of(fake)
@@ -374,7 +371,7 @@ class FakeTensorMode(MetaTracer):
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a fake tensor on a device that may not exist; return None for CPU and meta."""
+        """Create a fake tensor on a device that may not exist; return None for no device, CPU and meta."""
         target_device = None if device is None else _with_index(devices.as_device(device))
         if target_device is None or target_device.type in ("cpu", "meta"):
             return None
@@ -383,14 +380,17 @@ class FakeTensorMode(MetaTracer):
         return tensor
 
     def listed(self, x: Tensor) -> Any:
-        """Return `x.tolist()` of a fake tensor with known elements; return None for a real tensor."""
+        """Return `x.tolist()` of a fake tensor; return None for a real tensor.
+
+        Raise DataDependentOutputException if the elements are unknown.
+        """
         if not is_fake(x):
             return None
         constant = constant_propagation.constant_of(x)
         return self.element(x) if constant is None else self.unrecorded(constant.tensor.tolist)
 
     def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
-        """Do nothing, because a real tensor may be converted to a Python value."""
+        """Do nothing: `x` is a real tensor, which may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
         """Return the only element of a fake tensor; raise DataDependentOutputException if it is unknown."""
@@ -402,12 +402,12 @@ class FakeTensorMode(MetaTracer):
     # ---- functions and control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Run a higher-order operator by its rule for fake tensors; without a rule, by `operator.run`."""
+        """Run a higher-order operator by its rule in `control_flow.RULES`, if any, else by `operator.run`."""
         rule = control_flow.RULES.get(operator.name)
         return operator.run(*args) if rule is None else rule(*args)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python source of a scripted function; for methods and archives, run the compiled graph."""
+        """Call the Python function of a scripted function; for methods and archives, run the graph."""
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None or (args and isinstance(args[0], Object)):
             return torchscript_capture.call(self, function, args, kwargs)
@@ -422,7 +422,7 @@ class FakeTensorMode(MetaTracer):
         return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload itself, because numbers need not be converted to tensors."""
+        """Return `op` itself: numbers in its arguments need not be converted to tensors."""
         return op
 
     def is_state(self, x: Tensor) -> bool:
@@ -431,7 +431,7 @@ class FakeTensorMode(MetaTracer):
 
 
 def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any:
-    """Run an operator on meta tensors; for a data-dependent number, use known values."""
+    """Run an operator on meta tensors; compute a number from the known elements `constants`."""
     try:
         return op.call_list(arguments)
     except (NotImplementedError, RuntimeError) as error:
@@ -442,7 +442,9 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
 
 
 def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
-    """Return a data-dependence error if the operator has no meta kernel; return other errors unchanged."""
+    """Return PyTorch's data-dependence error if `error` says that the operator has no meta kernel.
+
+    Return other errors unchanged."""
     if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
         return error
     if any("Tensor" in r.kind for r in op.signature.returns):
