@@ -19,7 +19,7 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-_TOLERANCES: Final = {  # (relative, absolute) by dtype; other dtypes are compared exactly
+_TOLERANCES: Final = {  # dtype -> (relative, absolute) tolerance; unlisted dtypes are compared exactly
     "torch.float16": (1e-3, 1e-5),
     "torch.bfloat16": (1.6e-2, 1e-5),
     "torch.float32": (1.3e-6, 1e-5),
@@ -32,7 +32,7 @@ _DTYPE_OF_NUMBER: Final = {float: "torch.float64", complex: "torch.complex128"}
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Settings of a comparison of tensors."""
+    """Options of `assert_close` for comparisons of tensors."""
 
     rtol: float | None
     atol: float | None
@@ -173,7 +173,7 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
     common = ts.promote_types(x.dtype, y.dtype)
     if not (common.is_floating_point or common.is_complex):
         common = ts.int64
-    elif common.is_floating_point and common.itemsize == 1:  # 8-bit floats: no arithmetic
+    elif common.is_floating_point and common.itemsize == 1:  # 8-bit floats have no arithmetic operators
         common = ts.float32
     x, y = x.to(common), y.to(common)
     rtol, atol = tolerances
@@ -210,7 +210,7 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """Raise AssertionError unless tensors are close; deprecated, use `assert_close`."""
+    """Raise AssertionError unless tensors are equal within a tolerance; deprecated: use `assert_close`."""
     actual = actual if isinstance(actual, Tensor) else ts.tensor(actual)
     expected = expected if isinstance(expected, Tensor) else ts.tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:
