@@ -1,4 +1,4 @@
-"""Flattening of containers by a recorded tree spec: `torch.fx._pytree`.
+"""Flattening of containers by the tree spec of a traced call: `torch.fx._pytree`.
 
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
@@ -28,7 +28,7 @@ def register_pytree_flatten_spec(
     flatten_fn_spec: FlattenFuncSpec,
     flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
 ) -> None:
-    """Register functions that flatten instances of `cls` by a recorded spec."""
+    """Register functions that return the children of instances of `cls`, given a TreeSpec."""
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 

@@ -6,9 +6,9 @@ Input: the nodes of a graph. Output: a `PythonCode` with the source text and its
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` generates the function header and the return statement; programs can define subclasses and pass
-them to `Graph.set_codegen`. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens
-the result.
+A `CodeGen` generates the function header and the return statement; programs can pass instances of subclasses
+to `Graph.set_codegen`. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens the
+result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COUNTER: Final = re.compile(r"# COUNTER: (\d+)")
 
 @dataclass
 class PythonCode:
-    """Generated code.
+    """Python source of a graph, with the data that executing the source needs.
 
     src               the source text
     globals           global name in the source -> object
@@ -55,7 +55,7 @@ _PyTreeInfo = PyTreeInfo
 
 
 def _one_per_line(texts: Sequence[str]) -> str:
-    """Format arguments with one argument per line; comments follow the comma."""
+    """Format arguments with one argument per line; a comment of an argument follows the comma."""
     lines = []
     for source in texts:
         argument, hash_sign, comment = source.partition("#")
@@ -66,7 +66,7 @@ def _one_per_line(texts: Sequence[str]) -> str:
 def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call `function` with the options that it accepts.
 
-    Methods that a program overrides may lack options that were added later.
+    A program's override of `function` may lack options that newer versions of PyTorch have.
     """
     parameters = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in parameters})
@@ -165,7 +165,7 @@ class _PyTreeCodeGen(CodeGen):
         self.pytree_info = pytree_info
 
     def process_inputs(self, *inputs: Any) -> Any:
-        """Return the leaves of the arguments (containers are flattened)."""
+        """Return the leaves of the arguments."""
         return pytree.arg_tree_leaves(*inputs)
 
     def process_outputs(self, out: Any) -> Any:
@@ -185,7 +185,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # the spec is that of (positional arguments, keyword arguments)
+        ):  # the spec describes (positional arguments, keyword arguments)
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
@@ -197,7 +197,7 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({arguments}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Return statements that annotate the placeholders; a multiple assignment cannot have annotations."""
+        """Return statements that annotate the placeholders, because a multiple assignment cannot do this."""
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:
             return ""
@@ -234,7 +234,7 @@ class _PyTreeCodeGen(CodeGen):
 class _BoxedCodeGen(CodeGen):
     """Generator of code with one parameter, a list of arguments.
 
-    The code clears the list to free memory early.
+    The code clears the list, so that each argument can be freed after its last use.
     """
 
     def gen_fn_def(

@@ -47,7 +47,7 @@ _FRAME: Final = re.compile(r"^File \"(.+)\", line (\d+), in (.+)$")
 
 
 class Options(NamedTuple):
-    """Options for comments and formatting of generated code."""
+    """Options of `Graph.python_code` for comments and formatting of generated code."""
 
     verbose: bool = False
     include_stride: bool = False
@@ -100,7 +100,7 @@ def _is_identifier(name: str) -> bool:
 
 
 def check_parameters(nodes: Iterable[Node]) -> None:
-    """Raise ValueError if a parameter name is not an identifier: generated code contains the name."""
+    """Raise ValueError if a parameter name is not an identifier, because generated code contains the name."""
     for node in nodes:
         if node.op == "placeholder" and not _is_identifier(node.target.lstrip("*")):
             raise ValueError(f"{node.target[:80]!r} is not a valid parameter name")
@@ -199,7 +199,7 @@ class CodeWriter:
         for index, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            # marks the lines of a node; the code generator removes this comment
+            # marks the start of a node's lines; the code generator removes this comment
             self.body.append(f"# COUNTER: {index}\n")
             self._write_node(node, generate_output)
             self._write_releases(node, last_uses.get(node, []))
@@ -293,7 +293,7 @@ class CodeWriter:
             self.body.append(comment)
 
     def _result_type(self, node: Node) -> str:
-        """Return an annotation with dtype and shape of the result; an empty string if `meta` has neither."""
+        """Return an annotation with dtype and shape of a node's result; "" if they are unknown."""
         value = meta_value(node)
         if isinstance(value, Tensor):
             description = self._colored("red", dtype_abbreviation(value.dtype))

@@ -29,7 +29,7 @@ from ts.fx.code_generation import (
     TransformCodeFunc,
 )
 
-# exported because PyTorch's module defines it
+# imported because programs import the name from this module
 from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
@@ -49,7 +49,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# Aliases: PyTorch's module defines these names, which other modules of `ts.fx` implement.
+# Aliases of names that other modules of `ts.fx` define, and that PyTorch's module `torch.fx.graph` has.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods
@@ -68,7 +68,7 @@ _NONE: Final = inspect.Signature.empty
 
 
 class _InsertPoint:
-    """Context manager that restores the insertion point of a graph at its end."""
+    """Context manager at whose end a graph has its previous insertion point again."""
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph
@@ -406,7 +406,7 @@ class Graph:
     # ---- code and text -------------------------------------------------------------------------------
 
     def set_codegen(self, codegen: CodeGen) -> None:
-        """Set the code generator, which writes the function header and the return statement."""
+        """Set the code generator, which writes the function's header and return statement."""
         self._codegen = codegen
 
     def on_generate_code(
@@ -417,7 +417,7 @@ class Graph:
         make_transformer   function from the current transformer (or None) to the new one; a transformer is
                            a function from a list of lines to a list of lines
 
-        Used as a context manager, the result restores the previous transformer.
+        The result is a context manager that restores the previous transformer at its end.
         """
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
@@ -451,11 +451,12 @@ class Graph:
         record_func: bool = False,
         additional_meta: list[str] | None = None,
     ) -> PythonCode:
-        """Generate the Python function.
+        """Generate the source of a Python function that computes the graph.
 
         root_module       name of the root module in the code, such as "self"
         verbose           add comments with source locations, and annotations with known dtypes and shapes
-        include_stride, include_device, colored, expanded_def, additional_meta    further options
+        include_stride, include_device, expanded_def, additional_meta    see `GraphModule.print_readable`
+        colored           color the comments and annotations
         """
         if record_func:
             raise NotImplementedError("record_func is not supported: use `ts.profiler` to record calls")

@@ -2,7 +2,7 @@
 
     module = GraphModule(net, graph)
     module.code                           source of `forward`
-    module.graph.call_function(...)       change the graph, then
+    module.graph.call_function(...)       change the graph, then regenerate `forward`:
     module.recompile()
 
 The module has the submodules, parameters and buffers of the root module that the graph uses. Each instance
@@ -73,7 +73,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
 
 
 def _set_attribute(module: Module, name: str, value: Any) -> None:
-    """Set an attribute; a tensor that is no parameter becomes a buffer."""
+    """Set an attribute of a module; a tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -85,14 +85,14 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
-        if theirs is own:  # both modules contain the same submodule, and so the attribute
+        if theirs is own:  # both modules contain the same submodule, so the attribute exists
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
     _set_attribute(to_module, name, getattr(from_module, name))
 
 
 def _assign_attr(from_obj: object, to_module: Module, target: str) -> None:
-    """Set the attribute of a module with the dotted name `target`."""
+    """Set the attribute of `to_module` with the dotted name `target` to `from_obj`."""
     *path, name = target.split(".")
     _set_attribute(_module_for(to_module, path), name, from_obj)
 
@@ -152,7 +152,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # Calls of submodules stay one node: the original trace has already inlined the other submodules.
+            # In the original trace, each submodule call was one node; other calls are already inlined.
             return True
 
     root = _CodeOnlyModule(body)
@@ -174,7 +174,7 @@ def _deserialize_graph_module(
 
 
 class _WrappedCall:
-    """Wrapper of calls that adds the lines of the generated code to error messages."""
+    """Wrapper of module calls that prints the failing lines of generated code if a call raises an error."""
 
     def __init__(self, cls: type, cls_call: Callable[..., Any] | None) -> None:
         self.cls = cls
@@ -246,7 +246,7 @@ class GraphModule(Module):
                         f"Node {node} referenced target {node.target} but that target was not provided in "
                         "``root``!"
                     )
-            # assign a module before the attributes within the module
+            # sorted, so that a module is assigned before the attributes within the module
             for target in sorted(targets, key=lambda t: t.count(".")):
                 _assign_attr(root[target], self, target)
         else:
@@ -326,11 +326,11 @@ class GraphModule(Module):
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
-        """Return the code of this module and of nested GraphModules with comments.
+        """Return the code of this module and nested GraphModules; print the code if `print_output`.
 
         include_stride, include_device   show strides and devices in annotations of tensors
         expanded_def                     write each parameter on its own line
-        additional_meta                  keys of `meta` to show
+        additional_meta                  keys of nodes' `meta` to show
         """
         options = {
             "include_stride": include_stride,

@@ -84,7 +84,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph on a list of arguments; the list is cleared, so that arguments are freed early."""
+        """Run the graph on a list of arguments; clear the list, so that used arguments can be freed."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             kind = "extra" if len(args_list) > len(placeholders) else "missing"
@@ -157,7 +157,7 @@ class Interpreter:
         return attribute
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments of a node, with nodes replaced by their values."""
+        """Return the (args, kwargs) of a node, with nodes replaced by their values."""
         args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
         if not isinstance(args, tuple):
             raise AssertionError(f"Expected args to be tuple, got {type(args)}")
@@ -196,7 +196,7 @@ def _add_node_location(error: Exception, node: Node) -> None:
 
 
 class _TransformerTracer(Tracer):
-    """Tracer that records the calls of a Transformer."""
+    """Tracer that creates the nodes of a Transformer's new graph."""
 
     def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()

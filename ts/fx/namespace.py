@@ -72,9 +72,9 @@ class Namespace:
         self._base_count: dict[str, int] = {}  # name without number -> last number that was appended to it
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """Return the existing name of the object `obj`.
+        """Return the name of the object `obj`.
 
-        If `obj` has no name yet, return an unused name derived from `candidate`.
+        If `obj` is None or has no name yet, return an unused name derived from `candidate`.
         """
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]

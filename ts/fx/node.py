@@ -256,12 +256,12 @@ class Node:
 
     @property
     def next(self) -> Node:
-        """Next node in the graph."""
+        """Node after this node in the graph."""
         return self._next
 
     @property
     def prev(self) -> Node:
-        """Previous node in the graph."""
+        """Node before this node in the graph."""
         return self._prev
 
     def prepend(self, x: Node) -> None:
@@ -324,7 +324,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Program's stack trace at this call; None if the tracer recorded no stack traces."""
+        """Program's stack trace at the operation; None if the tracer recorded no stack traces."""
         return self.meta.get("stack_trace")  # type: ignore[no-any-return]
 
     @stack_trace.setter
@@ -349,7 +349,7 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """Return the arguments by the names of the target's signature; None if no signature fits.
+        """Return the arguments with names and defaults of the target's signature; None if no signature fits.
 
         root         module that contains the target of `call_module`
         arg_types, kwarg_types    types of the arguments, to select an overload
@@ -415,7 +415,7 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """Return the copy of the node in `memo`; the node itself if there is none."""
+        """Return the copy of the node that `memo` contains; without a copy, return the node itself."""
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Normalization of the arguments of a call: names and default values of a signature are filled in.
+"""Normalization of a call's arguments: conversion to keyword arguments, with default values filled in.
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class ArgsKwargsPair(NamedTuple):
-    """Positional and keyword arguments."""
+    """Positional and keyword arguments of a call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -95,9 +95,9 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """Return the signatures of an operator's overloads; None for other objects.
+    """Return the signatures of an operator's overloads; None if `op` is not an operator.
 
-    With `return_schemas`, return the schemas as well.
+    With `return_schemas`, return (signatures, schemas).
     """
     if op is ts.nonzero:
         return (_of_nonzero(), None) if return_schemas else None
@@ -144,7 +144,9 @@ def _can_bind(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def create_type_hint(x: object) -> object:
-    """Convert a list or tuple of types to a type, `[int, int]` to `list[int]`; return others unchanged."""
+    """Convert a list or tuple of types, such as `[int, int]`, to a type, `list[int]`.
+
+    Return other objects unchanged."""
     try:
         if isinstance(x, list | tuple):
             base: Any = x[0] if x else Any

@@ -2,10 +2,10 @@
 
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)
-        patch_wrapped_functions(patcher)                        functions of `wrap` become nodes
+        patch_wrapped_functions(patcher)                        calls of functions of `wrap` become nodes
     ...                                                         all patches are reverted
 
-Patches replace functions in modules and methods of classes, in all threads as in PyTorch.
+Patches replace functions in modules and methods of classes, and so affect all threads, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Patcher:
     def __init__(self) -> None:
         self.patches_made: list[
             tuple[Callable[[], None], Callable[[], None]]
-        ] = []  # (apply, revert) functions of each patch
+        ] = []  # (function that applies the patch, function that reverts the patch)
         self.visited: set[int] = set()
 
     def _add(self, do: Callable[[], None], revert: Callable[[], None]) -> None:
@@ -43,7 +43,7 @@ class Patcher:
     def patch(
         self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace the function under a global name, unless it is already replaced."""
+        """Replace the global `name` by `new_fn`, unless a patch has already replaced it."""
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)
         if before is _MISSING:
@@ -59,7 +59,7 @@ class Patcher:
     def patch_method(
         self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace a method of a class, unless it is already replaced."""
+        """Replace a method of a class, unless a patch has already replaced the method."""
         setattr(new_fn, _MARK, deduplicate)
         before = getattr(cls, name)
         if not getattr(before, _MARK, False):
@@ -68,7 +68,7 @@ class Patcher:
             )
 
     def visit_once(self, namespace: object) -> bool:
-        """Return True for the first call with this object."""
+        """Return True for the first call with the object `namespace`, otherwise False."""
         if id(namespace) in self.visited:
             return False
         self.visited.add(id(namespace))
@@ -123,7 +123,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """Return a proxy found in `objects` or nested containers; None without proxies."""
+    """Return the last proxy in `objects` and nested containers; None without proxies."""
     proxies: list[Proxy] = []
 
     def collect(x: Any) -> None:
@@ -135,7 +135,7 @@ def find_proxy(*objects: Any) -> Proxy | None:
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrapper of a function: a call with a proxy becomes a node."""
+    """Return a wrapper of a function that records a call with a proxy as a node."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -163,7 +163,7 @@ def _recording_method(cls: type, name: str) -> Callable[..., Any]:
 
 
 def patch_wrapped_functions(patcher: Patcher) -> None:
-    """Patch the functions registered by `wrap`: their calls become nodes."""
+    """Patch the functions registered by `wrap`, so that their calls become nodes."""
     for (_, name), names in wrapped_functions.copy().items():
         function = names[name] if name in names else getattr(builtins, name, None)
         if function is None:
@@ -174,7 +174,7 @@ def patch_wrapped_functions(patcher: Patcher) -> None:
 
 
 def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> None:
-    """Patch the globals `names` that are functions with ids in `functions`: their calls become nodes."""
+    """Patch the globals in `names` whose ids are in `functions`, so that their calls become nodes."""
     if patcher.visit_once(names):
         for name, value in list(names.items()):
             if not name.startswith("_") and callable(value) and id(value) in functions:

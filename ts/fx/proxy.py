@@ -71,7 +71,7 @@ class Scope:
 
 
 class ScopeContextManager:
-    """Context that sets `scope` to `current_scope`; yields `scope`."""
+    """Context manager that sets the fields of `scope` to those of `current_scope`, and restores them."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
         self._before = copy.copy(scope)
@@ -133,7 +133,7 @@ class TracerBase:
         return node
 
     def _copy_current_meta(self, node: Node) -> None:
-        """Copy the current metadata (`ts.fx.traceback`) to a node."""
+        """Copy the current metadata of `ts.fx.traceback` to `meta` of a node."""
         current = fx_traceback.get_current_meta()
         if current.get("stack_trace"):
             node.stack_trace = current["stack_trace"]
@@ -154,9 +154,9 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """Return the frames for the metadata of nodes: without frames of the tracer.
+        """Return the frames from the first function `forward` on, without frames of the tracer.
 
-        With `_record_forward_stack_traces_only`, start at the first `forward`.
+        With `_record_forward_stack_traces_only`, return only frames of functions `forward`.
         """
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
@@ -258,7 +258,7 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """Return `obj.keys()`; Python calls this for `**obj`."""
+        """Return the value of `obj.keys()`, which Python calls for `**obj`."""
         return Attribute(obj, "keys")()
 
 
@@ -344,7 +344,7 @@ class Proxy:
         return self.tracer.to_bool(self)
 
     def keys(self) -> Any:
-        """Return the keys of the value, if the tracer supports this."""
+        """Return `tracer.keys(self)`, by default a `call_method` node."""
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
@@ -406,7 +406,7 @@ def _is_asserted(frame: types.FrameType) -> bool:
 
 
 class Attribute(Proxy):
-    """Attribute of a proxy: a call becomes a `call_method` node, other uses a `getattr` node."""
+    """Attribute of a proxy: a call of the attribute becomes a `call_method` node, another use `getattr`."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root

@@ -30,7 +30,7 @@ MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
 
 
 class Match(NamedTuple):
-    """Occurrence of a pattern: its last node, and the node of the graph for each pattern node."""
+    """Occurrence of a pattern: the pattern node at which matching started, and the map to graph nodes."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -50,7 +50,7 @@ def replace_pattern(
     pattern: Callable[..., Any] | Graph | GraphModule,
     replacement: Callable[..., Any] | Graph | GraphModule,
 ) -> list[Match]:
-    """Replace all occurrences of a pattern that do not overlap; return them."""
+    """Replace all disjoint occurrences of a pattern; return the replaced occurrences."""
     return [Match(r.anchor, r.nodes_map) for r in replace_pattern_with_filters(gm, pattern, replacement)]
 
 
@@ -80,7 +80,7 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    changed: dict[Node, Node] = {}  # node that a previous match returned -> node that has replaced it
+    changed: dict[Node, Node] = {}  # result node of an already replaced match -> its replacement
     replaced = []
     for match in matches:
         if replacement_callback is not None:
@@ -108,7 +108,7 @@ def _graph_of(function: Callable[..., Any] | Graph | GraphModule) -> Graph:
 def _replace(
     gm: GraphModule, match: InternalMatch, pattern: Graph, new: Graph, changed: dict[Node, Node]
 ) -> list[Node]:
-    """Insert the graph `new` instead of a match; return the new nodes."""
+    """Replace a match by a copy of the graph `new`; return the new nodes."""
     placeholders = [n for n in new.nodes if n.op == "placeholder"]
     if len(match.placeholder_nodes) != len(placeholders):
         raise AssertionError(
@@ -143,7 +143,7 @@ def _replace(
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
     """Return the node before which the replacement is inserted.
 
-    It is the first user of the returned nodes; without users, the node after the last returned node.
+    This node is the first user of the match's results; without users, the node after the last result.
     """
     users = {user for node in returning for user in node.users}
     if users:

@@ -4,8 +4,8 @@ Input: a function and the arguments of a call.  Output: the call in the form tha
 
     forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 
-Each row lists the arguments forwarded by position before the `/`, and those forwarded by name, with defaults,
-after it.  Functions in C forward the arguments unchanged.
+Each value of the tables lists the arguments forwarded by position before the `/`, and the arguments forwarded
+by name, with defaults, after the `/`.  Functions implemented in C forward the arguments unchanged.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _called_operator(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator packet (`ts.ops.aten.relu`) that was called; other functions unchanged."""
+    """Return the operator packet of `func`, such as `ts.ops.aten.relu`; other functions are unchanged."""
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
@@ -216,7 +216,7 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 
 
 def signature_of(func: Callable[..., Any]) -> Signature | None:
-    """Return the signature of a function that PyTorch implements in Python; None for others."""
+    """Return the signature of a function that PyTorch implements in Python; None for functions in C."""
     name = getattr(func, "__name__", "")
     parameters = _find_parameters(func, name)
     if parameters is None:

@@ -33,7 +33,7 @@ _C_NN_FUNCTIONS: Final = frozenset({
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# Functions of `torch` that `nn.functional` exports, too; their names are in `torch`.
+# Functions that `torch` and `nn.functional` export, and whose qualified name starts with `torch.`.
 _TORCH_FUNCTIONS: Final = frozenset(
     {"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"}
 )

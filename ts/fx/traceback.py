@@ -1,4 +1,4 @@
-"""Copying of metadata from the node that is executed to new nodes: `torch.fx.traceback`.
+"""Copying of metadata from the node that an interpreter executes to new nodes: `torch.fx.traceback`.
 
 with preserve_node_meta(), set_current_meta(node):
     proxy + 1                       the new node's `meta` has the stack trace of `node`, and `from_node`
@@ -34,14 +34,14 @@ should_preserve_node_meta = False
 
 
 class NodeSourceAction(Enum):
-    """Kind of a node's origin: created from, or replaced, the original node."""
+    """Action of a pass on the original node: create a new node from it, or replace it by a new node."""
 
     CREATE = "create"
     REPLACE = "replace"
 
 
 class NodeSource:
-    """Origin of a node: original node, pass, actions, and the origins of the original node.
+    """Origin of a node: original node, name of the pass, its actions, and the origins of the original node.
 
     >>> NodeSource(None, "inline", NodeSourceAction.CREATE)
     (name=, pass_name=inline, action=create, graph_id=-1)
@@ -94,7 +94,7 @@ class NodeSource:
         return self.print_readable()
 
     def print_readable(self, indent: int = 0) -> str:
-        """Return one line for each node, newest first."""
+        """Return one line for this origin, followed by indented lines for its own origins."""
         if indent > 9:
             return ""
         line = (
@@ -151,7 +151,7 @@ def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
 
 @contextmanager
 def preserve_node_meta(enable: bool = True) -> Iterator[None]:
-    """Within this context, the current metadata is copied to new nodes, if `enable`."""
+    """Within this context, the current metadata is copied to new nodes if `enable` is True."""
     global should_preserve_node_meta, current_meta
     before = should_preserve_node_meta, current_meta.copy()
     should_preserve_node_meta = enable
@@ -167,13 +167,13 @@ def has_preserved_node_meta() -> bool:
 
 
 def get_current_meta() -> dict[str, Any]:
-    """Return the current metadata."""
+    """Return the current metadata, which is copied to the `meta` of new nodes."""
     return current_meta
 
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Within this context, the metadata of `node` is current, if `preserve_node_meta` is enabled."""
+    """Within this context, the current metadata is that of `node`, if `preserve_node_meta` is enabled."""
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield
@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace in the current metadata; without `preserve_node_meta`, that of the caller."""
+    """Return the stack trace in the current metadata; without `preserve_node_meta`, the caller's stack."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -232,7 +232,7 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
-    """Mark new nodes as part of the backward of the operator with the sequence number `seq_nr`."""
+    """Mark new nodes as part of the backward pass of the operator with the sequence number `seq_nr`."""
     if should_preserve_node_meta:
         current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
         current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# Imported before tracing, because the module stores functions of `math`, which a tracer replaces.
+# Imported before any tracing, because the module stores functions of `math`, which a tracer replaces.
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -48,7 +48,7 @@ _proxyable_classes: Final[dict[type, None]] = {}
 
 
 class _Tracing:
-    """Number of tracers that are tracing."""
+    """Holder of `depth`, the number of tracers that are tracing."""
 
     depth = 0
 
@@ -89,7 +89,7 @@ class ProxyableClassMeta(type):
 
 
 class PHBase:
-    """Marks a leaf of a container in `concrete_args` that becomes a placeholder."""
+    """Marker of a leaf in `concrete_args` that becomes a placeholder instead of a fixed value."""
 
     def __repr__(self) -> str:
         return "PH"
@@ -99,7 +99,7 @@ PH: Final = PHBase()
 
 
 class PHWithMeta(PHBase):
-    """Marks a leaf in `concrete_args`; its attributes are copied to the placeholder node."""
+    """Marker of a leaf in `concrete_args`, with attributes that are copied to the placeholder node."""
 
     def __init__(self, ph_key: str | None = None) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_positional_parameters(function: FunctionType, count: int) -> FunctionType:
-    """Return a copy of a function with `count` positional parameters; `*args` is one of these."""
+    """Return a copy of a function whose parameters, including `*args`, are `count` positional parameters."""
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -134,7 +134,7 @@ class Tracer(TracerBase):
     """Tracer of functions and modules; subclasses may handle modules, attributes and arguments differently.
 
     autowrap_modules        Python modules: calls of their functions become nodes
-    autowrap_functions      further functions whose calls become nodes
+    autowrap_functions      functions of other modules whose calls become nodes
     param_shapes_constant   shapes of parameters are numbers, not nodes
     """
 
@@ -166,7 +166,7 @@ class Tracer(TracerBase):
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Return True if a call of `m` becomes one node.
 
-        This holds for modules of `ts.nn` except `Sequential`, and for impure modules.
+        The default is True for modules of `ts.nn` except `Sequential`, and for impure modules.
         """
         home = type(m).__module__
         of_nn = any(home == nn or home.startswith(f"{nn}.") for nn in ("ts.nn", "torch.nn", "torch.ao.nn"))
@@ -185,7 +185,7 @@ class Tracer(TracerBase):
     def call_module(
         self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Record a call of a module as a node, or run its `forward`."""
+        """Record a call of a module as a node, or run `forward` if the module is no leaf module."""
         path = self.path_of_module(m)
         with ScopeContextManager(self.scope, Scope(path, type(m))) as scope:
             count = self.num_calls.get(path, 0)
@@ -202,7 +202,7 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """Return a proxy for a parameter (or buffer, if enabled); return other attributes unchanged."""
+        """Return a proxy for a parameter or (`proxy_buffer_attributes`) buffer; else return `attr_val`."""
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -274,7 +274,7 @@ class Tracer(TracerBase):
         is_module: bool,
         concrete_args: dict[str, Any] | tuple[Any, ...] | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Create placeholders for the parameters; return the function to call and its arguments."""
+        """Create placeholders for the root's parameters; return the function to call and its arguments."""
         analysed = inspect.unwrap(root_fn)
         code = analysed.__code__
         total = code.co_argcount + code.co_kwonlyargcount
@@ -331,7 +331,7 @@ class Tracer(TracerBase):
         sig: inspect.Signature,
         fn_for_analysis: Callable[..., Any],
     ) -> Any:
-        """Create a placeholder for a parameter, or return its value in `concrete_args`."""
+        """Return a placeholder for a parameter, or the parameter's value in `concrete_args`."""
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
             default = (sig.parameters[name].default,)
@@ -455,7 +455,7 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        for name, value in self.__dict__.items():  # Python modules cannot be copied, so share them
+        for name, value in self.__dict__.items():  # Python modules are shared, as they cannot be copied
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
             )

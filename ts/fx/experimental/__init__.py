@@ -1,4 +1,4 @@
-"""Submodules of `torch.fx.experimental` that `ts` has: `optimization`, `rewriter` and `symbolic_shapes`."""
+"""Experimental parts of fx: `optimization`, `proxy_tensor`, `rewriter` and `symbolic_shapes`."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def replace_node_module(node: Node, modules: dict[str, Module], new_module: Modu
 def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
     """Fold batch normalizations into the weights of preceding layers and return the model.
 
-    inplace    change the layers of `model` itself
+    inplace    change `model` instead of a copy
     no_trace   if `model` is a GraphModule, do not trace it again
     """
     if not inplace:
@@ -86,14 +86,14 @@ class _DropoutRemover(Transformer):
 
 
 def remove_dropout(model: Module) -> Module:
-    """Return the model without its dropout modules."""
+    """Return a GraphModule that computes `model` without its dropout modules."""
     return _DropoutRemover(symbolic_trace(model)).transform()
 
 
 def extract_subgraph(
     orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
 ) -> GraphModule:
-    """Return a module that computes `outputs` from `inputs` by the nodes `nodes`."""
+    """Return a module that computes `outputs` from `inputs` by copies of `nodes`."""
     graph = Graph()
     copies = {node: graph.placeholder(node.name) for node in inputs}
     for node in nodes:

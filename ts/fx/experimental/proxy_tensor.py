@@ -1,4 +1,4 @@
-"""`make_fx`: record the operators that a function runs as an fx graph, below autograd and transforms.
+"""`make_fx`: record the operators that a function runs, including those of gradients, as an fx graph.
 
     graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
     graph_module.code           aten.sin, aten.sum ... aten.cos, aten.mul, as calls of `torch.ops.aten`
@@ -99,14 +99,14 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         node.meta["val"] = value
 
     def find_node(self, x: Tensor) -> Node | None:
-        """Return the node that computes a tensor; None if the tensor is a constant for the graph."""
+        """Return the node that computes a tensor; None if the traced function did not create the tensor."""
         entry = self._nodes.get(id(x)) or self._bind_same_memory(x)
         return None if entry is None else entry[1]
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor; for a constant, add a `get_attr` node.
+        """Return the node of a tensor; for a tensor that no node computes, add a `get_attr` node.
 
-        Return other values unchanged.
+        Return values other than tensors unchanged.
         """
         if not isinstance(x, Tensor):
             return x
@@ -123,9 +123,9 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def _bind_same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
-        """Find a known tensor with the memory of `x`, and use its node for `x`.
+        """Return the (tensor, node) whose tensor has the memory of `x`, and use the node for `x`, too.
 
-        Function transforms create such tensors.
+        Function transforms create new tensor objects with the memory of recorded tensors.
         """
         memory = _memory_key(x)
         match = next((entry for entry in self._nodes.values() if _memory_key(entry[0]) == memory), None)
@@ -185,7 +185,7 @@ def make_fx(
     decomposition_table     overload -> function whose operators are recorded instead of the overload
     tracing_mode            "real", or "fake": on fake tensors
 
-    Raise AssertionError for unknown modes, and NotImplementedError for "symbolic" and `pre_dispatch`.
+    Raise AssertionError for an unknown `tracing_mode`, NotImplementedError for "symbolic" and `pre_dispatch`.
     """
     if tracing_mode not in _MODES:
         raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")

@@ -24,7 +24,7 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Rewriter of `assert` and annotated assignments to function calls."""
+    """Syntax tree transformer that converts `assert` and annotated assignments to function calls."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """Return a function with rewritten statements and with the globals of `fn`."""

@@ -1,10 +1,11 @@
-"""Queries on symbols of an export: `torch.fx.experimental.symbolic_shapes`.
+"""Queries on symbolic numbers of an export: `torch.fx.experimental.symbolic_shapes`.
 
-guard_or_false(n == 1)           the value in the example, with a guard; False if data-dependent
-statically_known_true(n >= 2)    True if provable; records nothing
+guard_or_false(n == 1)           value for the example inputs, with a guard; False if data-dependent
+statically_known_true(n >= 2)    True if provable; adds no guard
 sym_and(a, b), sym_eq(s, t)      conjunction; equality of shapes
 
-For numbers without symbols, each function returns Python's result.
+A condition or number is data-dependent if it depends on tensor elements; it then has no example value. For
+numbers without symbols, each function returns Python's result.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class CallMethodKey:
-    """Step of a path in `meta["unbacked_bindings"]`: call of a method without arguments."""
+    """Method call in a path from a node's result to a symbol, in `meta["unbacked_bindings"]`."""
 
     name: str
 
@@ -57,17 +58,17 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the condition's value in the example and add a guard; return False if it is data-dependent."""
+    """Return the condition's example value and add a guard; return False for a data-dependent condition."""
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the condition's value in the example and add a guard; return True if it is data-dependent."""
+    """Return the condition's example value and add a guard; return True for a data-dependent condition."""
     return _truth_or(a, True)
 
 
 def guard_bool(a: Any) -> bool:
-    """Return the condition's value in the example and add a guard that it keeps this value."""
+    """Return the condition's value for the example inputs and add a guard that it keeps this value."""
     return bool(a)
 
 
@@ -179,7 +180,9 @@ def is_nested_int(s: Any) -> bool:
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """Return the example value of a number; if it is data-dependent, return `fallback` if given."""
+    """Return the example value of a number; if it is data-dependent, return `fallback`.
+
+    Raise GuardOnDataDependentSymNode for a data-dependent number without `fallback`."""
     if not isinstance(a, SymNumber):
         return a
     if a.node.has_hint() or fallback is None:

@@ -1,8 +1,8 @@
 """Operator support: objects that tell a partitioner which nodes are supported.
 
-OperatorSupport({"torch.relu": None})           calls of torch.relu
-chain(a, b), any_chain(a, b)                    intersection; union
-OpSupports.decline_if_input_dtype(ts.int64)     nodes without such arguments
+OperatorSupport({"torch.relu": None})           supports calls of torch.relu
+chain(a, b), any_chain(a, b)                    support what both a and b support; what a or b supports
+OpSupports.decline_if_input_dtype(ts.int64)     supports nodes without int64 arguments
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class OperatorSupportBase(abc.ABC):
 
 
 class OperatorSupport(OperatorSupportBase):
-    """Table: supported target -> supported dtypes of positional and keyword arguments; None: any dtypes."""
+    """Operator support by a table: target name -> supported dtypes of arguments, or None for any dtype."""
 
     def __init__(self, support_dict: SupportDict | None = None) -> None:
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if the node is no call, or the table allows its target and its argument dtypes."""
+        """Return True if the table contains the target and its argument dtypes, or the node is not a call."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)
@@ -88,7 +88,7 @@ def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
 
 
 class OpSupports:
-    """Constructors of operator support that declines nodes for one reason."""
+    """Functions that create operator support for all nodes except some."""
 
     @classmethod
     def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:

@@ -66,7 +66,7 @@ class _Split:
         self.attributes: dict[str, Any] = {}
 
     def assign(self, split_callback: Callable[[Node], Any], affix: str | None) -> None:
-        """Assign each node that computes something to its partition."""
+        """Assign each call node to the partition that `split_callback` returns."""
         for node in self.module.graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
@@ -110,7 +110,7 @@ class _Split:
         return ordered
 
     def add_inputs(self, partition: Partition, keep_names: bool) -> None:
-        """Add placeholders to a partition, and register the modules that it uses."""
+        """Add a placeholder for each tensor input of a partition, and `get_attr` for each module input."""
         modules = [name for name in partition.inputs if self._is_module(self.nodes[name])]
         values = [name for name in partition.inputs if name not in modules]
         partition.inputs = {}
@@ -130,7 +130,7 @@ class _Split:
         return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
 
     def fill(self, qualname_map: dict[str, str] | None) -> None:
-        """Copy the nodes into their partitions."""
+        """Copy each call node into the graph of its partition."""
         for node, name in self.partition_of.items():
             partition = self.partitions[name]
             target = node.target
@@ -163,7 +163,7 @@ class _Split:
         self.values[node.name].meta = node.meta.copy()
 
     def call(self, partition: Partition, tuple_return: bool) -> None:
-        """Add the output node to the graph of a partition, and a call of the partition to the new graph."""
+        """Add the output node to a partition's graph, and a call of the partition to the new graph."""
         results = tuple(partition.environment[self.nodes[name]] for name in partition.outputs)
         several = len(results) != 1 or tuple_return
         partition.graph.output(results if several else results[0])
@@ -194,8 +194,8 @@ def split_module(
     keep_original_order        call partitions in the order of their first nodes
     keep_original_node_name    nodes in partitions keep their names
     keep_original_input_name   parameters of partitions have the names of the inputs
-    partition_affix            prefix of the partition's name in its module name
-    tuple_return               return a tuple also for a single output
+    partition_affix            prefix of the partition's name in the name of its submodule
+    tuple_return               partitions return a tuple also for a single output
     """
     split = _Split(m, bool(keep_original_node_name))
     split.assign(split_callback, partition_affix)

@@ -1,4 +1,4 @@
-"""Functions that several passes use: names of targets, and topological sorting of graphs."""
+"""Names of targets, and topological sorting of graphs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def get_acc_ops_name(k: str | type) -> str:
 
 
 def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
-    """Return the name of the target of a call: class of the module, name of the function or method."""
+    """Return the name of the function or method that a node calls, or of the called module's class."""
     if node.op not in CALLABLE_NODE_OPS:
         raise AssertionError("Expect op types of " + ", ".join(CALLABLE_NODE_OPS) + f", but found {node.op}")
     target: Any = node.target

@@ -4,8 +4,8 @@
     partitioner = CapabilityBasedPartitioner(module, support)
     partitioner.partition_and_fuse()              a module with one submodule call per partition
 
-Nodes are visited from the end of the graph. A node joins the partitions of its users, which are merged,
-unless this would create a cycle.
+Nodes are visited from the end of the graph. Each supported node starts a partition; partitions
+are merged, unless this would create a cycle.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _PartitionTable:
     def __init__(self) -> None:
         self.by_id: dict[int, Partition] = {}
         self.of: dict[Node, int] = {}
-        self.order: dict[int, int] = {}  # partition id -> smallest position of one of its nodes in the graph
+        self.order: dict[int, int] = {}  # partition id -> smallest id of the partitions merged into it
 
     def put(self, node: Node, id: int, node_order: int | None) -> None:
         if node in self.of:
@@ -76,9 +76,9 @@ class _PartitionTable:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Merge two partitions, unless the result would depend on itself.
+        """Merge two partitions, unless the merged partition would depend on itself.
 
-        Return the partition id of `one`.
+        Return the id of the partition that contains the nodes of `one`.
         """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._creates_cycle(nodes):
@@ -93,9 +93,9 @@ class _PartitionTable:
         return target
 
     def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path leaves these nodes and returns to them.
+        """Return True if a path of uses leaves `nodes` and returns to them.
 
-        A path may enter another partition at one node and leave it at a different node.
+        A path may enter another partition at one node and leave the partition at a different node.
         """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
@@ -118,7 +118,7 @@ class CapabilityBasedPartitioner:
     operator_support                    tells which nodes partitions may contain
     allows_single_node_partition        keep partitions with only one compute node
     non_compute_ops                     names of functions that are not compute nodes
-    allowed_single_node_partition_ops   names of functions that may be a partition by themselves
+    allowed_single_node_partition_ops   names of functions whose call may be the only node of a partition
     skip_horizontal_fusion              merge only partitions that use each other's values
     """
 
@@ -207,7 +207,7 @@ class CapabilityBasedPartitioner:
         return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
-        """Remove nodes that compute nothing from the beginning and the end of the partitions."""
+        """Remove calls of `non_compute_ops` from the beginning and the end of the partitions."""
         for partition in partitions:
             removed: set[Node] = set()
             for forwards in (True, False):

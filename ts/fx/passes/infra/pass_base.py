@@ -19,7 +19,7 @@ __all__ = ["PassBase", "PassResult"]
 
 
 class PassResult(NamedTuple):
-    """Result of a pass: the module, and True if the pass modified it."""
+    """Result of a pass: the module, and whether the pass modified the module."""
 
     graph_module: Module
     modified: bool

@@ -45,9 +45,9 @@ def pass_result_wrapper(fn: Any) -> Any:
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`.
+    """Return the constraint that the pass `this` runs before the pass `that`.
 
-    It is a function of two passes that returns False only for (that, this).
+    The constraint is a function (a, b) that returns False only for a = that, b = this.
     """
     return lambda a, b: a != that or b != this
 

@@ -53,7 +53,7 @@ class InternalMatch:
 class SubgraphMatcher:
     """Searches a graph for a pattern.
 
-    match_output                the output node must match too
+    match_output                the output node of the pattern must match that of the graph
     match_placeholder           placeholders match only placeholders
     remove_overlapping_matches  keep only disjoint matches
     ignore_literals             literal arguments may differ
@@ -87,7 +87,7 @@ class SubgraphMatcher:
     # ---- two nodes -----------------------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
-        """Return True if a graph node matches a pattern node, apart from their arguments."""
+        """Return True if the graph node `gn` matches the pattern node `pn`, without comparing arguments."""
         if not self.match_placeholder and pn.op == "placeholder":
             return True
         if node_name_match and node_name_match in gn.name:
@@ -146,7 +146,7 @@ class SubgraphMatcher:
         return True
 
     def _match_literals(self, pn: Any, gn: Any, match: InternalMatch) -> bool:
-        if isinstance(pn, Node):  # a placeholder of the pattern also matches a literal
+        if isinstance(pn, Node):  # a placeholder of the pattern matches literals, too
             if pn.op != "placeholder":
                 return False
             if pn in match.nodes_map:
@@ -160,7 +160,7 @@ class SubgraphMatcher:
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
         """Return all matches of the pattern in a graph.
 
-        node_name_match   nodes with this text in their names match each anchor of the pattern
+        node_name_match   graph nodes with this text in their names match the pattern's anchors
         """
         candidates: list[tuple[Node, list[Node]]] = []
         for anchor in self.pattern_anchors:
@@ -185,10 +185,7 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by nodes for the anchors from index `at` on.
-
-        Append complete matches to `matches`.
-        """
+        """Extend `match` by graph nodes for the anchors `candidates[at:]`; append complete matches."""
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]
@@ -220,12 +217,12 @@ class SubgraphMatcher:
 
 
 def _inner(match: InternalMatch) -> list[Node]:
-    """Return the nodes of a match without placeholders and outputs."""
+    """Return the graph nodes of a match, without those matched with placeholders and outputs."""
     return [gn for pn, gn in match.nodes_map.items() if pn.op not in _BOUNDARY_KINDS]
 
 
 def _with_defaults(node: Node, arguments: Any) -> list[Any]:
-    """Return the arguments of a node in the order of the schema, with default values."""
+    """Return the arguments of a node in the order of the schema's `arguments`, with default values."""
     values = []
     for i, argument in enumerate(arguments):
         if argument.name in node.kwargs:

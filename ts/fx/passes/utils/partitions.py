@@ -31,7 +31,7 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 
 def validate_partition(partition: list[Node]) -> bool:
-    """Return True if no path leaves the set and returns to it; then fusing it creates no cycle."""
+    """Return True if no path of uses leaves `partition` and returns; then fusing creates no cycle."""
     inside = set(partition)
     outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()

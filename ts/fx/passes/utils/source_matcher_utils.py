@@ -33,7 +33,7 @@ def get_source_partitions(
 ) -> dict[Any, list[SourcePartition]]:
     """Return the nodes of each wanted source, grouped by call.
 
-    `filter_fn` must accept all nodes of a call.
+    A call is left out if `filter_fn` returns False for one of its nodes.
     """
     calls_by_source: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
@@ -52,7 +52,7 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, requested_sources: list[Any]) -> tuple[Any, str] | None:
-    """Return the source of a node and the name of the source's call; None if `requested_sources` lacks it."""
+    """Return a node's source and the name of the source's call; None if the source is not requested."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
