@@ -9,7 +9,7 @@
     scale.register_autograd(backward, setup_context=setup)          its backward function
 
 `Library` declares operators and implements them separately for each device. Features of PyTorch's compiler
-(Triton kernels, dispatch below operators) raise an error with the name of the feature.
+(Triton kernels, rules for `torch_dispatch` modes) raise an error with the name of the feature.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Implementations:
         return result
 
     def _call_with_backward(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Return the results of a call, connected to a node that runs the registered backward."""
+        """Return the results of a call, connected to a node that runs the registered backward function."""
         if self.backward_function is None:
             name = self.name.replace("::", "_").replace(".", "_")
             self.backward_function = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
@@ -139,7 +139,7 @@ class _Implementations:
             storage_ids.add(storage_id)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run, on fake tensors, an operator without a fake implementation."""
+        """Run the decorated function on fake tensors, because there is no fake implementation."""
         if self.only_mutates:
             return None
         function: Any = self.of_function
@@ -240,7 +240,7 @@ class _AutogradCall(Function):
 
 
 def _flatten(values: Any) -> tuple[list[Any], Any]:
-    """Flatten tuples and lists of tensors; return the leaves and the nesting."""
+    """Flatten tuples and lists of tensors; return the leaves and the tree structure."""
     leaves, layout = pytree.tree_flatten(values, is_leaf=_is_leaf)
     return list(leaves), layout
 
@@ -252,7 +252,7 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _needs_gradient(args: Any) -> tuple[Any, ...]:
-    """Return for each argument whether it needs a gradient; a list of bools for a list of tensors."""
+    """Return for each argument whether it requires a gradient: a bool, or a list of bools for a list."""
     return tuple(
         [isinstance(y, Tensor) and y.requires_grad for y in x]
         if isinstance(x, list) and not _is_leaf(x)
@@ -286,8 +286,9 @@ def _find_implementations(name: Any) -> _Implementations:
 
 
 class Library:
-    """Declares operators of a namespace (`"DEF"`), or implements existing ones (`"IMPL"`).
+    """Collection of operators of the namespace `ns`.
 
+    kind            "DEF", "FRAGMENT": declare operators; "IMPL": implement existing operators
     dispatch_key    default dispatch key of `impl`
     """
 
@@ -331,7 +332,7 @@ def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
 
 
 def fallthrough_kernel() -> None:
-    """Marker for `impl`: dispatch continues at the next key, as by default in `ts`."""
+    """Argument of `impl` that registers nothing, because `ts` uses the next dispatch key by default."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
@@ -383,7 +384,7 @@ def impl(qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Li
 
 
 def register_kernel(op: Any, device_types: Any, func: F | None = None, /, *, lib: Any = None) -> Any:
-    """Register a function as the implementation of an operator on some device types."""
+    """Register a function as the implementation of an operator on `device_types`; None means all."""
     return impl(op, "default" if device_types is None else device_types, func)
 
 
@@ -396,7 +397,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
             raise RuntimeError(f"register_fake: {name} already has a fake implementation")
-        return func  # the operator belongs to a C++ extension that is not loaded
+        return func  # an unknown operator belongs to a C++ extension that is not loaded
 
     return register if func is None else register(func)
 
@@ -412,7 +413,7 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: Library | None = None,
 ) -> None:
-    """Register the gradient of an operator: `setup_context(ctx, inputs, output)`, `backward(ctx, *grads)`."""
+    """Register an operator's gradient: `setup_context(ctx, inputs, output)` and `backward(ctx, *grads)`."""
     custom = _find_implementations(op)
     custom.backward, custom.setup_context = backward, setup_context
 
@@ -486,7 +487,7 @@ class CustomOpDef:
 
     @property
     def _opoverload(self) -> OpOverload:
-        """Operator overload that this definition creates."""
+        """The operator overload `default` of this operator."""
         return self._packet.default  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -497,7 +498,7 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: Any, fn: F | None = None, /) -> Any:
-        """Register an implementation of the operator on some device types."""
+        """Register an implementation of the operator on `device_types`; None means all."""
         return register_kernel(self._qualname, device_types, fn)
 
     def register_fake(self, fn: F, /) -> F:
@@ -555,7 +556,7 @@ def triton_op(
 ) -> Any:
     """Define an operator by a function that calls Triton kernels.
 
-    This function is the fake implementation, too.
+    The function is the operator's fake implementation, too.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
