@@ -72,7 +72,7 @@ def _to_number(value: Any) -> Any:
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Evaluate a cast or type test of a constant; NOT_EVALUATED if undecided.
+    """Evaluate a cast or type test of a constant; NOT_EVALUATED if the value does not determine the result.
 
     A cast to a type that the value does not have is not an error: the cast may be in a branch that never
     runs, and remains in the graph.

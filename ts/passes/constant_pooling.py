@@ -63,7 +63,7 @@ class _ConstantTable:
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):
-            return False  # the program may test the identity of the list
+            return False  # the program may test the identity of a list constant
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

@@ -56,7 +56,7 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
     results = _find_differentiated_values(graph.block())
     if threshold is None and _inlines_small_subgraphs:
         return _Subgraphs(graph.block(), THRESHOLD, results).run()
-    # imported here, because only this option uses the module
+    # imported here, because the module is used only with `threshold` or after `set_subgraph_inlining(False)`
     from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
     if threshold is None:

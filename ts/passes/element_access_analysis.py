@@ -377,7 +377,8 @@ class Elements:
     def _constrain_equal(self, value: Value, others: Iterable[Value]) -> None:
         """Record that `value` is equal to one of `others`: an `if` output is equal to an output of a branch.
 
-        For a number, all of them get the same dtype; otherwise, `others` must exist as tensors.
+        If `value` is a number, `value` and `others` get the same dtype; if it is neither a number nor a view
+        or a tensor from outside of the loop, `others` must exist as tensors.
         """
         kind = self.kinds.get(value)
         for other in others:

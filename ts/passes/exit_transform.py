@@ -101,7 +101,7 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """Early exit of a block: `exit_taken` is a run-time boolean, `values` are the returned values.
+    """Early exit of a block: `exit_taken` is a run-time boolean, `values` are the exit's values.
 
     Three values of `exit_taken` represent statically known exits (`_ExitStatus`): the transformer's constant
     true means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.
@@ -118,9 +118,9 @@ class _ExitTransformer:
         self._graph = graph
         self._kind = kind
         self._nodes_with_exits = nodes_with_exits
-        # Id of a type object -> value; PyTorch also creates one value for each type object
+        # Id of a type object -> uninitialized value of this type; PyTorch has one value per type object, too
         self._uninitialized: dict[int, Value] = {}
-        self._target: Block | None = None  # the block that an exit of this kind leaves
+        self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
         with inserting_at_start(graph):
             self._true = graph.insert_constant(True)
             self._false = graph.insert_constant(False)

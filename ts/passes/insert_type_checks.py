@@ -11,7 +11,7 @@
 
 Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: if it
 is disabled, no tensor requires grad. `insert_gradient_check` ignores the grad mode and tests the tensor's
-flag. Each corresponds to a check of PyTorch.
+flag. The two functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
 """
 
 from __future__ import annotations

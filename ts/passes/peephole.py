@@ -198,7 +198,7 @@ def _identity(_: _Rewriter, node: Node) -> Value | None:
 
 
 def _fold_number_conversion(rewriter: _Rewriter, node: Node) -> Value | None:
-    """Return the input of a number conversion that does not change the type, also through a tensor."""
+    """Return the number that a conversion returns unchanged; its input may be a tensor of this number."""
     (value,) = node.inputs()
     producer = value.node()
     if producer.kind() == "prim::NumToTensor" and producer.input().type() == node.output().type():

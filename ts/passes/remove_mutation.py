@@ -193,7 +193,8 @@ def _make_functional(node: Node) -> Value:
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
     """Return the options of a `*_like` operator: dtype, layout, device, pin_memory, memory_format.
 
-    All options are None, except the dtype if `is_number`, because the number would determine the dtype.
+    All options are None. Only if the fill value is a number (`is_number`), the dtype is that of `like`;
+    otherwise the number would determine it.
     """
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]

@@ -91,7 +91,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the tensor type of the single output of `node` from its input types; None for other outputs."""
+    """Infer the type of the only output of `node` from the input types; None if it is no tensor type."""
     graph = Graph()
     copies: dict[Value, Value] = {}
     for value in node.inputs():
@@ -171,7 +171,7 @@ class Analysis:
             self.record_sample(value, argument.to("meta"), str(argument.device), requires_grad)
 
     def visit_attribute(self, node: Node) -> None:
-        """Record the value of the object's attribute, unless the program assigns attributes of this name."""
+        """Record the value of the attribute that `node` reads, unless the program assigns this attribute."""
         owner, name = self.samples.get(node.input()), node.get("name")
         type: Any = node.input().type()
         if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
@@ -328,7 +328,7 @@ class Analysis:
                 self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample for a result of data-dependent size; the operator record has dtype and rank."""
+        """Return a sample for a result of data-dependent size; the operator record gives dtype and rank."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED

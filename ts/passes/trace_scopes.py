@@ -54,7 +54,7 @@ def convert_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
 
 
 def _blocks_of(block: Block) -> Iterator[Node]:
-    """Yield the block nodes of a trace, inner ones first."""
+    """Yield the nodes of a trace that record a call or a fork as a block; inner nodes come first."""
     for node in block.nodes():
         for inner in node.blocks():
             yield from _blocks_of(inner)
