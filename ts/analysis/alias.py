@@ -84,7 +84,7 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        self._containers = 0  # set of locations that may contain others, unlike those of tensors
+        self._containers = 0  # set of locations that may contain other locations; tensors contain none
         self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
         # Values in new memory that have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
@@ -388,7 +388,7 @@ class AliasDb:
         return self._points.get(value, 0)
 
     def _add_fresh(self, value: Value, contents: int = 0) -> None:
-        """Record that `value` is new memory, which may contain `contents`."""
+        """Record that `value` is new memory, which may contain the locations in `contents`."""
         if not value.type().mutable:
             return
         location = self._fresh.get(value)
@@ -507,7 +507,7 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """Visit a call, which may store, write to and return any memory that it can reach."""
+        """Visit a node with unknown aliases, such as a call; it may return any memory that it can reach."""
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)

@@ -159,7 +159,7 @@ FAILING: Final = frozenset(
 
 
 def may_raise(node: Node) -> bool:
-    """Return whether `node` can fail for numbers, strings or containers.
+    """Return whether `node` may raise an error for some numbers, strings or containers as inputs.
 
     Examples: division by zero, an index out of range, conversion of an invalid string to a number.
     """

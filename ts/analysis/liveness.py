@@ -39,7 +39,7 @@ class Liveness:
         return self._last_use.get(value)
 
     def dying(self, node: Node) -> Sequence[Value]:
-        """Return the values of the block that are dead after `node`, including unused outputs of `node`."""
+        """Return the values of `node`'s block that are dead after `node`, including its unused outputs."""
         return self._dying.get(node, ())
 
     def unused_inputs(self, block: Block) -> list[Value]:

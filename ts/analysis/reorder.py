@@ -33,7 +33,7 @@ class MovableGroup:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # True: the target and the nodes in between follow the group
+        self._forward = forward  # True: the target and the nodes between group and target follow the group
         # Nodes of the block that read a result of the group, or compute an input of the group
         self._dependencies: set[Node] = set()
         self._reads = 0
