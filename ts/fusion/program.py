@@ -49,7 +49,7 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input that is read through a view; if the operator returns a list of views, item `result_index`."""
+    """Input read through a view: the result of `operator`, or item `result_index` if it returns a list."""
 
     operator: Any
     input: int
@@ -194,7 +194,7 @@ def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any
 class FusionGroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
-    group: Any = None  # execution plans of the CPU kernel; None before its first run
+    group: Any = None  # execution plans of the CPU kernel; None before the first run of the group
 
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
