@@ -35,7 +35,7 @@ ValuePosition = tuple[int, int]
 def get_plan_for_function(
     rule: GraphRule, args: list[Any], requires_grad: list[bool]
 ) -> DifferentiablePlan | None:
-    """Return the plan for arguments with these dtypes, shapes and `requires_grad` flags.
+    """Return the plan for arguments with the dtypes and shapes of `args` and the flags `requires_grad`.
 
     Return None if no graph can represent the operators.
     """

@@ -42,7 +42,7 @@ class UntraceableError(TsError):
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Return True if an error means that the function cannot be traced, and is not a limit or a bug."""
+    """Return True if `error` means that a function cannot be traced; False for exceeded limits and bugs."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 
