@@ -13,8 +13,8 @@ Input: a function or method, with arguments for the measurement. Output: `Report
 
 Line times: operators are measured in a profiled call; the time of a fusion group is divided equally among the
 lines of its operators.  The remaining time of an unprofiled call is interpreter time; it is divided among the
-lines in proportion to the instructions that they execute, which a third call counts.  Both are scaled to the
-unprofiled call.
+lines in proportion to the instructions that they execute, which a third call counts.  All times are scaled so
+that their sum is the time of the unprofiled call.
 """
 
 from __future__ import annotations
