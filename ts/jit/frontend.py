@@ -24,7 +24,7 @@ class Definition(ParsedFunction):
 
     def __init__(self, parsed: ParsedFunction, self_name: str | None) -> None:
         vars(self).update(vars(parsed))
-        self.self_name = self_name  # name of the class, for a method
+        self.self_name = self_name  # name of the class if the function is a method, else None
 
     def __str__(self) -> str:
         return definition_text(self.name, self.node, self.type_comment, self.self_name)

@@ -29,7 +29,7 @@ from ts.frontend.error_aggregation import for_users
 from ts.frontend.naming import live, qualified_name, unique_name
 from ts.frontend.resolve import Resolver
 from ts.module_names import own_name
-from ts.passes import pass_logging  # noqa: F401 -- wrong switches are refused when this is imported
+from ts.passes import pass_logging  # noqa: F401 -- the import checks the environment variables of passes
 from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.function import (
     ScriptFunction,
@@ -137,7 +137,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if _is_module_class(type(obj)):
         from ts.runtime.module import script_module
 
-        return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
+        return script_module(obj)  # type: ignore[arg-type]  # it is a module: its class was tested
     if inspect.ismethod(obj):
         obj = obj.__func__
     if hasattr(obj, "__script_unsupported"):  # set by a decorator; contains the reason

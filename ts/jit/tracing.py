@@ -152,7 +152,7 @@ def trace_module(
                 mod if name == "forward" else getattr(mod, name),
                 getattr(traced, name),
                 checks,
-                lambda example: getattr(traced_on({name: example}), name),  # noqa: B023 -- called in this turn
+                lambda example: getattr(traced_on({name: example}), name),  # noqa: B023 -- called at once
                 check_tolerance,
             )
     return traced
@@ -187,7 +187,7 @@ def _check(
     tolerance: float,
 ) -> None:
     for inputs in checks:
-        check_trace(function, traced, trace_again, lambda: _copies(inputs), tolerance)  # noqa: B023 -- at once
+        check_trace(function, traced, trace_again, lambda: _copies(inputs), tolerance)  # noqa: B023
 
 
 def _options(strict: bool, force_outplace: bool, guards: str) -> Options:
@@ -238,7 +238,7 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:
-        """Return True if a value consists of tensors; each container is visited once."""
+        """Return True for a tensor or nested containers of tensors; visit each container only once."""
         if isinstance(x, Tensor):
             return True
         if not isinstance(x, list | tuple | dict):
