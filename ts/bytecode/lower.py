@@ -199,7 +199,7 @@ class Lowering(FutureLowering):
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
         """Return the result types of an operator call; Any for types that are known only at run time."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # None does not bind a type variable
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # None binds no type variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 

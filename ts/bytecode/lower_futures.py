@@ -5,7 +5,7 @@
 
 %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
                                                        WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              CALL_OPERATOR and WAIT, if `begins` is set
+%y : Tensor = aten::to_here(%r, %timeout)              CALL_OPERATOR and WAIT, if `OperatorRecord.begins`
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FutureLowering(ContainerLowering):
     """Lowering of futures; base class of `lower.Lowering`."""
 
     prepare: Prepare
-    beginnings: dict[str, Operator]  # key of an operator -> operator that starts it asynchronously
+    beginnings: dict[str, Operator]  # key of an operator -> operator that starts it, without waiting
 
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""

@@ -146,7 +146,7 @@ class LoopLowering(BranchLowering):
         self.copy_all(pending)
 
     def last_mention(self, target: int, source: int, first: int) -> int | None:
-        """Return the earliest position in the loop body at which `source` can be copied to `target`."""
+        """Return the first position in the loop body where `source` can be copied to `target`, or None."""
         for index in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:

@@ -156,7 +156,7 @@ def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) ->
 
 
 def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
-    """Return the type descriptor for the text of a type; for `parameter`, of a parameter's type."""
+    """Return the descriptor for the text of a type; `parameter` is True for the type of a parameter."""
     simple = _simple_spec(type_text)
     if simple is not None:
         return simple

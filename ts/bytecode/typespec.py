@@ -56,7 +56,7 @@ def register_class(type: Type) -> str:
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a parameter; its text says if the annotation is missing."""
+    """Return the type descriptor of a parameter; without annotation, its text is "Tensor (inferred)"."""
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class; the first use of the class reads the attributes."""
+    """Return the runtime class of a script class; it reads the attributes when it is first used."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -244,9 +244,9 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
 
 
 def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
-    """Return an affine form, or None if its values may not fit in 128 bits.
+    """Return an affine form, or None if its factors are so large that 128 bits may overflow.
 
-    The bound is 2**63 * 2**62 plus a few terms of 2**84.
+    The values of an accepted form are below 2**63 * 2**62 plus a few terms of at most 2**84.
     """
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None

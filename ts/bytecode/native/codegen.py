@@ -124,9 +124,9 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
-    """Emit a copy of the LOOP for the entry of the function; the loop then has a single entry.
+    """Emit a copy of the LOOP for the entry of the function, so that the loop has a single entry.
 
-    LLVM only recognizes natural loops.
+    LLVM optimizes only loops with a single entry (natural loops).
     """
     w.pc = pc
     op, a, b, c = w.code.instructions[pc]
