@@ -180,7 +180,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that autograd can differentiate; the optimized code if the graph computes no tensors."""
+    """Variant that autograd can differentiate; it has the optimized code if the graph computes no tensors."""
 
     variant = GraphVariant.DIFFERENTIATED
 

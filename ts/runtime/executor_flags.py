@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ts.frontend.compile_directives import is_scripting
 
-# Default values of PyTorch.
+# Flag -> its default value in PyTorch.
 _values: dict[str, Any] = {
     "profiling_executor": True, "profiling_mode": True, "bailout_depth": 12, "num_profiled_runs": 1,
     "texpr_fuser": True, "can_fuse_on_cpu": True, "can_fuse_on_gpu": True, "can_fuse_on_cpu_legacy": False,

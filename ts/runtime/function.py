@@ -118,7 +118,7 @@ class ScriptFunction(Function):
         return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
-        return self  # as `copy` does for Python functions
+        return self  # `copy` does not copy Python functions either
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self
@@ -347,7 +347,7 @@ class ScriptFunction(Function):
         return created
 
     def definition(self) -> ParsedFunction | None:
-        """Return the parsed source of the function, parsed again if necessary; None for a graph."""
+        """Return the parsed source, parsed again if necessary; None for a function created from a graph."""
         definition = self._definition
         return definition() if callable(definition) else definition
 

@@ -62,5 +62,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of tracked objects; no variable refers to the temporary list of all objects."""
+    """Return the number of objects that the collector tracks; their temporary list is freed at once."""
     return next(map(len, iter(gc.get_objects, None)))

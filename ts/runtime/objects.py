@@ -91,7 +91,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # The methods of a compiled module are not extended to implement an interface.
+        # No methods are added to a module after its compilation, even if an interface requires them.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
