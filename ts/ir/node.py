@@ -303,7 +303,7 @@ class Node:
         return self
 
     def copy_attributes(self, other: Node) -> Node:
-        """Copy all attributes of another node; graphs are deep-copied, since this node may be changed."""
+        """Copy all attributes of another node; subgraphs are deep-copied, since passes may change them."""
         self._attributes = None if other._attributes is None else dict(other._attributes)
         if self._attributes is not None and "Subgraph" in self._attributes:
             self.set("Subgraph", self["Subgraph"].copy(), "g")

@@ -36,7 +36,7 @@ def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
 def is_plain(elem: Type) -> bool:
     """Return True if the element type of a container literal can be inferred from members of type `elem`.
 
-    This fails for Any, optional, union and interface types.
+    The result is False for Any, optional, union and interface types.
     """
     return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 

@@ -111,7 +111,7 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return `node_count` of a type that contains `types`; CompilationError above MAX_TYPE_NODES."""
+        """Return the size, in types, of a type that contains `types`; CompilationError if it is too large."""
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
             raise CompilationError(

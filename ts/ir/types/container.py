@@ -119,7 +119,7 @@ class _CovariantType(ElementType):
 
 
 class FutureType(_CovariantType):
-    """``Future[int]``: the result of `fork`. Covariant."""
+    """Type of the result of `fork`, such as ``Future[int]``; covariant in the element type."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class RRefType(ElementType):
 
 
 class AwaitType(_CovariantType):
-    """``Await(int)``: the result of a call that runs when the result is needed. Covariant."""
+    """Type of a call that runs when its result is needed, such as ``Await(int)``; covariant."""
 
     __slots__ = ()
 
@@ -199,7 +199,7 @@ class DictType(Type):
 
 
 class TupleType(Type):
-    """Tuple type such as ``(int, Tensor)``. Covariant.
+    """Tuple type such as ``(int, Tensor)``, covariant in its element types.
 
     With `name` and `fields`, it is a named tuple, which is also a plain tuple.
     """
@@ -328,5 +328,5 @@ class OptionalType(ElementType):
 
     @staticmethod
     def ofTensor() -> OptionalType:
-        """Return ``Optional[Tensor]``, as in PyTorch."""
+        """Return the type ``Optional[Tensor]``; the name of the method is that of PyTorch."""
         return OptionalType(TENSOR)

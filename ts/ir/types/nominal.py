@@ -300,7 +300,7 @@ def why_not_implemented(type: Type, interface: Type) -> str:
 
 
 class EnumType(NamedType):
-    """Enumeration type: type of the values, (name, value) of each member, and the Python class."""
+    """Enumeration type, with the type of its values, its (name, value) pairs and its Python class."""
 
     __slots__ = ("__weakref__", "members", "python_class", "value_type")
     mutable = False

@@ -58,7 +58,7 @@ class TensorType(Type):
 
     @property
     def repr_str(self) -> str:
-        """``Tensor (inferred)`` for a parameter without annotation."""
+        """Spelling of the type in messages: ``Tensor (inferred)`` for a parameter without annotation."""
         return f"{self.annotation_str} (inferred)" if self.inferred else self.annotation_str
 
     def _key(self) -> tuple[object, ...]:
