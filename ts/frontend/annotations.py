@@ -176,7 +176,7 @@ class AnnotationParser:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
-        """Return the type that an annotation expression denotes; raise CompilationError for unknown ones."""
+        """Return the type that an annotation expression denotes; raise CompilationError if it is unknown."""
         deadline.charge(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
@@ -294,7 +294,7 @@ class AnnotationParser:
             return False
 
     def read_evaluated(self, annotation: object) -> Type:
-        """Return the type of an evaluated annotation; raise UnresolvedAnnotationError for unknown ones."""
+        """Return the type of an evaluated annotation; raise UnresolvedAnnotationError if it is unknown."""
         result = self._convert(of_ts(annotation))
         if result is None:
             raise UnresolvedAnnotationError(

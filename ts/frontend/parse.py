@@ -210,7 +210,7 @@ def parse_definition(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # defaults must be immutable; printed source may contain lists
+    if printed:  # lists in printed source become tuples, so that calls cannot modify them
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 

@@ -167,7 +167,7 @@ class Operators(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return the namespace, operator or special form `name`.
 
-        For an old archive, an operator may be one with the semantics of the archive's version.
+        For an old archive, `name` may denote an operator with the semantics of the archive's version.
         """
         if not self.space:
             return Operators(name)

@@ -102,7 +102,7 @@ class Emitter:
         self.compile_callee = compile_callee
         self.declared_return: Type | None = None
         self.merged_return: Type | None = None
-        self.merged_return_at: SourceRange | None = None  # the `return` that determined the merged type
+        self.merged_return_at: SourceRange | None = None  # the `return` that determined `merged_return`
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
         self.calling: ast.Call | None = None  # the innermost call being emitted
         self.lines = False  # True: emit a `prim::Line` before each statement, for the debugger

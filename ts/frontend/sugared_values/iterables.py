@@ -153,7 +153,7 @@ class ReversedValue(SugaredValue):
 
 
 class IterableTree(StaticLengthIterable):
-    """Iterable `zip(...)` or `enumerate(...)`, whose children are iterated over together."""
+    """Iterable `zip(...)` or `enumerate(...)`, whose arguments (`children`) are iterated over together."""
 
     kind = "iterabletree"
 

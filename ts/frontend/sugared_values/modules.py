@@ -477,5 +477,5 @@ class StaticModuleDict(StaticModuleList):
         return self.module.getitem(em, range, index)
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return whether the container has a key, like `contains` of the container."""
+        """Return whether key `element` exists, as a constant if the key is a literal."""
         return self.module.contains(em, range, element)

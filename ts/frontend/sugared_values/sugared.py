@@ -288,7 +288,7 @@ def _optional_hint(em: Emitter, value: Value) -> str:
     if not isinstance(value.type(), ir.OptionalType):
         return ""
     hint = hints.may_be_none(value)
-    if em.loop == "loop":  # a refined variable in a loop: the body may assign None, as in PyTorch
+    if em.loop == "loop":  # the loop body may assign None to the variable after the test
         hint += ". The condition of a `while` does not refine the type: write an `assert` in its body"
     return hint
 
@@ -385,7 +385,7 @@ class BuiltinFunction(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit the operator, or the call of the special method for an object."""
+        """Emit the operator, or a call of the magic method if the first argument is an object."""
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         if self.name == "aten::format":
