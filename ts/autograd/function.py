@@ -103,11 +103,11 @@ class FunctionMeta(type):
 
 
 class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
-    """Base class of custom functions: the static methods that they override."""
+    """Base class of `Function` with the static methods that custom functions override."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Return the results for `(ctx, *arguments)`; if `setup_context` is defined, for `arguments`."""
+        """Return the results; the arguments follow `ctx`, which is omitted if `setup_context` is defined."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -153,7 +153,7 @@ class Function(_OneLevel):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError.
 
-        Calls of instances with a non-static `forward` are PyTorch's legacy interface.
+        In PyTorch's legacy interface, functions had a non-static `forward`, and their instances were called.
         """
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
@@ -179,7 +179,7 @@ class Function(_OneLevel):
         tracer = current_tracer()
         if (record := getattr(tracer, "python_function", None)) is not None:
             return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
-        scope = getattr(tracer, "in_function", nullcontext)  # exports record enclosing blocks
+        scope = getattr(tracer, "in_function", nullcontext)  # in exports, `forward` starts no grad blocks
         with scope():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if (tape := getattr(tracer, "tape", None)) is not None:

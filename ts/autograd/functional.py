@@ -247,7 +247,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Return the arguments, the vector, the scalar result of the function, and the gradient."""
+    """Return whether `inputs` is a tuple, the inputs, the vector `v`, the scalar result and its gradient."""
     is_tuple, xs = _as_checked_tuple(inputs, "inputs", name)
     xs = _detach_inputs(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, is_tuple, create_graph, name)
@@ -504,7 +504,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 
 
 def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
-    """Unwrap tuples with one item at each level for which `to_unpack` is False."""
+    """Replace one-item tuples by their item at each level for which `to_unpack` is False."""
     if isinstance(to_unpack, tuple):
         if not to_unpack[1]:
             res = tuple(item[0] for item in res)

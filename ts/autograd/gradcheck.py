@@ -41,14 +41,16 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of func(*inputs) with finite differences; return True if they match.
 
-    eps, atol, rtol         step of the differences, and tolerances
-    raise_exception         raise GradcheckError with the cause; otherwise return False
-    nondet_tol              maximum difference of two passes
-    check_undefined_grad    check that undefined gradients and tangents act as zeros
-    check_grad_dtypes       check that gradients have the dtypes of the arguments
-    check_batched_grad      check backward passes under `vmap`; check_batched_forward_grad: tangents
-    check_forward_ad        check tangents; check_backward_ad: check gradients
-    fast_mode               compare along a random direction instead of every element
+    eps, atol, rtol             step of the differences, and tolerances
+    raise_exception             raise GradcheckError with the cause; otherwise return False
+    nondet_tol                  maximum difference between two equal backward passes
+    check_undefined_grad        check that undefined gradients and tangents act as zeros
+    check_grad_dtypes           check that gradients have the dtypes of the arguments
+    check_batched_grad          check backward passes under `vmap`
+    check_batched_forward_grad  check tangents under `vmap`
+    check_forward_ad            check tangents of forward mode
+    check_backward_ad           check gradients of backward passes
+    fast_mode                   compare along a random direction instead of every element
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")

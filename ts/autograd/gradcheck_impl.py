@@ -351,7 +351,7 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
 
 
 def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, result_index: int) -> str:
-    """Return an error text with both complete matrices of the pair that differs."""
+    """Return an error text with the complete numerical and analytical matrices that differ."""
     argument = differentiable_indices(real_function.inputs)[i]
     n = by_differences(
         real_function.function, real_function.inputs, argument, options.eps, forward=real_function.forward

@@ -39,7 +39,7 @@ def differentiable_indices(inputs: tuple[Any, ...]) -> list[int]:
 
 
 def has_tangents(x: Any) -> bool:
-    """Return True if a value is a floating-point or complex tensor."""
+    """Return True if a value is a floating-point or complex tensor, which can have a tangent."""
     return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
 
 
