@@ -27,7 +27,7 @@ from ts.passes.canonicalize import canonicalize
 from ts.passes.erase_shapes import erase_shape_information
 from ts.tracing.tracer import TracerWarning
 
-_MANGLED: Final = re.compile(r"___torch_mangle_[0-9]+\.")  # suffix of class names that occur several times
+_MANGLED: Final = re.compile(r"___torch_mangle_[0-9]+\.")  # part of a qualified name that makes it unique
 
 
 class TracingCheckError(Exception):

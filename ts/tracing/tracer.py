@@ -133,7 +133,7 @@ class Tracer:
     """Tracer of a call of a function or module."""
 
     is_trace = True
-    records_slots = True  # record `x & y` as aten::__and__
+    records_slots = True  # record `x & y` by the name of the Python slot, aten::__and__
 
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
@@ -523,7 +523,7 @@ class Tracer:
         return future
 
     def wait(self, future: Future[Any], result: Any) -> None:
-        """Record that the program waits for the result of a task."""
+        """Record that the program waits for `future` of a forked task, whose result is `result`."""
         value = self.find(future)
         if value is None:
             raise RuntimeError("a future that was created outside of a trace cannot be awaited inside of it")
