@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from ts.serve.ipc_protocol import IpcChannel
 
-# Name prefixes of environment variables that workers inherit: settings of Python and of libraries, no
-# secrets.
+# Name prefixes of environment variables that workers inherit: settings of Python, of libraries and of `ts`
 _INHERITED_VARIABLES: Final = (
     "PATH",
     "LANG",
