@@ -54,7 +54,7 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
         if isinstance(a, bool):
             return a
         raise AssertionError(f"expected a bool, got {type(a)}")
-    return bool(a) if a.node.is_settled() or a.node.has_hint() else otherwise
+    return bool(a) if a.node.is_decided() or a.node.has_hint() else otherwise
 
 
 def guard_or_false(a: Any) -> bool:
@@ -164,7 +164,7 @@ def has_static_value(a: Any) -> bool:
     if not isinstance(a, SymNumber):
         return True
     if isinstance(a, SymBool):
-        return bool(a.node.is_settled())
+        return bool(a.node.is_decided())
     low, high = a.node.environment.between(a.node.expr)
     return not a.node.expr.free_symbols or bool(low == high)
 
