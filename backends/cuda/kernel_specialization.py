@@ -193,7 +193,7 @@ def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
 
 
 def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[list[int], list[Shape]]:
-    """Merge adjacent dimensions that have a single stride in every operand.
+    """Merge adjacent dimensions that have a single stride in every operand (dimension coalescing).
 
     >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second repeats
     ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])

@@ -113,7 +113,7 @@ class ArchiveWriter:
             self.record(f"{name}.debug_pkl", write_source_locations(locations), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
-        """Raise an error for a node that cannot be saved; record the required operator version."""
+        """Reject nodes that cannot be saved; record the oldest sufficient version (forward compatibility)."""
         graph: Graph = function.graph
         for node in graph.all_nodes():
             kind = node.kind()

@@ -1,4 +1,4 @@
-"""Gradient checks: comparison of gradients with finite differences.
+"""Numerical gradient checks: comparison of gradients with finite differences.
 
 >>> x = ts.rand(3, dtype=ts.float64, requires_grad=True)
 >>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))

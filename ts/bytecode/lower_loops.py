@@ -119,7 +119,7 @@ class LoopLowering(BranchLowering):
             self.emit("LOOP_NE_I64", loop_head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """Emit the copies at the end of a loop body, each directly after the last read of its target.
+        """Phi elimination: emit the copies at the end of a loop body, each after the last read of its target.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b

@@ -1,4 +1,4 @@
-"""Upgraders for backward compatibility (operator versioning): former semantics, for older archives.
+"""Operator upgraders for backward compatibility (operator versioning): former semantics, for older archives.
 
 In: an operator name in archive source, and the archive's format version.  Out: script functions with the
 semantics of the operator in this version, one for each combination of argument types; an empty list if the

@@ -1,4 +1,4 @@
-"""Pattern replacement: each occurrence of a pattern is replaced by another function.
+"""Subgraph rewriting: each occurrence of a pattern is replaced by another function (pattern replacement).
 
 def pattern(x, y):
     return ts.cat([x, y]).sum()

@@ -114,7 +114,7 @@ def adam(
     maximize: bool,
     decoupled: bool = False,
 ) -> None:
-    """Perform a step of Adam, or AdamW with `decoupled` weight decay."""
+    """Perform a step of Adam, or AdamW with `decoupled` weight decay, with bias correction."""
     grads = turned(grads, maximize)
     if not decoupled:
         grads = with_decay(params, grads, weight_decay)

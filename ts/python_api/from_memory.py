@@ -1,4 +1,4 @@
-"""Tensors on existing memory.
+"""Tensors on existing memory: that of NumPy arrays, DLPack exporters and objects with the buffer protocol.
 
     frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
     asarray(x)                                    a tensor itself; on the memory of an array; a copy of a list

@@ -209,8 +209,9 @@ cdef inline int64_t weight_at(Job *job, SubConvolution p, int64_t group, int64_t
 
 
 cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
-    """Pack the weight as (group, tile of filters, depth, filter in the tile); the last tile is padded with
-    zeros.
+    """Weight packing: store the weight as (group, tile of filters, depth, filter in the tile).
+
+    The last tile is padded with zeros.
     """
     cdef real *line
     cdef int64_t stride = job.weight_strides[1]

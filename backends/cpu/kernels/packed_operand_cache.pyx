@@ -1,4 +1,4 @@
-"""Cache of packed operands of matrix products, with cache invalidation by version counters.
+"""Cache of packed operands of matrix products (weight packing), with cache invalidation by version counters.
 
 In: the tensor of an operand, at each product.  Out: its panels, from its second use.
 

@@ -1,4 +1,4 @@
-"""Iteration of inner loops over strided and broadcast operands.
+"""Iteration of inner loops over strided and broadcast operands, with dimension coalescing.
 
     broadcast_into(shape, ndim, a)             the common shape of a and other operands
     set_operand_strides(&operands[0], a, ndim, shape)      the strides of a for that shape

@@ -1,4 +1,4 @@
-"""Iteration of inner loops over strided and broadcast operands; `tensor_iterator.pxd` describes the contract."""
+"""Iteration of inner loops over strided and broadcast operands, with dimension coalescing; contract: `tensor_iterator.pxd`."""
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred

@@ -1,4 +1,4 @@
-"""Garbage collection (cycle collection) of containers: the slots `tp_traverse` and `tp_clear` of their types.
+"""Garbage collection (cycle collection) of containers in reference cycles: slots `tp_traverse` and `tp_clear`.
 
 In: the complete container classes.  Out: nothing; the slots of their types are replaced.
 

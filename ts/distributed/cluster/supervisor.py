@@ -1,4 +1,4 @@
-"""Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all processes.
+"""Supervisor of `ts cluster`: starts scheduler and workers, restarts workers with backoff, ends processes.
 
     async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
         cluster.address                          "ts://127.0.0.1:4711"

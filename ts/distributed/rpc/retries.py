@@ -1,4 +1,4 @@
-"""Retries of idempotent calls with backoff while their worker is unavailable, until the timeout of the call.
+"""Retries of idempotent calls with exponential backoff while the worker is unavailable, until they time out.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 

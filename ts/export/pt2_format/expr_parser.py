@@ -1,4 +1,4 @@
-"""Parser of `.pt2` formulas: sizes in sympy syntax, and argument conditions in Python syntax.
+"""Recursive descent parser (operator precedence) of `.pt2` formulas: sizes (sympy), conditions (Python).
 
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...

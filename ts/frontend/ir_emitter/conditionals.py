@@ -355,7 +355,7 @@ def branch(
     if_true: Callable[[], None],
     if_false: Callable[[], None],
 ) -> None:
-    """Emit an `if` statement.
+    """Emit an `if` statement, with definite assignment analysis of the variables that branches assign.
 
     A variable that a branch assigns is defined after the statement if all branches assign it, except branches
     that end with an exit.
