@@ -110,7 +110,7 @@ class _OperatorTracer(MetaTracer):
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """Run an operator; the modes intercept it."""
+        """Run an operator; the active modes intercept the call."""
         with TracingScope(self.outer):
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
@@ -155,7 +155,7 @@ class _OperatorTracer(MetaTracer):
                 ts.ops.aten._local_scalar_dense(x)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scripted function; the modes intercept its operators."""
+        """Run a scripted function; the active modes intercept its operators."""
         with TracingScope(self.outer):
             return function(*args, **kwargs)
 

@@ -285,7 +285,7 @@ def _get_node_type(tree: Any) -> Any:
 
 
 def _is_leaf_by_type(tree: Any) -> bool:
-    """Return True if an object is a leaf by its type.
+    """Return True if objects of the type of `tree` are leaves.
 
     Equivalent to `_get_node_type(tree) not in SUPPORTED_NODES`, but faster.
     """

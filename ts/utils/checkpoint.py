@@ -337,7 +337,7 @@ def _use_random_state(state: Tensor | None) -> Iterator[None]:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """Return the CUDA devices of the tensors in the arguments, and the random states of these devices."""
+    """Return the indices of the CUDA devices of tensors in `args`, and the random states of these devices."""
     devices = sorted({x.get_device() for x in args if isinstance(x, Tensor) and x.is_cuda})
     return devices, [random_of_cuda.get_rng_state(device) for device in devices]
 

@@ -252,7 +252,7 @@ class FlopCounterMode:
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """Return a table of flops by module and operator, with their part of the total."""
+        """Return a table of flops by module and operator, with their percentage of the total."""
         depth = self.depth if depth is None else depth
         total = self.get_total_flops()
         unit = get_suffix_str(total)

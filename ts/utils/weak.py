@@ -176,7 +176,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
                 return key, value
 
     def pop(self, key: Any, *args: Any) -> Any:
-        """Remove a key and return its value; if it is missing, return the default."""
+        """Remove a key and return its value; if the key is missing, return the default."""
         return self.data.pop(self.ref_type(key), *args)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:

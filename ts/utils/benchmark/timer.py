@@ -127,7 +127,7 @@ class Timer:
 
 
 class _Threads:
-    """Context that sets the number of threads, and restores it at the end."""
+    """Context manager that sets the number of threads, and restores the previous number at the end."""
 
     def __init__(self, n: int) -> None:
         self.n = n

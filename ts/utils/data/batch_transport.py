@@ -11,10 +11,10 @@ unnamed file that both processes map:
 
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
-The program's tensors use the segment directly. Once the last of them is deleted, the next task permits the
-worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches receives at
-most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that; this limits the number of open
-files and mappings. A killed worker leaves nothing to clean up, because segments are unnamed.
+The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task
+permits the worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches
+receives at most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that; this limits the number
+of open files and mappings. A killed worker leaves nothing to clean up, because segments are unnamed.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class BatchSender:
     def _find(self, size: int) -> tuple[int, list[int]]:
         """Return the number of the smallest free segment of at least `size` bytes, or -1.
 
-        Smaller free segments are deleted; the second result lists their numbers.
+        If there is none, all free segments are deleted; the second result lists their numbers.
         """
         large_enough = [n for n in self._free if len(self._segments[n]) >= size]
         if large_enough:

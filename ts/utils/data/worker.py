@@ -6,8 +6,8 @@ Output: for each task, in order, a message with a batch, a failure or `EXHAUSTED
     Process(target=work, args=(connection, job))
 
 A separate thread reads the tasks. So the main process never waits for a busy worker, and a busy worker
-notices when the main process closes the pipe or exits; it then has `SHUTDOWN_TIMEOUT_SECONDS` to finish its
-batch.
+notices when the main process closes the pipe or exits; the worker then has `SHUTDOWN_TIMEOUT_SECONDS` to
+finish its batch.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """Return the information of the current worker process; None in any other process.
 
-    An iterable data set can use it to divide its samples among the workers.
+    An iterable data set can use this information to divide its samples among the workers.
     """
     return _info
 

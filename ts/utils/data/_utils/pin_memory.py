@@ -13,5 +13,5 @@ __getattr__ = names_for(__name__)
 
 
 def pin_memory(data: Any, device: Any = None) -> Any:
-    """Return a structure with pinned copies of its tensors and of objects with a method `pin_memory`."""
+    """Return a copy of `data` with pinned copies of its tensors and of objects with a method `pin_memory`."""
     return map_leaves(_pin_value, data)
