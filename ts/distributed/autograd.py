@@ -5,7 +5,8 @@
         dist_autograd.backward(context_id, [loss])
         dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is unchanged
 
-docs/how-to/compute-gradients-across-processes.md explains it; `ts.distributed.dist_autograd` implements it.
+docs/how-to/compute-gradients-across-processes.md explains the use of this module;
+`ts.distributed.dist_autograd` contains the implementation.
 Needs the extra `rpc`.
 """
 

@@ -105,7 +105,7 @@ class _Acceptor:
     def _store_connection(self, rank: int, connection: Connection) -> None:
         """Store the socket of an accepted connection.
 
-        No rank sends on it until all ranks are connected.
+        No rank sends messages on the socket until all ranks are connected.
         """
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.endpoint.world_size - 1:
@@ -121,6 +121,6 @@ def _own_host(endpoint: RendezvousAddress) -> str:
         endpoint.host, endpoint.port, type=socket.SOCK_DGRAM
     )[0]
     with socket.socket(family, kind, protocol) as probe:
-        # sends nothing, because UDP has no handshake; it only selects the local address
+        # connecting a UDP socket only selects the local address; nothing is sent
         probe.connect(address)
         return str(probe.getsockname()[0])

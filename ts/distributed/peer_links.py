@@ -37,7 +37,7 @@ _STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small m
 _SYSCALLS_PER_CONNECTION: Final = 16
 # The background thread starts to serve requests for which no caller waits after this delay.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
-# when the process exits, it waits this long for queued messages to be sent
+# time for which an exiting process waits until queued messages are sent
 _FLUSH_TIMEOUT_SECONDS: Final = 5.0
 
 

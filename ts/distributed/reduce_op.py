@@ -71,7 +71,7 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
 
 
 def accumulate(op: ReduceOp, arrays: Sequence[Any], out: Any) -> None:
-    """Reduce arrays in rank order into `out`, which may be one of them."""
+    """Reduce arrays in rank order into `out`, which may be one of `arrays`."""
     with np.errstate(all="ignore"):  # no NumPy warnings for overflow and NaN, as in operators
         _accumulate(op, _FUNCTIONS[op], arrays, out)
 

@@ -183,8 +183,8 @@ class _Serializer:
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
-            # Copy the tensor if another tensor shares its memory, because writes to it would not be
-            # differentiated.
+            # Copy the tensor if another tensor shares its memory: autograd would not record writes to the
+            # other tensor.
             shares_memory = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if shares_memory or x.is_conj() or x.is_neg():

@@ -11,7 +11,8 @@
      "calls": [[name, address, from, to, failed]]}                {"op": "close", "reason"}
 
 Security: all other handlers of dask's scheduler are disabled, as some load pickles from messages.  There are
-no dask workers or tasks.  Numbers are never reused: a restarted process of the same name gets a new number.
+no dask workers or tasks.  "shows" is True if a dashboard displays calls. Numbers are never reused: a
+restarted process of the same name gets a new number.
 """
 
 from __future__ import annotations

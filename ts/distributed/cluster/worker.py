@@ -26,7 +26,7 @@ def make_limits(**bounds: float | str | None) -> Limits | None:
 def join(
     address: str, name: str, options: RpcBackendOptions, reconnect_timeout: float = RECONNECT_TIMEOUT_SECONDS
 ) -> ClusterWorkerDirectory:
-    """Join a cluster as a worker and return its directory of cluster members."""
+    """Join a cluster as a worker and return the directory of cluster members."""
     create_directory = functools.partial(
         ClusterWorkerDirectory, address, name, options, kind="worker", rejoin_timeout=reconnect_timeout
     )

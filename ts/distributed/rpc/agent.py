@@ -143,7 +143,7 @@ class RpcAgent:
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a method of the value of an RRef in its owner, which keeps the result.
 
-        Return an RRef to it.
+        Return an RRef to the result.
         """
         handle._check_created()
         message = [

@@ -111,7 +111,7 @@ class SentCode:
     def name(self, callee: Any) -> Name:
         """Return the name of a callee in messages; the archive of a scripted callee is built at first use.
 
-        Raise TypeError if it is not callable, and PermissionError for a Python function without
+        Raise TypeError if the callee is not callable, and PermissionError for a Python function without
         `allow_python`.
         """
         if isinstance(callee, OverloadSet):
@@ -188,7 +188,7 @@ class ReceivedCode:
     def add(self, digest: str, archive: bytes | memoryview) -> None:
         """Load a received archive.
 
-        Raise ValueError if its digest differs, ArchiveError if it is malformed.
+        Raise ValueError if its digest is not `digest`, ArchiveError if the archive is malformed.
         """
         from ts.archive.module_reader import read
         from ts.runtime.module import module_of
@@ -202,8 +202,8 @@ class ReceivedCode:
     def find(self, name: Any) -> Callable[..., Any]:
         """Return the callee for a name in a message.
 
-        Raise UnknownCodeError if its code was not received, PermissionError if it is not allowed, and
-        ValueError if the name is malformed.
+        Raise UnknownCodeError if its code was not received, PermissionError if the callee is not
+        allowed, and ValueError if the name is malformed.
         """
         match name:
             case ("operator", str(operator)):
@@ -267,7 +267,7 @@ class ReceivedCode:
 def _python_name(callee: Any) -> tuple[Any, Any]:
     """Return the module and qualified name of a Python callee.
 
-    For a class method, they are those of the class to which it is bound.
+    For a class method, the result names the class to which the method is bound.
     """
     owner = getattr(callee, "__self__", None)
     if isinstance(owner, type):

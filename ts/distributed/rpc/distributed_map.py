@@ -122,7 +122,7 @@ class _DistributedMap:
     def _record_failure(self, worker: WorkerInfo, error: WorkerUnavailableError) -> None:
         """Count a connection failure of a worker.
 
-        Stop using it if it refused to connect or failed too often.
+        Stop using the worker if it refused the connection or failed too often.
         """
         self.failures[worker] += 1
         if worker in self.workers and (

@@ -102,7 +102,7 @@ class Peer:
         loop().call_later(_RECONNECT_BACKOFF_SECONDS[0], self._reconnect, 0)
 
     def _reconnect(self, attempt: int) -> None:
-        """Open a broken connection again, unless it is open or the peer refused it."""
+        """Open a broken connection again, unless it is already open or the peer refused it."""
 
         def done(response: Any, error: Exception | None) -> None:
             if (

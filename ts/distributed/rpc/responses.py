@@ -52,7 +52,7 @@ class ResponseWriter:
             self.failed(error)
 
     def begins(self) -> None:
-        """Record that execution starts; for a profiled call, store how long it waited."""
+        """Record that execution starts; for a profiled call, store how long the call waited."""
         if self.arrived is not None:
             self._queued_ns = time.perf_counter_ns() - self.arrived
 
@@ -144,7 +144,7 @@ def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -
 
 
 def send_future_result(result: Any, writer: Any) -> None:
-    """Send the value of the future that an async script returned; RuntimeError if it returned none."""
+    """Send the value of the future that an async script returned; RuntimeError for other results."""
     if isinstance(result, Future):
         result.add_done_callback(lambda future: send_outcome(future, writer))
     else:

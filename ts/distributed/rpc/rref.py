@@ -104,7 +104,7 @@ class RRef(RRefValue):
         return self._agent.rref_context.owner_of(self._identity).value
 
     def fetching(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
-        """Return a future of the value, as `to_here` returns it."""
+        """Return a future of the value that `to_here` would return."""
         if self.is_owner():
             return self.own_value()
         agent, fetched, message = self._agent, RpcFuture(self._agent), self._fetch()
@@ -136,7 +136,7 @@ class RRef(RRefValue):
         agent.ask(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
-        """Wait until the owner has started to compute the value; raise its error if it could not."""
+        """Wait until the owner has started to compute the value; raise the error if starting failed."""
         if self._created is not None:
             self._created.wait()
 

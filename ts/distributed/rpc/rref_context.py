@@ -110,7 +110,7 @@ class RRefContext:
         """Register a fork of worker `process` for the value `identity`, which is created if missing."""
         with self._lock:
             if (identity, fork) in self._early_drops:
-                return OwnerRRef(self.agent)  # not stored, since its only fork was dropped already
+                return OwnerRRef(self.agent)  # not stored, since its only fork was already dropped
             owner = self._owners.setdefault(identity, OwnerRRef(self.agent))
             owner.forks[fork] = process
             return owner

@@ -109,7 +109,7 @@ def _decompose(x: Any, type: Nominal) -> list[Any] | None:
 def _is_class_of(cls: Any, type: ClassType) -> bool:
     """Return True if `cls` is the Python class of `type`.
 
-    The names are compared if `type` was read from an archive, because it has no Python class.
+    If `type` was read from an archive, it has no Python class, so the class names are compared.
     """
     if type.python_class is not None:
         return cls is type.python_class

@@ -60,7 +60,7 @@ class WorkerDirectory:
     def peer_with_id(self, worker_id: int, name: str, address: str) -> Peer:
         """Return the peer with this id.
 
-        If it is new, register it by id only, because its name may now belong to another worker.
+        Register a new peer by id only, because its name may now belong to another worker.
         """
         peer = self.peers.get(worker_id)
         if peer is None:

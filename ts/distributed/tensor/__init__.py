@@ -2,7 +2,7 @@
 
     plan = {"weight": Shard(0), "bias": Replicate()}        values that compare, hash and print as PyTorch's
 
-Placements exist since some libraries create them when they are imported. Distributed tensors are unsupported:
+Placements exist, since some libraries create placements at import. Distributed tensors are unsupported:
 `DTensor` and `distribute_tensor` raise an error when they are called.
 """
 

@@ -26,7 +26,7 @@ from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
 _UNREAD_MESSAGES: Final = 64  # reading pauses at this number of unread messages
 _UNREAD_BYTES: Final = 1 << 26
-# After this number of received messages, they are delivered and `full` is called again.
+# After this number of received messages, the messages are delivered and `full` is called again.
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
 _SHM_POLL_INTERVAL: Final = 0.001  # seconds between checks whether the peer has read shared memory
 # maximum number of system calls for one connection before other connections are served
@@ -164,7 +164,7 @@ class AsyncConnection:
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
         """Return the socket, decoder and encoder, and stop using them.
 
-        This is only possible between two messages. Another connection class can continue with them.
+        This is only possible between two messages. Another connection class can continue with these objects.
         """
         self._check()
         if self._outgoing or self._messages or not self._reader.between:

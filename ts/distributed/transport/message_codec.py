@@ -317,7 +317,7 @@ class MessageDecoder:
     def _begin(self, size: int, received_bytes: memoryview) -> None:
         """Allocate memory for an incomplete part and copy its `received_bytes`.
 
-        Skip it if this fails.
+        Skip the part if the allocation fails.
         """
         try:
             self._incomplete_buffer, self._filled = _memory(size), len(received_bytes)

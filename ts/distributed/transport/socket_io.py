@@ -59,7 +59,7 @@ class Outgoing:
     def send(self, sock: socket.socket, max_calls: int | None = None) -> None:
         """Send all buffers.
 
-        If the socket would block, or after `max_calls` system calls, raise one of NOT_NOW.
+        If the socket would block, or after `max_calls` system calls, raise one of the exceptions NOT_NOW.
         """
         buffers = self._buffers
         for calls in count():
