@@ -68,8 +68,7 @@ _RESPONSE_HEADERS: Final = CIMultiDict(
 # key of a response object for the number of bytes that it reserves in the memory budget
 _BUDGET_KEY: Final = "reserved_bytes"
 _LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# Smaller bodies are written without a timeout: they fit into an empty write buffer, so the write does not
-# wait.
+# Smaller bodies are written without a timeout: they fit into an empty write buffer, so writing does not wait.
 _MAX_UNTIMED_BODY_BYTES: Final = 32 << 10
 _SPARE_PROGRAM_WORKERS: Final = 3
 

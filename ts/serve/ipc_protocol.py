@@ -72,7 +72,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Append data to the buffer; deliver the message when it is complete."""
+        """Append data to the buffer; deliver the message to its receiver when it is complete."""
         self._buffer += data
         if not self._message_size:
             if len(self._buffer) < _HEADER_LENGTH.size:
