@@ -10,8 +10,8 @@ standard output; output of the measured program is discarded.
     {"do": "round", "least": 0.2}              {"round": 0.00012}
     {"do": "memory"}                           {"memory": 61000000}
 
-The program works with both packages, because they have the same API.  For `torch`, it imports no module of
-`ts`, which the Python installation with PyTorch may lack.
+This program works with both packages, because their APIs are equal.  For `torch`, the program imports no
+module of `ts`, because the Python installation with PyTorch may lack `ts`.
 """
 
 from __future__ import annotations

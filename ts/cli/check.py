@@ -231,7 +231,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if the report names the class of an error; compiler errors are reported without it."""
+    """Return True if the report names the class of an error, unlike for compiler errors."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
