@@ -5,8 +5,9 @@
       fused relu_mul       61 .. 80
 
 An event within the time range of another event on the same thread is its child. The operator that begins a
-label in a script ends within the label; neither of them is a child of the other. Calls to other processes
-(`is_async`) have no children, because the thread does other work while it waits.
+label in a script ends within the label; neither the operator nor the label is a child of the
+other. Calls to other processes (`is_async`) have no children, because the thread does other work while it
+waits.
 """
 
 from __future__ import annotations
