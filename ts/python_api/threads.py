@@ -7,8 +7,8 @@ products, convolutions, pooling):
     ts.get_num_threads()             1
 
 In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.blas_thread_limit`);
-elsewhere it uses the number of threads that it is configured for. Forked tasks have separate threads; see
-`ts.set_num_interop_threads`.
+elsewhere, it uses the number of threads that its library is configured for. Forked tasks have separate
+threads; see `ts.set_num_interop_threads`.
 """
 
 from __future__ import annotations
