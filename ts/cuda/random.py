@@ -2,7 +2,7 @@
 
     ts.cuda.manual_seed(0); ts.rand(2, device="cuda")       PyTorch's numbers: 0.3990, 0.5167
 
-Each device has a random number generator. A seed that is set before CUDA is loaded is applied when it is
+Each device has a random number generator. A seed that is set before CUDA is loaded is applied when CUDA is
 loaded.
 """
 
