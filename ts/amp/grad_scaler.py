@@ -57,8 +57,8 @@ class GradScaler:
     backoff_factor   factor of the scale after a step with a non-finite gradient
     enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 
-    Raises AssertionError if `growth_factor` is not above 1 or `backoff_factor` not below 1, and for calls out
-    of order; RuntimeError for a second `unscale_` or `step`; ValueError for gradients in float16.
+    Raises AssertionError if `growth_factor` is not above 1 or `backoff_factor` not below 1, and for calls in
+    a wrong order; RuntimeError for a second `unscale_` or `step`; ValueError for gradients in float16.
     """
 
     def __init__(
