@@ -39,6 +39,6 @@ def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
 def _copy_to_script_wrapper(fn: Any) -> Any:
     """Return the function unchanged.
 
-    In PyTorch, it marks a method that scripted modules keep; in `ts`, they keep all Python methods.
+    In PyTorch, `fn` is marked as a method that scripted modules keep; `ts` keeps all Python methods.
     """
     return fn

@@ -63,9 +63,8 @@ class _LoadedModuleLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # restore the spec of `ts.x`, which the import of `torch.x` has replaced
         module.__loader__ = None if self.spec is None else self.spec.loader
-        # Register all modules that the import has loaded: importing them again would replace attributes of
-        # the same
-        # name, such as the function `torch.multiprocessing.spawn`.
+        # Register all modules that the import has loaded: importing them again would replace attributes with
+        # the names of the modules, such as the function `torch.multiprocessing.spawn`.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
                 sys.modules.setdefault(f"torch{name[2:]}", loaded)
@@ -88,7 +87,7 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
-        sys.modules.pop(name, None)  # otherwise the import system would execute it again
+        sys.modules.pop(name, None)  # otherwise the import system would execute the module again
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)
 

@@ -134,7 +134,7 @@ CPU: Final = device("cpu")
 
 
 class Stream:
-    """Stream with a device and a number; scripts only pass it on (`torch.Stream` in annotations)."""
+    """Stream with a device and a number; scripts can only pass streams on (annotation `torch.Stream`)."""
 
     def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
         self.device = as_device(device)

@@ -84,7 +84,7 @@ class SobolEngine:
     def _advance(self, n: int) -> Numbers:
         """Advance by `n` points, each computed by an XOR with a direction number.
 
-        Return them as 30-bit integers.
+        Return the points as 30-bit integers.
         """
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zero_bits(max(first - 1, 0), n - (first == 0))]
