@@ -82,6 +82,6 @@ def _evaluate_type_question(node: Any, value: Any) -> Any:
         return NOT_EVALUATED
     if node.kind() == "prim::unchecked_cast":
         return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
-    if isinstance(value, list | dict | tuple):  # the element type of an empty container is unknown
+    if isinstance(value, list | dict | tuple):  # undecided: an empty container has no known element type
         return NOT_EVALUATED
     return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

@@ -96,7 +96,7 @@ class _CarryVariables:
                 continue  # a variable that only one branch defines is undefined after the `if`
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
-                continue  # the emitter has rejected all programs that use the variable
+                continue  # the types do not unify: the emitter has rejected all uses of the variable
             self._graph.skip_values(2)
             carried[name] = unified
             _add_output(node, name, unified)

@@ -86,9 +86,9 @@ class Elements:
         self.loop = loop
         self.body = loop.blocks()[0]
         self.kinds: dict[Value, Kind] = {}
-        self.ranks: dict[Value, int] = {}  # tensor from outside -> number of indices that select an element
+        self.ranks: dict[Value, int] = {}  # tensor from outside the loop -> number of indices of an element
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
-        self.loaded: dict[Value, None] = {}  # tensors from outside whose elements the loop reads or writes
+        self.loaded: dict[Value, None] = {}  # tensors from outside of the loop whose elements it accesses
         self.written: set[Value] = set()
         self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
         # Tensors that cannot have an integer dtype, and the tensors in their sets

@@ -435,7 +435,7 @@ class _Origin:
         return len(self.aliases) + len(self.elements) + len(self.containers)
 
     def all(self) -> set[Attribute]:
-        """Return the attributes of all three sets."""
+        """Return the attributes that the value may alias, contain or be contained in."""
         return self.aliases | self.elements | self.containers
 
     def update(self, other: _Origin) -> None:
@@ -445,15 +445,15 @@ class _Origin:
         self.containers |= other.containers
 
     def of_alias(self) -> _Origin:
-        """Return the origin of an alias of this value."""
+        """Return the `_Origin` of an alias of this value."""
         return self
 
     def of_container(self) -> _Origin:
-        """Return the origin of a container that contains this value."""
+        """Return the `_Origin` of a container that contains this value."""
         return _Origin(None, self.aliases | self.elements, set(self.containers))
 
     def of_element(self) -> _Origin:
-        """Return the origin of an element of this value."""
+        """Return the `_Origin` of an element of this value."""
         return _Origin(set(self.elements), set(self.elements), self.aliases | self.containers)
 
 

@@ -20,9 +20,9 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
-_TRANSPOSED_INDEX: Final = 6  # argument index of `aten::_convolution`
+_TRANSPOSED_INDEX: Final = 6  # index of the argument `transposed` of `aten::_convolution`
 _METADATA_QUERIES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
-_WEIGHT, _BIAS = 1, 2  # argument indices of a convolution
+_WEIGHT, _BIAS = 1, 2  # indices of the arguments of all convolution operators
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
 """(convolution, weight, bias or None, next node) -> (new weight, new bias); None if folding is impossible."""

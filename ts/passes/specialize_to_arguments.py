@@ -144,7 +144,7 @@ class _TypeQueries:
     def arguments(self) -> list[int]:
         """Return the sorted indices of the arguments whose types decide a query."""
         if not may_query_types(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            return []  # a callee may change the shape of a tensor argument
+            return []  # types decide nothing, as a callee may change the shape of a tensor argument
         indices: set[int] = set()
         for node in self.graph.all_nodes():
             if (not _queries_tensor(node) and not _queries_argument(node)) or not _decides_branch(node):
@@ -235,7 +235,7 @@ def _queries_argument(node: Node) -> bool:
 
 
 def _decides_branch(node: Node, depth: int = 8) -> bool:
-    """Return whether the query's result reaches the condition of a branch, which it may decide."""
+    """Return whether the result of type query `node` reaches the condition of a branch."""
     for use in (use for output in node.outputs() for use in output.uses()):
         user = use.user
         if user.blocks():
