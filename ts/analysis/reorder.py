@@ -80,7 +80,7 @@ class MovableGroup:
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` next to `target` if that preserves semantics, and return True; `dry` only checks this."""
+    """Move `node` next to `target`, unless `dry`, if that preserves semantics; return whether it does."""
     if node is target:
         return True
     block = node.owning_block()
