@@ -260,7 +260,7 @@ class BranchLowering(CodeBuilder):
         return self._is_constant_block(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
-        """Emit a jump back to `loop_head`, taken if the condition is true; `end` is the label after it."""
+        """Emit a jump to `loop_head`, taken if the condition is true; label `end` is after the jump."""
         node = condition.node()
         if self.is_constant(condition):
             if self.constant_value(condition):

@@ -51,7 +51,7 @@ class DifferentiableRecord(OperatorRecord):
 
 
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph; it returns whether it ran, and the graph's outputs."""
+    """Return the operator of a differentiable graph, which returns whether it ran, and the outputs."""
     parameters = ", ".join(
         f"{unshaped(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
     )

@@ -58,7 +58,7 @@ class FunctionBuilder:
         self.pc = 0  # index of the current instruction
         self._block = ""  # label of the current basic block
         self._constants = self._immediates()
-        # label -> (side exit, loop or None)
+        # label -> (side exit, the loop around it if that loop has an iteration counter, else None)
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of the loop around it

@@ -23,7 +23,7 @@ Ranges = dict[int, Range]  # register number -> range
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 ANY: Final = (INT64_MIN, INT64_MAX)
-_MAX_LENGTH: Final = 1 << 59  # lists have at most 2 ** 58 items (`lists.pyx`)
+_MAX_LENGTH: Final = 1 << 59  # upper bound of lengths; lists have at most 2 ** 58 items (`lists.pyx`)
 _MAX_BOUND_WIDENINGS: Final = 4  # number of joins after which a growing bound is set to its extreme value
 _NARROWING_PASSES: Final = 3  # number of passes after the fixed point that make ranges smaller
 
