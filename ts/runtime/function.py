@@ -149,7 +149,7 @@ class ScriptFunction(Function):
         return fingerprint.digest
 
     def as_compiled(self) -> Graph:
-        """Return the graph for callers that do not modify it."""
+        """Return the graph without disabling the code cache, for callers that do not modify the graph."""
         self.ensure_compiled()
         if self._graph is None:
             raise CompilationError(f"function '{self.name}' is being compiled")
@@ -178,7 +178,7 @@ class ScriptFunction(Function):
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the graph that runs for these arguments: optimized, and annotated with tensor types."""
+        """Return the graph that runs for the given arguments: optimized, and annotated with tensor types."""
         from ts.runtime.executor import graph_for
 
         return graph_for(self, args, kwargs)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
-# Number of calls that promote no objects after frozen objects were found; counting these is slow
+# Number of calls that do nothing after frozen objects were found, because counting frozen objects is slow
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection

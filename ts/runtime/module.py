@@ -307,7 +307,7 @@ class ScriptModule(Module):
         return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the graph of `forward` that runs for these arguments."""
+        """Return the graph of `forward` that runs for the given arguments."""
         return self._forward().graph_for(*args, **kwargs)
 
     def _forward(self) -> ScriptMethod:

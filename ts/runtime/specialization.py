@@ -90,7 +90,7 @@ class Specializer:
         return self._code(_ALL, lambda: self._program(None))
 
     def graph(self, kind: ArgumentSignature | None) -> Graph:
-        """Return a copy of the optimized graph for arguments of this signature; None: for all arguments."""
+        """Return a copy of the optimized graph for signature `kind`; None stands for all arguments."""
         graph = self._begin()
         if kind is not None:
             kind.specialize(graph)
@@ -155,7 +155,7 @@ class Specializer:
 
 
 def specializer_of(plans: Specializations) -> Specializer:
-    """Return the specializer that compiles the specializations in this table."""
+    """Return the specializer that compiles the specializations in the table `plans`."""
     made_by = plans.make.__self__  # type: ignore[attr-defined]
     assert isinstance(made_by, Specializer)
     return made_by
