@@ -51,7 +51,7 @@ class ArchiveNamespace:
         self._used_names: set[str] = set()
 
     def spell(self, type: Type) -> str:
-        """Return the type as an annotation."""
+        """Return `type` as annotation text, with the names that its classes have in the archive."""
         definition = _definition_of(type)
         if definition is not None:
             return self.name(definition)

@@ -185,7 +185,7 @@ def quote(text: str) -> str:
 
 
 def _escaped(encoded: bytes) -> str:
-    """Return the escaped bytes of a literal."""
+    """Return the bytes `encoded` as text of a string literal, in which unprintable bytes are escaped."""
     out = []
     for byte in encoded:
         escape = _ESCAPES.get(byte)

@@ -72,7 +72,7 @@ class Value:
         return self._node
 
     def offset(self) -> int:
-        """Return the index among the outputs of `node()`."""
+        """Return the index of this value among the outputs of `node()`."""
         return self._offset
 
     def unique(self) -> int:
@@ -112,11 +112,11 @@ class Value:
         del self._uses[id(use)]
 
     def owning_block(self) -> Block:
-        """Return the block of the node that computes the value."""
+        """Return the block that contains `node()`, the node that computes the value."""
         return self._node.owning_block()
 
     def owning_graph(self) -> Graph:
-        """Return the graph of the node that computes the value."""
+        """Return the graph that contains `node()`, the node that computes the value."""
         return self._node._graph
 
     def debug_name(self) -> str:

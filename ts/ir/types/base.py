@@ -83,7 +83,7 @@ class Type:
         return self._spelling or self._kind
 
     def str(self) -> _Str:
-        """Return the graph spelling: ``int[]``."""
+        """Return the spelling of the type in graphs, such as ``int[]``."""
         try:
             return self._text
         except AttributeError:
@@ -121,7 +121,7 @@ class Type:
         return count
 
     def contained_types(self) -> tuple[Type, ...]:
-        """Return the types nested directly in this one."""
+        """Return the types nested directly in this type."""
         return ()
 
     def with_contained(self, types: Sequence[Type]) -> Type:
@@ -170,7 +170,7 @@ class Type:
         return any(inner.requires_grad() for inner in self.contained_types())
 
     def containedTypes(self) -> list[Type]:
-        """Return the types nested directly in this one as a list. The method has PyTorch's name."""
+        """Return the types nested directly in this type as a list. The method has PyTorch's name."""
         return list(self.contained_types())
 
     def is_interface_type(self) -> bool:

@@ -257,11 +257,11 @@ class TupleType(Type):
         return self.elems
 
     def with_contained(self, types: Sequence[Type]) -> Type:
-        """Return a tuple type with these elements; name, fields and defaults are unchanged."""
+        """Return a tuple type with the element types `types`; name, fields and defaults are unchanged."""
         return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
     def mentions_class(self) -> bool:
-        """Return True also for a named tuple that has a Python class."""
+        """Return True if an element type mentions a class, or for a named tuple that has a Python class."""
         return self.python_class is not None or super().mentions_class()
 
     def elements(self) -> list[Type]:

@@ -101,11 +101,11 @@ class ClassType(NamedType):
         return list(self.attributes).index(attribute)
 
     def find_method(self, name: str) -> Any | None:
-        """Return the method, or None."""
+        """Return the method called `name`, or None."""
         return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also if `other` is an interface that the class implements, or `AnyClassType`."""
+        """Return True also for an interface that the class implements, and for `AnyClassType`."""
         if isinstance(other, AnyClassType):
             return True
         if isinstance(other, InterfaceType):
@@ -201,7 +201,7 @@ class InterfaceType(NamedType):
         return self.is_module_interface
 
     def find_method(self, name: str) -> Any | None:
-        """Return the method's signature, or None."""
+        """Return the signature of the method called `name`, or None."""
         return self.methods.get(name)
 
     def getMethod(self, name: str) -> Any:
@@ -338,7 +338,7 @@ class EnumType(NamedType):
         return self.value_type
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also for the type of any enumeration."""
+        """Return True also for `AnyEnumType`, the supertype of all enumerations."""
         return isinstance(other, AnyEnumType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of

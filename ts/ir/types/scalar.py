@@ -38,28 +38,28 @@ class NumericType(Type):
 
 
 class IntType(NumericType):
-    """64-bit signed integer."""
+    """Type of 64-bit signed integers."""
 
     __slots__ = ()
     _spelling = "int"
 
 
 class FloatType(NumericType):
-    """Float of double precision."""
+    """Type of floats, which have double precision."""
 
     __slots__ = ()
     _spelling = "float"
 
 
 class ComplexType(NumericType):
-    """Complex number of two floats of double precision."""
+    """Type of complex numbers, which consist of two floats of double precision."""
 
     __slots__ = ()
     _spelling = "complex"
 
 
 class BoolType(Type):
-    """Boolean; not a ``Scalar``, unlike Python's `bool`, which is an int."""
+    """Type of booleans; not a ``Scalar``, unlike Python's `bool`, which is an int."""
 
     __slots__ = ()
     mutable = False
@@ -67,7 +67,7 @@ class BoolType(Type):
 
 
 class StringType(Type):
-    """Immutable string."""
+    """Type of strings, which are immutable."""
 
     __slots__ = ()
     mutable = False
@@ -82,7 +82,7 @@ class NoneType(Type):
 
 
 class DeviceObjType(Type):
-    """Device such as ``cuda:0``; spelled ``Device`` in schemas."""
+    """Type of devices such as ``cuda:0``; spelled ``Device`` in schemas."""
 
     __slots__ = ()
     mutable = False
@@ -90,7 +90,7 @@ class DeviceObjType(Type):
 
 
 class StreamObjType(Type):
-    """CUDA stream; spelled ``Stream`` in schemas."""
+    """Type of CUDA streams; spelled ``Stream`` in schemas."""
 
     __slots__ = ()
     mutable = False
@@ -98,42 +98,42 @@ class StreamObjType(Type):
 
 
 class GeneratorType(Type):
-    """Random generator, mutable as its state advances."""
+    """Type of random generators, which are mutable because their state advances."""
 
     __slots__ = ()
     _spelling = "Generator"
 
 
 class StorageType(Type):
-    """Memory of a tensor."""
+    """Type of storages, the memory of tensors."""
 
     __slots__ = ()
     _spelling = "Storage"
 
 
 class QuantizerType(Type):
-    """Quantization parameters of a tensor."""
+    """Type of the quantization parameters of a tensor."""
 
     __slots__ = ()
     _spelling = "Quantizer"
 
 
 class QSchemeType(Type):
-    """Quantization scheme, such as per-tensor affine."""
+    """Type of quantization schemes, such as per-tensor affine."""
 
     __slots__ = ()
     _spelling = "QScheme"
 
 
 class CapsuleType(Type):
-    """Opaque object of C++, as `torch.classes` operators use."""
+    """Type of opaque C++ objects, which operators of `torch.classes` use."""
 
     __slots__ = ()
     _spelling = "Capsule"
 
 
 class PyObjectType(Type):
-    """Python object that a script passes on without using it."""
+    """Type of Python objects that a script passes on without using them."""
 
     __slots__ = ()
     _spelling = "PyObject"
@@ -164,7 +164,7 @@ class MemoryFormatType(Type):
 
 
 class SymIntType(Type):
-    """Symbolic size, an int in compiled code."""
+    """Type of symbolic sizes, which are ints in compiled code."""
 
     __slots__ = ()
     mutable = False
@@ -172,7 +172,7 @@ class SymIntType(Type):
 
 
 class SymFloatType(Type):
-    """Symbolic float, a float in compiled code."""
+    """Type of symbolic floats, which are plain floats in compiled code."""
 
     __slots__ = ()
     mutable = False
@@ -180,7 +180,7 @@ class SymFloatType(Type):
 
 
 class SymBoolType(Type):
-    """Symbolic condition, a bool in compiled code."""
+    """Type of symbolic conditions, which are bools in compiled code."""
 
     __slots__ = ()
     mutable = False
@@ -188,14 +188,14 @@ class SymBoolType(Type):
 
 
 class AnyListType(Type):
-    """List with any element type; annotation ``list`` in `isinstance`."""
+    """Type of lists with any element type; spelled ``list`` in `isinstance`."""
 
     __slots__ = ()
     _spelling = "list"
 
 
 class AnyTupleType(Type):
-    """Tuple with any element types; annotation ``tuple`` in `isinstance`."""
+    """Type of tuples with any element types; spelled ``tuple`` in `isinstance`."""
 
     __slots__ = ()
     _spelling = "tuple"

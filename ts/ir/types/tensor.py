@@ -132,7 +132,7 @@ class TensorType(Type):
         return self.with_(sizes=sizes)
 
     def with_device(self, device: object) -> TensorType:
-        """Return a copy with this device, a string or a device object."""
+        """Return a copy with the device `device`, a string or a device object."""
         return self.with_(device=str(device))
 
     def dim(self) -> int | None:
