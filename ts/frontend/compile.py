@@ -92,7 +92,7 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # raised instead of later errors, which may be consequences of these
+    if emitter.noted.errors:  # raised instead of a later error, which may be their consequence
         raise combine_errors(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)

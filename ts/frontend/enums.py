@@ -80,7 +80,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
 
 
 def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
-    """Create an enum class with these members; raise CompilationError for names reserved by Python."""
+    """Create an enum class with the given members; raise CompilationError for names reserved by Python."""
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]

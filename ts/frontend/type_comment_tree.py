@@ -65,7 +65,7 @@ class _Parser:
         return "decl", ("list", *parameter_trees), ("option", *result)
 
     def sequence(self, opening: str, closing: str) -> list[Tree]:
-        """Read types between brackets."""
+        """Read a comma-separated list of types between the brackets `opening` and `closing`."""
         self.expect(opening)
         types: list[Tree] = []
         while not self.accept(closing):

@@ -297,7 +297,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
 
 
 def refine(em: Emitter, range: SourceRange, refinements: Sequence[Refinement]) -> None:
-    """Insert casts that refine the types of variables at this point."""
+    """Insert casts at the insertion point, which refine the types of variables."""
     for name, type in refinements:
         em.scope.set(range, name, em.unchecked_cast(em.variable(name, range), type))
 

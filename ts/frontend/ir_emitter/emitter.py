@@ -246,7 +246,7 @@ class Emitter:
         return [] if type is None else [*type.attributes, *type.methods]
 
     def names(self) -> set[str]:
-        """Return all names visible at this point."""
+        """Return all names that are visible in the current scope."""
         names = set(GLOBALS)
         for variables in self.resolver.scopes:
             names.update(variables)

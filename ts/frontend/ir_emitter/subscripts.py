@@ -95,7 +95,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, base.as_value(em, base_range), None, index_value))
     position = index_value.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
-        base.as_value(em, base_range)  # raises an error, because programs cannot index these values
+        base.as_value(em, base_range)  # raises an error: programs cannot index `range` and `zip` objects
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     if hint is not None:

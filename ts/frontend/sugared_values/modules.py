@@ -473,7 +473,7 @@ class StaticModuleDict(StaticModuleList):
         return em.constant(len(self.module.entries()), range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return the entry of a literal key."""
+        """Return the entry for key `index` of the container, as `ModuleValue.getitem` does."""
         return self.module.getitem(em, range, index)
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
