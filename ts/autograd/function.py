@@ -190,7 +190,7 @@ class Function(_OneLevel):
 def _by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Bind all arguments, with defaults, to the positions that `backward` uses."""
+    """Return all arguments by position, with defaults, because `backward` returns gradients by position."""
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:

@@ -160,7 +160,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
-        """Return a new block with the same mode; constructing it sets the mode."""
+        """Return a new context manager with the same mode; its constructor already sets the mode."""
         return set_grad_enabled(self.mode)
 
 

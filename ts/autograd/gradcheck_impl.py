@@ -47,7 +47,7 @@ class Options(NamedTuple):
 
 
 class RealFunction(NamedTuple):
-    """Function whose results or arguments are real; `check` compares its gradients separately."""
+    """Checked function, or its real or imaginary part, whose gradients `check` compares separately."""
 
     function: Function
     inputs: tuple[Any, ...]
@@ -374,7 +374,7 @@ def _in_detail(real_function: RealFunction, options: Options, i: int, result: in
 
 
 def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
-    """Check that zero gradients of results give zero gradients, with the metadata of the arguments."""
+    """Check that zero gradients of results give zero gradients of arguments, with equal metadata."""
     if not results:
         return
     leaves = [inputs[i] for i in differentiable_indices(inputs)]

@@ -70,7 +70,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Context manager in which entering `saved_tensors_hooks` raises a RuntimeError with this message."""
+    """Context manager in which entering `saved_tensors_hooks` raises RuntimeError(error_message)."""
     previous_message = forbid_hooks(error_message)
     try:
         yield
@@ -79,7 +79,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """Clones of saved tensors, unaffected by in-place writes; they are freed with their nodes."""
+    """Clones of saved tensors, unaffected by in-place writes; each is freed with the node that saved it."""
 
     def __init__(self) -> None:
         self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()

@@ -67,7 +67,7 @@ class profile:
         return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """Return the sum of all events."""
+        """Return the times and counts summed over all events."""
         return self.function_events.total_average()
 
     def table(self, *args: Any, **kwargs: Any) -> str:
