@@ -304,7 +304,7 @@ class Tracer:
             as_tensor = wraps and parameter.name == "other"
             inputs.append(self._argument(parameter.kind, value, raw, as_tensor))
         if op.name == "aten::copy_":
-            inputs[-1].node().range = None  # as in PyTorch
+            inputs[-1].node().range = None  # as in PyTorch, the last constant has no source location
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
