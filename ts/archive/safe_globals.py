@@ -18,7 +18,7 @@ _safe: list[SafeGlobal] = []
 
 
 def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
-    """Add classes and functions to the allowlist; an item (object, name) is allowed under this full name."""
+    """Add classes and functions to the allowlist; in a pair (object, name), `name` is the name in files."""
     for each in safe_globals:
         if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
             raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")

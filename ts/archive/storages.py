@@ -99,7 +99,7 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _root(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that owns the memory of a view; if that is not one contiguous block, return a copy."""
+    """Return the array that owns the memory of a view; return a copy if the memory is not contiguous."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
