@@ -80,7 +80,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
     changed = False
     while run_pipeline(graph, passes):
         changed = True
-    if changed and numerics:  # as in PyTorch, only after folding
+    if changed and numerics:  # as in PyTorch, dead code is eliminated only after changes
         eliminate_dead_code(graph)
     return changed
 

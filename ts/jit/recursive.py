@@ -44,7 +44,7 @@ def clear_class_registry() -> None:
 
 
 def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
-    """Return the state of a module; each tensor occurs once, under its first name."""
+    """Return the state dict of a module, in which each tensor occurs once, under its first name."""
     seen: set[int] = set()
     state: OrderedDict[str, Any] = OrderedDict()
     for name, value in module.state_dict(keep_vars=True).items():

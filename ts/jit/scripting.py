@@ -230,7 +230,7 @@ class CompilationUnit:
                 raise for_users(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
-        """Compile source that `fn.code` printed; return False if it does not compile as such."""
+        """Compile source that `fn.code` printed; return False if `lang` is no valid printed source."""
         from ts.frontend.compile import compile_all
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
