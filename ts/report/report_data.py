@@ -343,7 +343,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw_event: Event, event: FunctionEvent) -> bool:
-    """Return True if a bytecode instruction called this operator; False for calls within an operator."""
+    """Return True if a bytecode instruction called the operator; False for calls within an operator."""
     enclosing = event.cpu_parent
     while enclosing is not None and enclosing.kind != "operator":
         enclosing = enclosing.cpu_parent
