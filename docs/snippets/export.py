@@ -27,7 +27,7 @@ assert y.shape == (10, 2)
 # --8<-- [start:core]
 core = program.run_decompositions()
 print([str(node.target) for node in core.graph.nodes if node.op == "call_function"])
-print(core.graph_signature.buffers_to_mutate)  # what is written is among the results
+print(core.graph_signature.buffers_to_mutate)  # new values of buffers are results
 # --8<-- [end:core]
 assert list(core.graph_signature.buffers_to_mutate.values()) == ["calls"]
 

@@ -43,7 +43,7 @@ from ts.ir.graph import Graph
 
 
 def double_by_adding(graph: Graph) -> bool:
-    """``x * 2`` of an int becomes ``x + x``; says whether it changed anything."""
+    """Replace ``x * 2`` of an int by ``x + x``; return True if the graph changed."""
     changed = False
     for node in graph.find_all_nodes("aten::mul"):
         x, factor = node.inputs()
@@ -64,7 +64,7 @@ def doubled(n: int) -> int:
 
 graph = doubled.graph.copy()
 assert double_by_adding(graph)
-graph.lint()  # raises where the graph is not valid any more
+graph.lint()  # raises an error if the graph is invalid
 print(graph)
 # --8<-- [end:pass]
 assert "aten::add" in str(graph) and "aten::mul" not in str(graph)
@@ -116,6 +116,6 @@ assert aliases.may_alias(view.output(), next(iter(graph.inputs())))
 
 # --8<-- [start:by_name]
 graph = writes.graph.copy()
-ts._C._jit_pass_cse(graph)  # as PyTorch's programs call it; says whether it changed anything
+ts._C._jit_pass_cse(graph)  # returns True if the graph changed
 ts._C._jit_pass_dce(graph)
 # --8<-- [end:by_name]

@@ -43,7 +43,7 @@ torch.sparse.mm(adjacency, torch.randn(3, 8)).sum().backward()  # weights.grad h
 table = torch.nn.Embedding(1000, 16, sparse=True)
 optimizer = torch.optim.SparseAdam(table.parameters())
 table(torch.tensor([3, 7])).square().sum().backward()
-optimizer.step()  # changes rows 3 and 7 alone
+optimizer.step()  # changes only rows 3 and 7
 # --8<-- [end:sparse]
 assert weights.grad.shape == (3,) and table.weight.grad.is_sparse
 

@@ -33,7 +33,7 @@ print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=5))
 assert "aten::roll" in prof.key_averages().table()
 
 # --8<-- [start:memory]
-print(smooth.peak_memory(x, 20))  # bytes beside the arguments
+print(smooth.peak_memory(x, 20))  # bytes in addition to the arguments
 # --8<-- [end:memory]
 assert smooth.peak_memory(x, 20) > 0
 

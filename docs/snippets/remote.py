@@ -19,17 +19,17 @@ def squares(x: torch.Tensor) -> torch.Tensor:
 options = rpc.TensorPipeRpcBackendOptions(init_method=f"tcp://127.0.0.1:{PORT}")
 rpc.init_rpc(
     "worker0", rank=0, world_size=1, rpc_backend_options=options
-)  # the others: "worker1", rank=1 ...
+)  # other processes: "worker1", rank=1 ...
 
 x = torch.arange(4.0)
 rpc.rpc_sync("worker0", torch.add, args=(x, 1))  # tensor([1., 2., 3., 4.])
-future = rpc.rpc_async("worker0", squares, args=(x,))  # the code travels with the first call
+future = rpc.rpc_async("worker0", squares, args=(x,))  # the first call sends the code
 future.wait()  # tensor(14.)
-rref = rpc.remote("worker0", squares, args=(x,))  # an RRef: the result stays there
+rref = rpc.remote("worker0", squares, args=(x,))  # an RRef: the result stays in worker0
 rref.to_here()  # tensor(14.)
-rref.rpc_sync().add(1)  # tensor(15.), computed there
+rref.rpc_sync().add(1)  # tensor(15.), computed in worker0
 
-rpc.shutdown()  # when all have called it
+rpc.shutdown()  # waits until all processes have called it
 # --8<-- [end:calls]
 
 assert future.wait() == 14
@@ -68,7 +68,7 @@ def predict(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return (weight * x).sum()
 
 
-weight = rpc.RRef(torch.zeros(4, requires_grad=True))  # or one that another process made
+weight = rpc.RRef(torch.zeros(4, requires_grad=True))  # or an RRef from another process
 optimizer = DistributedOptimizer(optim.SGD, [weight], lr=0.05)
 with dist_autograd.context() as context_id:
     prediction = rpc.rpc_sync("worker0", predict, args=(weight.to_here(), x))
@@ -87,7 +87,7 @@ from ts.distributed import LocalCluster
 with LocalCluster(workers=2, seconds=10, bytes="256M") as cluster:
     cluster.join("me")  # as init_rpc("me", ...) with init_method=cluster.address
     first = rpc.rpc_sync("worker0", squares, args=(x,))  # tensor(14.)
-    sums = list(torch.distributed.map(squares, [x, x + 1, x + 2]))  # by both workers
+    sums = list(torch.distributed.map(squares, [x, x + 1, x + 2]))  # computed by both workers
 # --8<-- [end:cluster]
 
 with LocalCluster(workers=1) as cluster:
