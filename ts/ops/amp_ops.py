@@ -57,7 +57,7 @@ def _update_scale(
 ) -> Array:
     """Update the scale: decrease it after inf or nan, increase it after `interval` steps without them.
 
-    It is not increased to infinity.
+    The scale is not increased to infinity.
     """
     _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
     _check(xp, "current_scale", self)

@@ -115,7 +115,10 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
     side_effect=True,
 )
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
-    """Constrain a dynamic size to [`min`, `max`], with default `min` 0; RuntimeError if `max` <= 2."""
+    """Constrain a dynamic size to [`min`, `max`], with default `min` 0.
+
+    Raise RuntimeError if `max` <= 2.
+    """
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
     _constrain(size, 0 if min is None else min, max)

@@ -1,6 +1,6 @@
 """Scaled dot-product attention.
 
-In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or causality; out: (..., L, V).
+In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or the flag `is_causal`; out: (..., L, V).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _scaled_dot_product_attention(
     elif attn_mask is not None:
         weight = weight + attn_mask
     peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
-    if attn_mask is not None:  # if all keys of a query are masked, its weights are 0, not NaN
+    if attn_mask is not None:  # the weights of a query are 0, not NaN, if all keys are masked for this query
         peak = xp.where(peak == -math.inf, 0, peak)
     weight -= peak
     xp.exp(weight, out=weight)
@@ -258,7 +258,7 @@ def _transformer_encoder_layer(
 def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
     """Return False: padded tensors cannot become nested tensors, which `ts` does not support.
 
-    Transformer encoders call this operator first; if it returns False, they run their layers with the mask.
+    Transformer encoders call this operator first, and run their layers with the mask if the result is False.
     """
     return False
 

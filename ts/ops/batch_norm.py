@@ -232,7 +232,7 @@ def _native_batch_norm_backward(
     eps: float,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; a gradient that the mask does not request is empty."""
+    """Return gradients of input, weight and bias; those that `output_mask` does not request are empty."""
     channels = input.shape[1] if input.ndim > 1 else 0
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:

@@ -127,7 +127,7 @@ def complex_dtype(dtype: DType) -> DType:
 
 
 def real_dtype(dtype: DType) -> DType:
-    """Return the dtype of the absolute value of `dtype`."""
+    """Return the dtype of absolute values of numbers of dtype `dtype`."""
     return _REAL_OF.get(dtype, dtype)
 
 
@@ -185,7 +185,7 @@ def result_type(*operands: Any) -> DType:
 def can_cast(source: DType, target: DType) -> bool:
     """Return whether in-place and `out=` writes may cast `source` to `target`.
 
-    They must not cast to a lower category, such as float to int.
+    A cast to a lower category, such as from float to int, is not allowed.
     """
     a, b = CATEGORY_OF[source], CATEGORY_OF[target]
     if a == COMPLEX:
@@ -419,7 +419,8 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 def settled(index: Array) -> Array:
     """Return a copy of indices, counts or a mask, made before they are validated.
 
-    NumPy reads them again after the validation; without a copy, other threads could change them in between.
+    NumPy reads the array again after the validation; without a copy, other threads could change it in
+    between.
     """
     return index.copy()
 

@@ -140,7 +140,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
 
 
 def _is_supported(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Return whether PyTorch's operator supports complex32 for these arguments."""
+    """Return whether PyTorch's operator supports complex32 for the arguments `args`."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
     if name.endswith("_copy"):  # operators that copy a view, such as `select_copy`, support all dtypes

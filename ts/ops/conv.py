@@ -271,7 +271,7 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
     """Return the weight gradient (filters, channels per group, *kernel), computed in image batches.
 
-    `g` is not transposed: its windows slide over `windowed`, and `other` has the shape of its result.
+    `g` is not transposed: its windows slide over `windowed`, and `other` has the shape of the result of `g`.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
@@ -308,7 +308,7 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """Return the gradients of input, weight and bias; a gradient that the mask does not request is empty."""
+    """Return the gradients of input, weight and bias; those that `output_mask` excludes are empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     expected_shape = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.same(grad_output.shape, expected_shape):

@@ -127,7 +127,7 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def created(*args: Any) -> float:
-    """Return the number of elements of a new tensor, from its size or a tensor that it is like; 0 on meta."""
+    """Return the number of elements of a new tensor, from its size or template; 0 on the meta device."""
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
     shape = sizes(args)
@@ -197,7 +197,7 @@ def multiplications(*args: Any) -> float:
 
 
 def products(*args: Any) -> float:
-    """Return nanoseconds of a matrix product; with a vector operand, at least the time to read both."""
+    """Return nanoseconds of a matrix product; for a vector, at least the time to read both operands."""
     operands = tensors(args)[-2:]
     if not operands:
         return 0
@@ -281,7 +281,7 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
     """Return the cost of `einsum`, by the index-space sizes of its pairwise contractions.
 
-    For a single operand, it is proportional to the number of elements.
+    For a single operand, the cost is proportional to the number of elements.
     """
     tensor_operands = tensors([operands])
     input_subscripts, arrow, output_subscripts = equation.replace(" ", "").partition("->")

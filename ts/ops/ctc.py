@@ -276,7 +276,7 @@ def _ctc_loss_backward(
 ) -> Array:
     """Return the gradient of the scores before log_softmax.
 
-    It is the probability of each label minus its posterior occupancy.
+    At each time step, it is the probability of a label minus the label's posterior probability.
     """
     logs = _check_logs(log_probs, targets, blank)
     input_sizes = _lengths_of("input_lengths", input_lengths)

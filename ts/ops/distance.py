@@ -80,7 +80,10 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 
 def _by_products(x1: Array, x2: Array) -> bool:
-    """Return whether PyTorch computes these distances by matrix products; symbolic sizes add a guard."""
+    """Return whether PyTorch computes the distances of `x1` and `x2` by matrix products.
+
+    For symbolic sizes, the condition becomes a guard.
+    """
     # Not `or`, so that both guards are recorded
     return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)
 

@@ -1,7 +1,8 @@
 """Creation: arrays from shapes, ranges and other arrays' shapes.
 
 In: sizes, a ScalarType or None (the default dtype), layout, device, pin_memory; out: a new array.
-The dispatcher chooses the backend from the device argument, so kernels see only its namespace.
+The dispatcher chooses the backend from the device argument, so kernels receive only the array namespace of
+this backend.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ UNARY = (
 _SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
 _LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
 
-# (name and overload, parameters after `self`, functional and in-place operator for each tensor)
+# Rows (name and overload, parameters after `self`, functional and in-place operator for each tensor)
 BINARY = (
     ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
     ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),

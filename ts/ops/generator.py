@@ -34,14 +34,17 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another 
     """
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return whether `n` normal numbers are drawn in blocks; `without_gaps` means contiguous memory."""
+        """Return whether `n` normal numbers for a tensor are drawn in blocks.
+
+        `without_gaps` is True if the memory of the tensor is contiguous.
+        """
         return n >= 16 and without_gaps
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
 
         If `n` is not a multiple of 16, a block for the last 16 numbers is drawn and overwrites the end of the
-        previous block.  For `narrow` dtypes, the overwritten numbers are not drawn at all.
+        previous block. If `narrow`, which means a 16-bit dtype, the overwritten numbers are not drawn at all.
         """
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals
@@ -71,7 +74,7 @@ def fresh_seed() -> int:
 
 
 def on_host(stream: Any) -> CpuStream:
-    """Return `stream` if it is a CPU stream; else a new CPU stream that a number of `stream` seeds."""
+    """Return `stream` if it is a CPU stream; else a new CPU stream, seeded by a number from `stream`."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 

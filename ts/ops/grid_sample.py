@@ -28,7 +28,8 @@ ZEROS, BORDER, REFLECTION = 0, 1, 2
 def _pixel_positions(at: Array, size: int, align: bool) -> Array:
     """Map grid coordinates to pixel positions.
 
-    With `align`, -1 and 1 are the centers of the first and last pixel, otherwise their outer borders.
+    With `align`, -1 and 1 are the centers of the first and last pixel, otherwise the outer borders of these
+    pixels.
     """
     kind = at.dtype.type
     scaled = (at + kind(1)) * kind((size - 1) / 2 if align else size / 2)
@@ -151,7 +152,7 @@ def _gradients(
     align: bool,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return the gradients of images and grid; a gradient that the mask does not request is empty."""
+    """Return the gradients of images and grid; those that `output_mask` does not request are empty."""
     if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
@@ -261,7 +262,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *options: Any) -> list[ShapeAndDtype]:
-    """Return shape and dtype of both gradients; a gradient that the mask does not request is empty."""
+    """Return shape and dtype of the gradients of images and grid; unrequested gradients are empty."""
     _check_grid_size(input, grid)
     mask = options[3] if len(options) > 3 else (True, True)
     return [

@@ -277,7 +277,7 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
 def _check_pivots(name: str, pivots: Array, n: int) -> None:
     """Raise RuntimeError for invalid pivots, because LAPACK uses them as row numbers without a check.
 
-    They count from 1; the pivots of a 2 x 2 block are a pair of negative numbers.
+    Pivots count from 1; the pivots of a 2 x 2 block are a pair of negative numbers.
     """
     if not pivots.size:
         return

@@ -73,7 +73,7 @@ def _packed_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
 def _unpacked_shapes(
     LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> list[ShapeAndDtype]:
-    """Return shape and dtype of the permutation and both unpacked factors."""
+    """Return shape and dtype of the permutation, L and U."""
     _check_pivots(LU_pivots, unpack_pivots)
     *lead, m, n = LU_data.shape
     k, dtype = size_guards.smaller(m, n), LU_data.dtype

@@ -494,7 +494,10 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
 
 
 def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
-    """Replace `...` in the operands by letters if the output has no `...`: its dimensions are summed."""
+    """Replace `...` in the operands by letters if the output has no `...`.
+
+    The dimensions of `...` are then summed.
+    """
     inputs, arrow, output = equation.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return equation

@@ -219,7 +219,7 @@ def _native_layer_norm_backward(
     bias: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; a gradient that the mask does not request is empty."""
+    """Return gradients of input, weight and bias; those that `output_mask` excludes are empty."""
     axes = _last_axes(input, normalized_shape, weight, bias)
     lead = tuple(range(axes[0]))
     rows = math.prod(input.shape[: axes[0]])
@@ -254,7 +254,7 @@ def _fused_rms_norm_backward(
     weight: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input and weight; a gradient that the mask does not request is empty."""
+    """Return gradients of input and weight; those that `output_mask` excludes are empty."""
     axes = _last_axes(input, normalized_shape, weight, None)
     _check_gradient(grad_out, input, (rstd, math.prod(input.shape[: axes[0]])))
     wide = common.cast(xp, input, common.opmath(input.dtype))
@@ -366,7 +366,7 @@ def _native_group_norm_backward(
     group: int,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; a gradient that the mask does not request is empty."""
+    """Return gradients of input, weight and bias; those that `output_mask` excludes are empty."""
     counts = group > 0 and not C % group and min(N, C, HxW) >= 0
     if not counts or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(

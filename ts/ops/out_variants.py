@@ -186,7 +186,7 @@ def _check_dtype(result_dtype: common.DType, output_dtype: common.DType, rule: R
 
 
 def resized_output(target: Any, result: Any, resize_rule: str = LIKE_RESULT) -> Any:
-    """Return the array of an output resized to the shape of `result` by `resize_rule` (NEVER ...)."""
+    """Return the array of an output resized to the shape of `result` by `resize_rule` (LIKE_RESULT ...)."""
     shape = tuple(result.shape)
     if resize_rule == LIKE_RESULT:
         order = strides.preserve_format_strides(

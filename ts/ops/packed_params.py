@@ -227,7 +227,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
-        self.reduce_range = reduce_range  # True if PyTorch quantizes to half of the range
+        self.reduce_range = reduce_range  # True if PyTorch quantizes to half of the integer range
         rows = layers[0].weight.shape[0]
         if layers[1].weight.shape[0] != rows:
             raise ValueError("its layers have different numbers of outputs")

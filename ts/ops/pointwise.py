@@ -91,10 +91,10 @@ def binary(
 ) -> None:
     """Declare `aten::name` with its variants, and its `aliases`.
 
-    ufunc           the loop to run directly if the body is a function
+    ufunc           name of the ufunc whose loop is run directly, if the body is a function
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, if they are not promoted
-    numbers_first   the in-place and out= variants of Scalar precede those of Tensor in overload order
+    numbers_first   True if overload resolution tries the in-place and out= variants of Scalar before Tensor's
     fields          other record fields; `order` and `since` are not used for aliases
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)

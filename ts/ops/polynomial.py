@@ -25,7 +25,7 @@ Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
 STEPS = 1 << 16  # degrees above this number use the second closed form
-OVERFLOW_CHECK_INTERVAL = 256  # number of recurrence steps after which it ends if all values have overflowed
+OVERFLOW_CHECK_INTERVAL = 256  # recurrence steps between two checks whether all values have overflowed
 
 
 class Recurrence(NamedTuple):

@@ -37,7 +37,7 @@ class RecordFunction:
 
 
 def _require_record_function(record: Any) -> RecordFunction:
-    """Return `record`; TypeError if it is not a RecordFunction."""
+    """Return `record`; raise TypeError if it is not a RecordFunction."""
     if not isinstance(record, RecordFunction):
         raise TypeError(f"expected a value of type '{_CLASS_NAME}', not {type(record).__name__}")
     return record

@@ -1,4 +1,4 @@
-"""Random numbers of PyTorch's CPU streams, bit-identical for integer-defined distributions.
+"""Random numbers of PyTorch's CPU streams; random integers are bit-identical to PyTorch's.
 
 In: a Generator (None is the default one) and a shape; out: samples.
 

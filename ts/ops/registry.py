@@ -151,7 +151,7 @@ class OperatorRecord:
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
     overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
-    assignment: str = "tensor[indices] = tensor"  # alternative that the warning about such a tensor suggests
+    assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
@@ -263,7 +263,7 @@ class OutRecord(OperatorRecord):
         return make_out_spec(self.base.schema_text, self.overload, *self._outputs)
 
     @cached_property
-    def schema_text(self) -> str:  # type: ignore[override]  # PyTorch's text, as of any record
+    def schema_text(self) -> str:  # type: ignore[override]  # schema in PyTorch's syntax, as in other records
         """Schema text of the variant, derived from the schema of the base record."""
         return self.out_spec.schema_text
 
@@ -455,7 +455,7 @@ def _load_name(name: str) -> None:
 
 @contextmanager
 def _importing(families: Sequence[str]) -> Iterator[None]:
-    """Import families, then run the body; during both, lookups use the records declared so far."""
+    """Import families, then run the body; meanwhile, lookups use the records declared so far."""
     global _loading
     before, _loading = _loading, True
     try:

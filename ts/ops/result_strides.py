@@ -228,7 +228,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
 def _is_contiguous_as_required(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
     """Return whether x is contiguous and `rule` certainly requires this, which is the common case.
 
-    It is not certain for 4-dim arrays, because they may have channels-last order.
+    This is not certain for 4-dim arrays, which may have channels-last order.
     """
     if not x.flags.c_contiguous:
         return False

@@ -1,6 +1,7 @@
 """Scans along one dimension: running sums, products, extremes, differences, integrals.
 
-In: an array and a dimension; out: an array of the same shape (in `diff`, shorter by its order).
+In: an array and a dimension; out: an array of the same shape (for `diff`, shorter by the order of the
+difference).
 """
 
 from __future__ import annotations

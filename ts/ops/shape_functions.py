@@ -27,7 +27,7 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
-    """Return the kind of a shape rule as text for a table; `accepts_tensors`: its kernel accepts tensors."""
+    """Return the kind of a shape rule as text; `accepts_tensors` means that the kernel accepts tensors."""
     if accepts_tensors:
         return "of its tensors"
     if rule is None:

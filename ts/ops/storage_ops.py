@@ -176,7 +176,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     reshapes=True,
 )
 def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
-    """Resize an `out=` tensor; raise RuntimeError if its device differs."""
+    """Resize an `out=` tensor; raise RuntimeError if it is not on `device`."""
     if device.type != self.device.type:
         raise RuntimeError(f"Expected out tensor to have device {device}, but got {self.device} instead")
     resized: Tensor = self.resize_(*size)

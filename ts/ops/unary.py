@@ -71,9 +71,9 @@ def unary(
 ) -> None:
     """Declare `aten::name` with in-place (i) and out= (o) variants, and its `aliases`.
 
-    `no` contains the dtype kinds without a kernel, with error texts if they differ from the usual one.
-    `ufunc` is the name of the loop to run directly if the body is a function; `fields` are other record
-    fields.
+    `unsupported` contains the dtype kinds without a kernel, with error texts if they differ from the usual
+    one. `ufunc` is the name of the ufunc whose loop is run directly, if the body is a function; `fields` are
+    other record fields.
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):

@@ -195,7 +195,7 @@ def resample(
 def _invert_taps(xp: Any, taps: Taps, n: int) -> Taps:
     """Return for each source element the outputs that read it, and their weights.
 
-    Elements with fewer outputs get additional ones of weight 0.
+    An element with fewer outputs than others gets additional outputs of weight 0.
     """
     index, weight = taps
     outputs = xp.repeat(xp.arange(index.shape[0]), index.shape[1])

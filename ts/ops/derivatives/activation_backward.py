@@ -169,7 +169,7 @@ derive(
 
 
 def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Return the second derivative of GLU for both halves."""
+    """Return the second derivative of GLU with respect to both halves of its input."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)

@@ -1,4 +1,4 @@
-"""Derivatives of tensor constructors; most constructors have none, because they read no elements."""
+"""Derivatives of tensor constructors; most constructors read no elements, so they have no derivative."""
 
 from __future__ import annotations
 

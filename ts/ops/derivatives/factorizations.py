@@ -74,7 +74,7 @@ def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
 
 
 def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
-    """Return the gradient of the matrix of a linear system, from the gradient `of_b` of the other side."""
+    """Return the gradient of the matrix of a linear system, from the gradient `of_b` of the right side."""
     if vectors:
         return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
     return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)

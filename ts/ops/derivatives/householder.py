@@ -1,4 +1,4 @@
-"""Derivatives of products of Householder reflectors; `geqrf`, which returns reflectors, has none."""
+"""Derivatives of products of Householder reflectors; `geqrf` has no derivative."""
 
 from __future__ import annotations
 

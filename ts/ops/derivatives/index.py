@@ -1,4 +1,4 @@
-"""Derivatives of indexing: elements read several times get the sum of gradients, overwritten ones zero.
+"""Derivatives of indexing: an element gets the sum of the gradients of all its reads, or 0 if overwritten.
 
 In formulas of in-place operators without a functional variant, `self` is the argument before the write.
 """
@@ -29,7 +29,7 @@ derive(
 
 
 def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
-    """Return the gradient of the input of `gather`, sparse with `sparse_grad`."""
+    """Return the gradient of the input of `gather`, as a sparse tensor if `sparse_grad`."""
     if not sparse_grad:
         return grad.new_zeros(sizes).scatter_add(dim, index, grad)
     if index.dim() == 0:

@@ -106,9 +106,9 @@ compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Return the gradient of `self` for `maximum`: `grad` where it is larger, or NaN in either operand.
+    """Return the gradient of `self` for `maximum`: `grad` where `self` is larger or an operand is NaN.
 
-    For equal elements, it is half of `grad`.
+    For equal elements, the gradient is half of `grad`.
     """
     return ts.where(self == other, grad / 2, ts.where(self < other, 0, grad))
 

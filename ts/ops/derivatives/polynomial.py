@@ -1,4 +1,4 @@
-"""Derivatives of orthogonal polynomials: none, as in PyTorch."""
+"""Orthogonal polynomials, which have no derivatives, as in PyTorch."""
 
 from __future__ import annotations
 

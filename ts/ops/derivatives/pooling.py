@@ -1,4 +1,4 @@
-"""Derivatives of pooling: the gradient of a window is that of its maximum, or is divided among its elements.
+"""Derivatives of pooling: a window's gradient goes to its maximum, or equally to all its elements.
 
 As in PyTorch, 1-d pooling is computed as 2-d pooling, and max pooling by the variant that returns indices.
 """

@@ -1,4 +1,4 @@
-"""Derivatives of fake quantization (straight-through estimator): the gradient, but zero out of the range."""
+"""Derivatives of fake quantization (straight-through estimator): gradients are 0 outside of the range."""
 
 from __future__ import annotations
 

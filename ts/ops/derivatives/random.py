@@ -1,4 +1,4 @@
-"""Derivatives of random tensor factories such as `rand_like`, whose template tensor has none."""
+"""Derivatives of random tensor factories such as `rand_like`, whose template tensor has no gradient."""
 
 from __future__ import annotations
 

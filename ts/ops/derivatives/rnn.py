@@ -12,7 +12,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 # ---------------------------------------------------------------------------------------- cells
 #
-# `given` is the input's contribution to the gates; only an LSTM has a cell state.
+# `input_gates` is the contribution of the input to the gates. Only an LSTM uses the cell state `cell`.
 
 
 def _step(

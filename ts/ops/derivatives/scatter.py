@@ -66,7 +66,8 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of `scatter_reduce` with "prod".
 
-    The factor is the quotient of result and element; for zeros, it is the product of the other elements.
+    The derivative of the product is the quotient of result and element; for an element 0, it is the product
+    of the other elements.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0

@@ -35,7 +35,7 @@ def of_storage(
     """Return the gradient of a tensor whose storage was read by `as_strided` with other sizes and strides.
 
     Gradients of view elements at one storage location are summed. If several elements of the tensor are at
-    one location, each of them gets an equal share of its gradient.
+    one location, each of them gets an equal share of the gradient of this location.
     """
     first = min(base_layout[2], view[2])
     count = (

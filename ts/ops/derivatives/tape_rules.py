@@ -104,7 +104,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return a formula parameter's kind and index, and whether its tensor may be a Python number."""
+    """Return kind and index of a formula parameter, and whether its value may be a Python number."""
     names = list(inputs.parameters)
     if read.fact:  # a property, such as a size; the returned index counts arguments first, then results
         everything = [*names, *(result.name for result in inputs.results)]

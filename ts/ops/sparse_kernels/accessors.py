@@ -91,7 +91,7 @@ def _check_compressed(
         condition = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
         raise RuntimeError(f"`{condition}` is not satisfied.")
     nnz = len(plain)
-    # Check before subtracting, because differences may overflow
+    # Check the order of the pointers before subtracting them, because differences may overflow
     in_order = bool((pointers[1:] >= pointers[:-1]).all())
     if not in_order or (nnz > others and np.diff(pointers).max() > others):
         n = "ncols" if rows else "nrows"

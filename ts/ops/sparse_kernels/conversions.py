@@ -265,7 +265,7 @@ def new_zeros(
 
 
 def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the new array of `zero_`.
+    """Return the array that `zero_` assigns to the tensor of `self`.
 
     It is a COO array without elements, or a CSR or CSC array with zeros at its stored indices.
     """
@@ -275,7 +275,7 @@ def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Return the new array of `copy_`: the elements of `src`, in the dtype of `self`."""
+    """Return the array that `copy_` assigns to the tensor of `self`: `src` in the dtype of `self`."""
     if not (isinstance(self, SparseArray) and isinstance(src, SparseArray)):
         raise RuntimeError(
             "copy_() between dense and sparse Tensors is not implemented! Found self type = "

@@ -69,7 +69,7 @@ def matrix_product(sparse: CooArray, other: Any) -> Any:
 
 
 def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, table_rows: Any) -> None:
-    """Compute `target[rows[k]] += factors[k] * table[picked[k]]` for all k, in blocks of bounded size."""
+    """Compute `target[rows[k]] += factors[k] * table[table_rows[k]]` for all k, in bounded blocks."""
     if not len(rows) or not target.shape[-1]:
         return
     order = None

@@ -68,7 +68,7 @@ def convolve(
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
     joined = joined.flatten(1, 2)  # (examples, channels of all batch elements)
-    output = ts.convolution(joined, merge_batch(weight), None, *options[:5], groups * size)  # type: ignore[call-arg]  # five
+    output = ts.convolution(joined, merge_batch(weight), None, *options[:5], groups * size)  # type: ignore[call-arg]  # mypy does not know the number of options
     return split_batch(output, size, 1)
 
 

@@ -207,7 +207,7 @@ DIFFERENT_IN_ONE = (
 
 
 def draws(record: OperatorRecord, args: list[Any]) -> bool:
-    """Return whether a random operator draws numbers for these arguments."""
+    """Return whether a random operator draws numbers for the arguments `args`."""
     for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
             p.name in ("train", "training") and x is False
@@ -250,7 +250,7 @@ def run_random(call: Call) -> tuple[Any, bool]:
 def _run_random_once(call: Call) -> tuple[Any, bool]:
     """Draw random numbers once and share them across the batch.
 
-    Raise RuntimeError if they depend on batched values.
+    Raise RuntimeError if the numbers depend on batched values.
     """
     first = [one_of(x) if call.batch_flags[i] is True else x for i, x in enumerate(call.values)]
     if call.record.name.endswith("_like"):
