@@ -59,7 +59,7 @@ class BackwardHooks:
         return args
 
     def leave(self, result: Any) -> Any:
-        """Pass the result through an autograd node that calls the pre-hooks with the gradients."""
+        """Pass the result through an autograd node that calls the backward pre-hooks with its gradients."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -172,5 +172,5 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
             )
         for hook in hooks:
             bound_hook = partial(hook, module)
-            update_wrapper(bound_hook, hook)  # errors contain the name of the hook
+            update_wrapper(bound_hook, hook)  # so that error messages contain the name of the hook
             first.grad_fn.register_hook(bound_hook)

@@ -174,7 +174,7 @@ def is_lazy(param: Any) -> bool:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """Parameter without a shape (`LazyLinear`)."""
+    """Parameter without a shape, as in `LazyLinear`."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         """Return a parameter without a shape; `dtype` and `device` are the defaults of `materialize`."""

@@ -58,7 +58,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "unfold_fold": ("fold", "unfold"),
     "embeddings": ("embedding", "embedding_bag"),
 }  # fmt: skip
-_OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # operator names, by names of functions that differ
+_OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # function name -> operator name, if they differ
 OPERATORS: Final = (  # operators that PyTorch's `nn.functional` lists
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu",

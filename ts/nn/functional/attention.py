@@ -349,7 +349,7 @@ def _canonical_mask(
 ) -> Tensor | None:
     """Convert a mask to floats of dtype `target_type` to add to the scores.
 
-    Warn if the other mask's dtype differs.
+    Warn if `other_type`, the dtype of the other mask, differs.
     """
     if mask is None:
         return None

@@ -42,7 +42,7 @@ def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tenso
 
 
 def _repeat_number(value: Any, n: int) -> Any:
-    """Return a list that repeats a number `n` times; scripts convert such arguments implicitly."""
+    """Return a list that repeats a number `n` times; in scripts, this conversion is implicit."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 

@@ -69,7 +69,7 @@ class _NormBase(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]  # overridden below
+    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]  # overridden in subclasses
         raise NotImplementedError
 
     def extra_repr(self) -> str:

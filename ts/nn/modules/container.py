@@ -151,7 +151,7 @@ class Sequential(_IndexedContainer):
 
     __rmul__ = __mul__
 
-    def forward(self, input):  # type: ignore[no-untyped-def]  # annotated, it would take tensors only
+    def forward(self, input):  # type: ignore[no-untyped-def]  # annotations would restrict the input type
         for module in self:
             input = module(input)
         return input
@@ -171,7 +171,7 @@ class ModuleList(_IndexedContainer):
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
-    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # like `list.insert`
+    def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # returns None, like `list.insert`
         """Insert a module before index `index`."""
         modules = list(self)
         modules.insert(index, module)

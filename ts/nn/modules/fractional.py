@@ -50,7 +50,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
     _ndim = 2
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.fractional_max_pool2d(
             input,
             self.kernel_size,
@@ -66,7 +66,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
     _ndim = 3
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.fractional_max_pool3d(
             input,
             self.kernel_size,

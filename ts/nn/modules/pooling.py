@@ -39,7 +39,7 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """Maximum of every window over one dimension."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.max_pool1d(
             input,
             self.kernel_size,
@@ -54,7 +54,7 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """Maximum of every window over two dimensions."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.max_pool2d(
             input,
             self.kernel_size,
@@ -69,7 +69,7 @@ class MaxPool2d(_MaxPoolNd):
 class MaxPool3d(_MaxPoolNd):
     """Maximum of every window over three dimensions."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.max_pool3d(
             input,
             self.kernel_size,
@@ -265,21 +265,21 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Adaptive max pooling over one dimension: `output_size` windows."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Adaptive max pooling over two dimensions: `output_size` windows."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Adaptive max pooling over three dimensions: `output_size` windows."""
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 

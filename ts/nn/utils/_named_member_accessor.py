@@ -166,7 +166,7 @@ class NamedMemberAccessor:
         return swap_tensor(*self._owner(name), value, allow_missing=allow_missing)
 
     def get_tensors(self, names: Iterable[str]) -> list[Tensor]:
-        """Return the tensors with these names."""
+        """Return the tensors with the dotted names `names`."""
         return [self.get_tensor(name) for name in names]
 
     def set_tensors(self, names: Iterable[str], values: Iterable[Tensor]) -> None:
@@ -180,14 +180,14 @@ class NamedMemberAccessor:
             self.set_tensor(name, value)
 
     def del_tensors(self, names: Iterable[str]) -> None:
-        """Remove the tensors with these names."""
+        """Remove the tensors with the dotted names `names`."""
         for name in names:
             self.del_tensor(name)
 
     def swap_tensors(
         self, names: Iterable[str], values: Iterable[Tensor], allow_missing: bool = False
     ) -> list[Tensor]:
-        """Replace the tensors with these names; return the previous tensors."""
+        """Replace the tensors with the dotted names `names`; return the previous tensors."""
         pairs = zip(*_same_length(names, values), strict=True)
         return [self.swap_tensor(name, value, allow_missing=allow_missing) for name, value in pairs]
 

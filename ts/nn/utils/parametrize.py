@@ -190,7 +190,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Make the tensor a plain parameter or buffer again.
 
-    It has the parametrized value, or the original value if not `leave_parametrized`.
+    The tensor gets the parametrized value, or the original value if not `leave_parametrized`.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
