@@ -71,7 +71,7 @@ def create_file(size: int) -> int:
 
 
 def create_sealed_file(size: int) -> int:
-    """Return the descriptor of a new unnamed file with a sealed size; OSError if unsupported."""
+    """Return the descriptor of a new unnamed file with a sealed size; raise OSError if unsupported."""
     descriptor = os.memfd_create("ts", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
@@ -138,7 +138,7 @@ def _complete(mapping: Mapping, descriptor: int, path: str, start: int) -> Mappi
 
 
 def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
-    """Return an array over `size` bytes of a mapping's memory; ValueError if they are out of range."""
+    """Return an array over `size` bytes of a mapping's memory; raise ValueError for bytes out of range."""
     start = mapping.start + offset
     if size < 0 or offset < 0 or start + size > len(mapping):
         raise ValueError(f"{size} bytes at {offset} exceed the shared memory of {capacity(mapping)} bytes")
@@ -329,7 +329,7 @@ def _change_users(path: str, change: int) -> None:
 
 
 def _release(path: str, process: int) -> None:
-    """Release a mapping in process `process`, which counts as its user; forked children do not count."""
+    """Release a mapping of `process`, which counts as one user of the file; do nothing in forked children."""
     if process != os.getpid() or path not in _mapped_paths:
         return
     _mapped_paths[path] -= 1
@@ -357,7 +357,7 @@ def _release_all(process: int) -> None:
 
 
 def _forget_named_files() -> None:
-    """Clear the table in a forked child, because its mappings are counted for the parent."""
+    """Clear `_mapped_paths` in a forked child, whose mappings do not count as users of the files."""
     _mapped_paths.clear()
 
 

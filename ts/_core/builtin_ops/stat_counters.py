@@ -44,7 +44,7 @@ class LockingLogger(NoopLogger):
             self._sums[key] = total + value, count + 1
 
     def get_counter_val(self, key: str) -> int:
-        """Return the sum of the values added for `key`, or their integer mean, as set for the key."""
+        """Return the sum of the values added for `key`; the integer mean if its aggregation type is AVG."""
         with self._lock:
             total, count = self._sums.get(key, (0, 0))
             mean = self._kinds.get(key) is AggregationType.AVG

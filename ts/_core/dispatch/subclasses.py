@@ -27,7 +27,8 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# Python's operators do not call it either, because the operators of `ts` that they call do so.
+# The methods of Python's operators do not call `__torch_function__` either, because the operators of `ts`
+# that they call do so.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
@@ -74,7 +75,7 @@ def _property(member: Any) -> property:
     )
 
 
-# Functions whose results are not converted to the class.
+# Functions whose results are not converted to the tensor subclass.
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 

@@ -308,7 +308,8 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
 def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
     """Call rule(info, in_dims, *args) on whole batches, and return its results as batched tensors.
 
-    The rule must return (output, out_dims); RuntimeError is raised if their structures differ.
+    The rule must return (output, out_dims); RuntimeError is raised if the structures of `output` and
+    `out_dims` differ.
     """
     pairs = [
         [unwrap_batched(level, y) for y in x] if isinstance(x, list | tuple) else unwrap_batched(level, x)

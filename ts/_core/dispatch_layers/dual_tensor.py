@@ -210,7 +210,7 @@ def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Te
 
 
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """Replace inner tensor and tangent of `target` after an operator such as `t_`, which changes its view."""
+    """Replace inner tensor and tangent of `target` after an operator that changes its shape, such as `t_`."""
     layer: Any = of_level(target, level)
     layer_of_result = Dual(level, inner, tangent, layer.writes, layer.synced_writes)
     if not layer_of_result.hides_elements:

@@ -1,4 +1,6 @@
-"""Stack of the open transform levels of this thread, and dispatch of operators to them.
+"""Stack of the open transform levels of this thread, and dispatch of operators to these levels.
+
+A level is open from `push` to `pop`, for example during a call of a function that `vmap` returned:
 
 with push_level(run, wrap) as level:        inside of the block, tensors may have layers of this level
     with below_level(level):                operators run as if the level were not open
@@ -81,7 +83,7 @@ def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
 def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
     """Set the function that calls `__torch_dispatch__` handlers; it runs below function transforms.
 
-    It runs operators in threads for which `has_modes()` is True, and operators on tensors of the level
+    `run` runs the operators of threads for which `has_modes()` is True, and operators on tensors of the level
     SUBCLASSES.
     """
     global _run_dispatched, _has_modes
@@ -209,7 +211,8 @@ def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
     """Return a new tensor with `layer` around `x`, without history, as a view of `viewed` if given.
 
-    Writes to `x` count as writes to the new tensor.  If `of_batch`, its shape has no batch dimension.
+    Writes to `x` count as writes to the new tensor. If `of_batch`, the shape of the new tensor has no batch
+    dimension.
     """
     result = detached_array(x)
     if layer.hides_elements:

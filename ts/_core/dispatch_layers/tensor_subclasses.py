@@ -63,11 +63,11 @@ class SubclassLayer(Layer):
         return self._layout
 
     def element(self, x: Tensor) -> Any:
-        """Return the only element of `x` as a Python number, computed by its handler."""
+        """Return the only element of `x` as a Python number, computed by the handler of its class."""
         return operator("_local_scalar_dense")(x)
 
     def detach(self, x: Tensor) -> Tensor:
-        """Return the handler's result of `x.detach()`; RuntimeError if it is not a new tensor."""
+        """Return the handler's result of `x.detach()`; raise RuntimeError if it is not a new tensor."""
         with GradMode(False):
             result = operator("detach")(x)
         if not isinstance(result, Tensor) or result is x:

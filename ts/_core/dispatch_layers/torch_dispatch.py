@@ -115,7 +115,7 @@ def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
-    """Return the written arguments, and those in lists, whose class defines `__torch_dispatch__`."""
+    """Return the written tensors, also those in lists, whose class defines `__torch_dispatch__`."""
     parameters = op.signature.parameters
     of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
     return [x for x in _tensors(of_written) if is_dispatched(x)]

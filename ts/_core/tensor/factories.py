@@ -476,8 +476,7 @@ _NEW_SIGNATURES: Final = (
 def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the positional arguments of `Tensor(...)` or `Tensor.new(...)`, from keyword arguments.
 
-    `options` are the keyword arguments without `device`. Raise TypeError if they match no
-    signature.
+    `options` are the keyword arguments without `device`. Raise TypeError if the arguments match no signature.
     """
     if not options:
         return args
@@ -595,7 +594,7 @@ def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return np.can_cast(dtype, target, "safe") or (dtype.kind in "biu" and np.dtype(target).name in _WIDE)
 
 
-_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, but do not overflow
+_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers cannot overflow in these dtypes
 
 
 def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:

@@ -210,7 +210,7 @@ def sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_from_components(layout: Any, components: Any) -> Tensor:
-    """Create a sparse tensor from its indices, values and size; RuntimeError if inconsistent."""
+    """Create a sparse tensor from its indices, values and size; raise RuntimeError if inconsistent."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = components
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"

@@ -313,7 +313,7 @@ def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    caller = sys._getframe(2)  # the C pickler has no frame, so this is its caller
+    caller = sys._getframe(2)  # the C pickler has no frame, so this is the frame of its caller
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None
     register_reductions()
