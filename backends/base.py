@@ -139,15 +139,15 @@ class Backend:
     def own_kernel(self, record: Any) -> Kernel | None:
         """Return this backend's generated kernel for a record; None without generated kernel.
 
-        Used by `bind`.
+        `bind` calls this method.
         """
         return None
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
         """Return a function that runs a fusion group (`ts.fusion.program`); None if fusion is unsupported.
 
-        The function receives the inputs of the group and returns a dict from value numbers to arrays. It
-        contains the results, and the input of each epilogue that must run as a separate operator. The
+        The function receives the inputs of the group and returns a dict from value numbers to arrays. The
+        dict contains the results, and the input of each epilogue that must run as a separate operator. The
         function returns None if the operators must run one by one for these inputs.
         """
         return None

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-# Decompositions of outputs with more rows are not cached, because they store several numbers per row.
+# Decompositions of outputs with more rows are not cached, because a decomposition stores several numbers per
+# row.
 _MAX_CACHED_ROWS = 1 << 16
 
 
@@ -202,7 +203,7 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
-    """Return the gradient of the weight; call `general` if it is unsupported or not finite.
+    """Return the weight gradient; call `general` for unsupported dtypes or results that are not finite.
 
     Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
     """

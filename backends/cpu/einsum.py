@@ -113,7 +113,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the plan for operands with these shapes; None if NumPy must compute the einsum."""
+    """Return the plan for operands of the given shapes; None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(equation, shapes)
@@ -233,9 +233,9 @@ def _matrices(
 ) -> ContractionOperand:
     """Return the conversion of an operand to matrices.
 
-    One dimension of a matrix combines the subscripts `own`, the other the summed subscripts `inner`; the
-    order
-    of both is chosen so that the memory order of the operand is preserved if possible.
+    One dimension of a matrix combines the subscripts `own`, the other dimension combines the summed
+    subscripts `inner`. The order of these two dimensions is chosen so that the memory order of the operand is
+    preserved if possible.
     """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])

@@ -58,7 +58,7 @@ def to_device(x: Any) -> Any:
 
 
 def numpy_function(name: str) -> Callable[..., Any]:
-    """Return function `name` of NumPy, in FUNCTIONS, for device arrays; AttributeError for other names."""
+    """Return NumPy's function `name` for device arrays; raise AttributeError if it is not in FUNCTIONS."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'cupy' has no attribute '{name}'")
     target: Any = np

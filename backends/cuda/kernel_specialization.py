@@ -331,7 +331,7 @@ def _require(
     inputs: Sequence[Any],
     configs: dict[int, row_epilogues.EpilogueConfig],
 ) -> KernelRequirements:
-    """Return the requirements with these epilogues; values that separate epilogues read become results."""
+    """Return the requirements with the epilogues `configs`; values for separate epilogues become results."""
     unfused_operands = [
         operands[0]
         for value, (_, operands) in enumerate(group.epilogues, len(values))
@@ -413,7 +413,7 @@ def _number_uses(
 def _kernel_inputs(
     inputs: Sequence[Any], strides: dict[int, Shape], width: int, uses: Sequence[NumberUse]
 ) -> tuple[list[pointwise_codegen.KernelInput], list[Argument]]:
-    """Return the inputs as descriptions for the code generator, and those that become kernel arguments."""
+    """Return input descriptions for the code generator, and the inputs that become kernel arguments."""
     kernel_inputs: list[pointwise_codegen.KernelInput] = []
     arguments: list[Argument] = []
     for i, x in enumerate(inputs):
@@ -466,7 +466,7 @@ def _require_epilogues(
 def _require_chunk_combination(
     config: row_epilogues.EpilogueConfig, spec: pointwise_codegen.KernelSpec, inputs: int
 ) -> KernelRequirements:
-    """Return the requirements of a kernel that combines chunk results; these are appended to the inputs."""
+    """Return the requirements of a kernel that combines chunk results, which are appended to the inputs."""
     launch = row_epilogues.configure_chunk_launch(config, spec.index)
     blocks, threads, result = launch.blocks, launch.spec.block, (config.result, config.shape, None)
     counts = _typed_counts(spec, launch.counts)

@@ -152,7 +152,7 @@ class FusedGroupLauncher:
         return self.find_launch(values).run(values)
 
     def find_launch(self, values: Sequence[Any]) -> GroupLaunch:
-        """Return the plan for inputs with these dtypes, shapes, strides and alignments."""
+        """Return the plan for inputs with the dtypes, shapes, strides and alignments of `values`."""
         key = tuple(self._input_key(i, x) for i, x in enumerate(values))
         launch = self.launches.get(key)
         if launch is None:

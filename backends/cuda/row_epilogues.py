@@ -142,7 +142,7 @@ def _row_expression(record: Any, length: int, arguments: dict[str, Any]) -> str:
 
 
 def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
-    """Return the operator's result on the meta device; invalid arguments raise its error."""
+    """Return the operator's result on the meta device; invalid arguments raise the operator's error."""
     meta = get("meta")
     arguments = [meta.empty(x.shape, x.dtype) if isinstance(x, cupy.ndarray) else x for x in others]
     return record.kernel(meta.xp, meta.empty(operand.shape, operand.dtype), *arguments)
@@ -200,7 +200,7 @@ class RowLaunch:
 
 
 def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[EpilogueConfig]) -> RowLaunch:
-    """Return the launch configuration of a kernel that computes the elements and these epilogues."""
+    """Return the launch configuration of a kernel that computes the elements and the epilogues `configs`."""
     rows, length = configs[0].rows, configs[0].length
     if not configs[0].is_chunked:
         epilogues = [x.codegen_epilogue(x.expression, x.source, x.result) for x in configs]

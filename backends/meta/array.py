@@ -152,7 +152,7 @@ class MetaArray:
         """Return the result of indexing with arrays.
 
         The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent;
-        otherwise it comes first in the shape of the result.
+        otherwise the broadcast shape comes first in the shape of the result.
         """
         chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []

@@ -87,7 +87,7 @@ class SparseArray:
         )
 
     def __getitem__(self, index: Any) -> SparseArray:
-        """Return a shallow copy for the index `...`; TypeError for any other index."""
+        """Return a shallow copy for the index `...`; raise TypeError for any other index."""
         if index is not Ellipsis:
             raise TypeError(f"indexing of a sparse array is only supported by operators, got index {index!r}")
         copy: SparseArray = self.with_values(self.values)
