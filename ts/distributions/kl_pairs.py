@@ -37,7 +37,7 @@ def _infinite(p: Any, q: Any) -> Any:
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # the support of `_p` is unbounded
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_infinite)
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # can be below `scale` of Pareto
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # samples of `_p` can be below `scale` of Pareto
     register_kl(_p, Pareto)(_infinite)
 for _p in (Gumbel, Laplace, Normal):
     register_kl(_p, Exponential)(_infinite)

@@ -16,7 +16,7 @@ from ts.distributions.utils import lazy_property
 class LowRankMultivariateNormal(LocationCentered):
     """Normal distribution with covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
-    The inverse and the determinant of the covariance are computed by means of the small `capacitance` matrix
+    The inverse and the determinant of the covariance are computed by means of the small capacitance matrix
     I + W^T D^-1 W (Woodbury identity, matrix determinant lemma).
     """
 

@@ -15,7 +15,7 @@ from ts.distributions.transform import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
-    _InverseTransform,  # noqa: F401  # programs name it
+    _InverseTransform,  # noqa: F401  # programs use this private name
     identity_transform,
 )
 from ts.distributions.vector_transforms import (
