@@ -19,7 +19,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-MIN_CURVATURE_PRODUCT = 1e-10  # minimum of `step @ gradient_change` for a pair in the history
+MIN_CURVATURE_PRODUCT = 1e-10  # minimum dot product of step and gradient change for a pair in the history
 
 
 class LBFGS(Optimizer):

@@ -156,7 +156,7 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
         self._patch_step_function()
-        for group in self.param_groups:  # an older version wrote the pickle without new options
+        for group in self.param_groups:  # pickles of older versions lack newer options
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
 
@@ -410,8 +410,8 @@ def swap_in_optimizer_params_and_state(
 ) -> Iterator[None]:
     """Replace the parameters (by order) and the state of an optimizer during a `with` block.
 
-    `swapin_optim_state` has the format of `state_dict`. After the block, only the writes to its tensors
-    remain.
+    `swapin_optim_state` has the format of `state_dict`. After the block, only the writes to the tensors of
+    this dictionary remain.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())

@@ -1,4 +1,4 @@
-"""RAdam: Adam with a rectified second moment; steps ignore it while its variance is too large.
+"""RAdam: Adam with a rectified second moment, which steps ignore while its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """
@@ -32,7 +32,7 @@ MIN_RECTIFIED_LENGTH = 5.0  # minimum length of the moving average for rectifica
 class RAdam(Optimizer):
     """RAdam optimizer: Adam with a rectified second moment.
 
-    Steps ignore it while its variance is too large.
+    Steps ignore the second moment while its variance is too large.
     """
 
     def __init__(

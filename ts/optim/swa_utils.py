@@ -65,7 +65,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 
 
 def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
-    """Return an in-place averaging function with weight `share(count)`; integer tensors use `general`."""
+    """Return an in-place averaging function with weight `weight_of(count)`; integer tensors use `general`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():

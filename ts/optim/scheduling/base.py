@@ -84,7 +84,7 @@ class LRScheduler:
     def closed_form(self) -> list[Any] | None:
         """Return the rates at step `last_epoch`, computed from the initial rates.
 
-        Return None if the schedule has no such formula.
+        Return None if the schedule has no formula for these rates.
         """
         return None
 
@@ -179,7 +179,7 @@ def _value(rate: Any) -> Any:
 
 
 def _wrap_step(optimizer: Optimizer) -> None:
-    """Wrap `step` of the optimizer so that it records its calls."""
+    """Wrap `step` of the optimizer so that each call is recorded."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step = optimizer.step.__func__  # type: ignore[attr-defined]
