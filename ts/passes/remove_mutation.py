@@ -152,7 +152,7 @@ def _is_structural(node: Node) -> bool:
 
 
 def functional_variant(node: Node) -> str | None:
-    """Return the kind of the functional variant, such as `aten::add` for `aten::add_`.
+    """Return the kind of the functional variant of `node`, such as `aten::add` for `aten::add_`.
 
     Return None if no schema of the functional variant has the arguments of `node`.
     """

@@ -425,7 +425,7 @@ def is_elementwise(node: Node) -> bool:
 
 
 def _types(values: Sequence[Value]) -> Iterator[Type]:
-    """Yield value types, and recursively the element types of constructed lists and tuples."""
+    """Yield the types of `values`, and recursively the element types of constructed lists and tuples."""
     for value in values:
         yield value.type()
         if value.node().kind() in ("prim::ListConstruct", "prim::TupleConstruct"):
