@@ -332,7 +332,7 @@ class Lowering(FutureLowering):
         self.emit("ATTR_SET_SCALAR" if scalar else "ATTR_SET", target, type.slot(name), value)
 
     def lower_call_method(self, node: Node) -> None:
-        """Lower a method call: by name for interfaces, else to a direct call."""
+        """Lower a method call to a call by name for interfaces, else to a direct call."""
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
