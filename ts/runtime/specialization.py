@@ -175,7 +175,7 @@ class _NothingToSpecialize(Exception):
 
 
 class ArgumentSignature:
-    """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
+    """Signature of arguments: their types, with dtype, rank, device and requires_grad of tensors."""
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
         self._types = types  # type of each argument, by its index; None for objects
