@@ -411,12 +411,12 @@ class Node:
             self._outputs[i]._offset = i
 
     def permute_outputs(self, order: Iterable[int]) -> None:
-        """Reorder the outputs: the new output ``i`` is the old ``order[i]``."""
+        """Reorder the outputs: the new output ``i`` is the old output ``order[i]``."""
         self._outputs[:] = [self._outputs[i] for i in order]
         self._renumber_outputs()
 
     def permute_inputs(self, order: Iterable[int]) -> None:
-        """Reorder the inputs: the new input ``i`` is the old ``order[i]``."""
+        """Reorder the inputs: the new input ``i`` is the old input ``order[i]``."""
         values = [self._inputs[i] for i in order]
         self.remove_all_inputs()
         for value in values:

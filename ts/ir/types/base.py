@@ -50,7 +50,7 @@ class Type:
         return cast(Self, instance)
 
     def kind(self) -> _Str:
-        """Return the class's name in PyTorch: ``ListType``."""
+        """Return the name of the class in PyTorch, such as ``ListType``."""
         return self._kind
 
     def _key(self) -> tuple[object, ...]:
@@ -73,7 +73,7 @@ class Type:
         return self.annotation_str
 
     def __format__(self, specification: _Str) -> _Str:
-        """Format the graph spelling: texts of graphs, schemas and messages are format strings."""
+        """Format the spelling of the type in graphs, for f-strings of graph texts, schemas and messages."""
         return format(self.str(), specification)
 
     def __repr__(self) -> _Str:
@@ -97,7 +97,7 @@ class Type:
 
     @property
     def schema_str(self) -> _Str:
-        """Spelling in schemas, and in graphs inside of dicts and unions; named tuples are spelled by name."""
+        """Spelling of the type in schemas, and in graphs inside of dicts and unions."""
         return self.str()
 
     @property

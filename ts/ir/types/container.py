@@ -235,14 +235,14 @@ class TupleType(Type):
 
     @property
     def schema_str(self) -> str:
-        """Spelling of the type in schemas: ``(int, Tensor)``; the name of a named tuple."""
+        """Spelling of the type in schemas: ``(int, Tensor)``; for a named tuple, its name."""
         if self.name is not None:
             return self.name
         return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
     def annotation_str(self) -> str:
-        """Spelling of the type in annotations: ``Tuple[int, Tensor]``; the name of a named tuple."""
+        """Spelling of the type in annotations: ``Tuple[int, Tensor]``; for a named tuple, its name."""
         if self.fields is not None and self.name is not None:
             return self.name
         return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
@@ -269,7 +269,7 @@ class TupleType(Type):
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if all elements are subtypes; field names must be equal if `other` has any."""
+        """Return True if the elements are subtypes of those of `other`; field names of `other` must match."""
         if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
             return True
         if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):
