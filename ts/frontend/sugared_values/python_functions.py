@@ -381,7 +381,7 @@ class BooleanDispatch(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Call the function selected by the flag; raise CompilationError if the flag is not constant."""
+        """Call the function that the bool argument selects; raise CompilationError if it is not constant."""
         choice = self.choice
         flag_argument = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default
