@@ -15,7 +15,7 @@ from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
-    """Public interface of the autograd engine; `queue_callback` registers a call after the running pass."""
+    """Interface of the autograd engine; `queue_callback` registers a call after the backward pass."""
 
     queue_callback = staticmethod(queue_callback)
 
