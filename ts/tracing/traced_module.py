@@ -108,7 +108,7 @@ def _collect_by_path(concrete: ConcreteModule, path: str, by_path: dict[str, Con
 
 
 def _add_attributes(tracer: Tracer, module: Any, traced_module: ScriptModule, path: str) -> None:
-    """Register the tensors and submodules of a module with the tracer, as attributes of the traced form."""
+    """Register the tensors and submodules of `module` with the tracer, as attributes of `traced_module`."""
     if path != ROOT:
         tracer.paths.setdefault(id(module), path)
     for name, type in traced_module._concrete.type.attributes.items():
