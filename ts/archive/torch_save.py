@@ -220,7 +220,7 @@ def _layout(name: Any) -> dtypes.layout:
 
 
 def _name_in_pytorch(obj: Any) -> _GlobalName:
-    """Return the PyTorch name of a class or function of `ts`; PyTorch defines layers in other modules."""
+    """Return the PyTorch name of a class or function of `ts`; layers have other module names in PyTorch."""
     from ts import nn
     from ts.nn import functional
 
