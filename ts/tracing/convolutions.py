@@ -27,7 +27,7 @@ def record_convolution(
     dilation: Any,
     groups: Any,
 ) -> Any:
-    """Record `conv1d`, `conv2d` or `conv3d`; return NotImplemented for arguments that the operator rejects."""
+    """Record `conv1d`, `conv2d` or `conv3d`; return NotImplemented for arguments of a wrong rank."""
     n = int(name[-2])
     if not _is_valid(n, input, weight):
         return NotImplemented
@@ -52,7 +52,7 @@ def record_transposed_convolution(
     groups: Any,
     dilation: Any,
 ) -> Any:
-    """Record a transposed convolution; return NotImplemented for arguments that the operator rejects."""
+    """Record a transposed convolution; return NotImplemented for arguments of a wrong rank."""
     n = int(name[-2])
     if not _is_valid(n, input, weight):
         return NotImplemented
