@@ -43,7 +43,8 @@ __all__ = [
     "unflatten",
 ]
 
-# Modules that need sympy are imported at the first use, so that programs without symbols run without sympy.
+# Name -> module that defines it. The modules need sympy, and each is imported at the first use of a name, so
+# that programs without symbols run without sympy.
 _LAZY_EXPORTS: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",

@@ -3,9 +3,10 @@
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-The program runs on fake tensors and on the example's elements.  Data-dependent conditions are decided by the
-example and asserted at run time; violated dimension specs become `Dim.AUTO`; custom operators without a
-correct fake kernel return results like those of the example, with unbacked sizes.
+The traced program runs on fake tensors and on the example arguments.  The example decides data-dependent
+conditions, which the exported program asserts at run time.  Violated dimension specs become `Dim.AUTO`.
+Custom operators without a correct fake kernel return fake tensors like the results for the example, with
+unbacked sizes.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ _ADVICE = {
 
 @dataclass
 class FailureReport:
-    """Draft-export failure: kind and details."""
+    """One failure of a draft export: its kind and details."""
 
     failure_type: FailureType
     data: dict[str, Any]
@@ -104,7 +105,7 @@ class DraftExportReport:
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Return True if no failures were recorded; `export` then yields the same program."""
+        """Return True if no failures were recorded; in this case, `export` returns the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
@@ -143,8 +144,9 @@ def draft_export(
 ) -> ExportedProgram:
     """Export `mod` for the example arguments; errors that `export` would raise are collected in a report.
 
-    The report is the program's `_report`.  The program is correct for the example; for other arguments it
-    asserts the assumed conditions.  Results of operators with incorrect fake kernels may be wrong.
+    The report is the program's `_report`.  The program is correct for the example arguments; for other
+    arguments, the program asserts the conditions that the export assumed.  Results of operators with
+    incorrect fake kernels may be wrong.
     """
     report = DraftExportReport()
     options = (tuple(args), dict(kwargs or {}))
@@ -181,7 +183,7 @@ def _with_auto_dims(shapes: Any) -> Any:
 class _DraftEnvironment(ShapeEnv):
     """Shape environment that knows the example value of each unbacked symbol.
 
-    Guards on unbacked symbols are reported and assumed to hold.
+    A condition on unbacked symbols is reported, and assumed to have the value that it has in the example.
     """
 
     def __init__(self, report: DraftExportReport) -> None:
@@ -191,7 +193,7 @@ class _DraftEnvironment(ShapeEnv):
         self.outer = len(stack())  # number of frames of the user's stack before the export
 
     def in_example(self, expression: Any) -> Any:
-        """Return the value of `expression` in the example.
+        """Return the value of a sympy expression for the example arguments.
 
         Raise KeyError if a symbol has no example value.
         """
@@ -246,7 +248,10 @@ class _DraftRecorder(ExportTracer):
         return fake
 
     def _real(self, x: Any) -> Any:
-        """Return the example value of a fake tensor or symbolic number; raise KeyError if it has none."""
+        """Return the real value for the example arguments of a fake tensor or symbolic number.
+
+        Raise KeyError if the value is unknown.
+        """
         if isinstance(x, Tensor):
             return self._examples[id(x)][1] if is_fake(x) else x
         if isinstance(x, SymNumber):
@@ -258,7 +263,7 @@ class _DraftRecorder(ExportTracer):
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
             real_arguments = [self._real(x) for x in values]
-        except KeyError:  # an argument has no example value, as it is a result of a control-flow operator
+        except KeyError:  # an argument has no example value, because a control-flow operator returned it
             return super().computed(op, values, new_size)
         try:
             fake_result = super().computed(op, values, new_size)
@@ -315,7 +320,7 @@ class _DraftRecorder(ExportTracer):
         return result
 
     def _bind_example(self, fake: Any, real: Any) -> None:
-        """Record example values: real results for the fake results, and their sizes for the symbols."""
+        """Record `real` as the example value of `fake`, and its sizes as values of the symbols in `fake`."""
         if isinstance(fake, Tensor) and isinstance(real, Tensor):
             self._store_example(fake, real)
             for size, n in zip(fake.array.shape, real.shape, strict=True):
@@ -366,10 +371,7 @@ class _DraftRecorder(ExportTracer):
         return ""
 
     def _example_of(self, size: Any, default: int) -> Any:
-        """Return the example value of `size`.
-
-        Return `default` if `size` is an unbacked symbol without example value.
-        """
+        """Return the example value of `size`; for an unbacked symbol without example value, `default`."""
         try:
             return self._real(size)
         except KeyError:
@@ -395,7 +397,7 @@ class _Draft(Export):
         return _DraftRecorder(_DraftEnvironment(self.report))
 
     def report_guards(self, shapes: Any) -> None:
-        """Report guards that violate dynamic dimension specs."""
+        """Report the guards, which violate dimension specs; `shapes` are the new specs."""
         for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
             user_stack: list[UserFrame] = [] if frame is None else [frame]

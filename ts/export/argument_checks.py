@@ -1,6 +1,6 @@
 """Checks of the arguments of an exported program.
 
-Error messages name the argument, such as `*args[0].shape[1]`.
+Error messages name the part of the argument that violates a check, such as `*args[0].shape[1]`.
 """
 
 from __future__ import annotations

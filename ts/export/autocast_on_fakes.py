@@ -19,7 +19,11 @@ def is_cast(x: Tensor, dtype: Any) -> bool:
 
 
 def rule_of(op: Any, device: str) -> str:
-    """Return an operator's autocast rule for a device: "", "lower", "float32", "widest", or an error text."""
+    """Return an operator's autocast rule for a device type.
+
+    The rule is the dtype of the converted arguments ("lower", "float32", "widest"), "" for no conversion, or
+    the message of the error that autocast raises.
+    """
     rule = "" if op.record is None else op.record.autocast
     return rule if isinstance(rule, str) else rule.get(device, "")
 
@@ -27,7 +31,7 @@ def rule_of(op: Any, device: str) -> str:
 def find_autocast_flag(values: list[Any]) -> int | None:
     """Return the index of the autocast setting for the device of the first tensor.
 
-    Return None if autocast is disabled or unsupported there.
+    Return None if autocast is disabled or unsupported on this device.
     """
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:

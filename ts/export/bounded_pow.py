@@ -11,7 +11,7 @@ MAX_BITS: Final = 1 << 12  # maximum number of bits of an integer result
 
 
 def power(a: Any, b: Any) -> Any:
-    """Return a ** b; raise OverflowError above `MAX_BITS`, and ValueError for complex results."""
+    """Return a ** b; raise OverflowError above `MAX_BITS` bits, and ValueError for complex results."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
     result = a**b

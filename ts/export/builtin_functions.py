@@ -1,10 +1,10 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
     with symbolic_builtins():
-        max(x.shape[0], 3)            sym_max(s0, 3); outside, 3 or s0, decided by the example
+        max(x.shape[0], 3)            sym_max(s0, 3); outside of the block: 3 or s0, with a guard
 
-A call with two numbers or a list becomes symbolic, as in PyTorch. In a call with three or more numbers,
-Python compares the numbers, which adds guards.
+A call with two numbers or a list returns a symbolic number, as in PyTorch. In a call with three or more
+numbers, Python compares the numbers, which adds guards.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _count(increment: int) -> None:
 
 
 def _is_user_call() -> bool:
-    """Return True if this thread records an export and the builtin's caller is no module of `ts`."""
+    """Return True if this thread records an export and the builtin is called by code outside of `ts`."""
     return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
 
 

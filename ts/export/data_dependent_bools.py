@@ -1,4 +1,4 @@
-"""Operators whose boolean result depends on elements, and the operators that exports record instead."""
+"""Operators whose boolean result depends on tensor elements, and functions that exports record instead."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Dynamic dimension specs: `Dim` and its hints.
+"""Specifications of dynamic dimensions: `Dim`, and the hints `Dim.AUTO`, `Dim.DYNAMIC` and `Dim.STATIC`.
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         AUTO: inferred; DYNAMIC: error if it is constant; STATIC: constant
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         dynamic if possible; dynamic, else an error; constant
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Hint:
-    """Dimension hint: inferred (`Dim.AUTO`, `Dim.DYNAMIC`) or constant (`Dim.STATIC`)."""
+    """Dimension spec without a name: `Dim.AUTO`, `Dim.DYNAMIC` or `Dim.STATIC`, optionally with bounds."""
 
     def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
         self.kind = kind
@@ -41,7 +41,7 @@ class Dim:
     STATIC = _Hint("STATIC")
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
-        from ts.utils._pytree import tree_leaves  # noqa: F401  (`export` flattens trees of dimension specs)
+        from ts.utils._pytree import tree_leaves  # noqa: F401  (`export` flattens trees of specs)
 
         if not name.isidentifier():
             raise AssertionError(f"Dim name must be a valid identifier, got {name}")

@@ -29,7 +29,7 @@ _HELP_NOTE = (
 
 
 class ShapesCollection:
-    """Collection of dynamic dimensions that are assigned by tensor: `shapes[x] = {0: Dim("b")}`."""
+    """Collection of dimension specs that are assigned to argument tensors: `shapes[x] = {0: Dim("b")}`."""
 
     def __init__(self) -> None:
         self._shapes: dict[int, tuple[Any, Any]] = {}
@@ -52,7 +52,7 @@ class ShapesCollection:
         return len(self._shapes)
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """Return the dynamic-shapes tree for arguments of `m`."""
+        """Return the argument `dynamic_shapes` of `export` for the module `m` with the given arguments."""
         seen: set[int] = set()
 
         def shape(x: Any) -> Any:
@@ -76,7 +76,7 @@ class ShapesCollection:
 class AdditionalInputs:
     """Collection of additional example arguments: sizes that differ between examples become dynamic.
 
-    `verify` runs the program on all of them.
+    `verify` runs an exported program on all example arguments.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class AdditionalInputs:
         self._examples.append((args, kwargs))
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """Return the dynamic-shapes tree; sizes and ints that differ between examples are `Dim.DYNAMIC`."""
+        """Return the argument `dynamic_shapes` of `export`: `Dim.DYNAMIC` where sizes or ints differ."""
         first = arguments_by_name(m, args, kwargs or {})
         others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
 
@@ -125,9 +125,9 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """Return one list element for each argument leaf.
+    """Return a list of the dimension specs of each argument leaf.
 
-    It is a dictionary (dimension index -> spec) for a tensor, and a spec for a number.
+    The list contains a dictionary (dimension index -> spec) for a tensor, and a spec for a number.
     """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
@@ -190,7 +190,7 @@ def _visit_specs(value: Any, shape: Any, path: str, append: Callable[[Any], None
         for name, child in value.items():
             _visit_specs(child, shape[name], f"{path}['{name}']", append)
         return
-    # For containers other than lists and tuples, `shapes` may be a list with one element for each child.
+    # For containers other than lists and tuples, `shape` may be a list with one element for each child.
     sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
@@ -268,7 +268,7 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
 
 
 def _check_names(leaf_specs: list[Any]) -> None:
-    """Check that dimensions with equal names have equal ranges."""
+    """Raise UserError if dimensions with equal names have different ranges."""
     dims_by_name: dict[str, Dim] = {}
     for shape in leaf_specs:
         for spec in shape.values() if isinstance(shape, dict) else ():
@@ -324,7 +324,7 @@ class _SuggestedFixParser:
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:
-        """Return the sympy expression of a dimension."""
+        """Return the refined value of a dimension: an int or a Dim."""
         if dim.root is dim:
             return self._resolve_name(dim.__name__)
         return self._resolve_name(dim.root.__name__) * dim.factor + dim.offset
@@ -346,7 +346,7 @@ class _SuggestedFixParser:
         return self.resolved[name]
 
     def _parse_expression(self, x: ast.expr) -> Any:
-        """Parse an integer, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
+        """Parse an integer, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of these terms."""
         match x:
             case ast.Constant(value=int(value)):
                 return value

@@ -26,18 +26,18 @@ backends.get("meta")
 
 
 class Fake(Layer):
-    """Layer of a fake tensor: holds its array and the device that it represents.
+    """Layer of a fake tensor: holds the tensor's meta array and the device of the represented tensor.
 
     mode    fake tensor mode that handles operators on the tensor; None in exports
     """
 
-    level = 0  # 0, because this layer is no function transform; nested transforms have levels from 1
+    level = 0  # 0, because this layer is no function transform; levels of nested transforms start at 1
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
         self.mode = mode
-        self.constant: Any = None  # known value of the tensor (`constant_propagation.Constant`), if any
+        self.constant: Any = None  # known elements of the tensor (`constant_propagation.Constant`), if any
         # True for the fake tensor of a real tensor: a write raises an error, because the real tensor would
         # not change.
         self.of_real = False
@@ -56,18 +56,18 @@ class Fake(Layer):
         return context.element(x)
 
     def copied(self, x: Tensor) -> Tensor:
-        """Return a fake tensor with the same layout.
+        """Return a fake tensor with the metadata of `x`, as a shallow copy.
 
-        While a tracer records, record `alias` and return its result.
+        While a tracer records, record the operator `alias` and return its result.
         """
         if current_tracer() is not None:
             return overloads("alias")(x)  # type: ignore[no-any-return]
         return fake_for(x.array, self.device, x.requires_grad)
 
     def deepcopied(self, x: Tensor) -> Tensor:
-        """Return a fake tensor with the same metadata.
+        """Return a fake tensor with the metadata of `x`, as a deep copy.
 
-        While a tracer records, record `clone` and return its result.
+        While a tracer records, record the operator `clone` and return its result.
         """
         if current_tracer() is not None:
             return x.detach().clone()  # type: ignore[attr-defined, no-any-return]
@@ -98,7 +98,7 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
 
 
 def substitute_constants(array: MetaArray) -> MetaArray:
-    """Return `array` with each symbolic size that is known to have one value replaced by this int."""
+    """Return `array` with symbolic sizes and strides replaced by ints if they have only one value."""
     if not any(substitute_constant(n) is not n for n in array.shape):
         return array
     return MetaArray(
@@ -110,7 +110,7 @@ def substitute_constants(array: MetaArray) -> MetaArray:
 
 
 def substitute_constant(n: Any) -> Any:
-    """Return the int that a symbol is known to equal; other values unchanged."""
+    """Return the int that a symbol is known to equal; return other values unchanged."""
     constant = n.node.maybe_as_int() if isinstance(n, SymInt) else None
     return n if constant is None else constant
 
@@ -123,7 +123,7 @@ def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = Fal
 
 
 def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
-    """Create a fake tensor of `x`, optionally with another shape."""
+    """Create a fake tensor with the metadata of `x`, or with the shape `shape`."""
     array = x.array
     if shape is None:
         meta_array = MetaArray(array.shape, array.dtype, tuple(array.strides))
@@ -138,7 +138,7 @@ def is_fake(x: Any) -> bool:
 
 
 def device_of(x: Tensor) -> devices.device:
-    """Return a tensor's device, for fake tensors the represented device."""
+    """Return a tensor's device; for a fake tensor, the device of the tensor that it represents."""
     layer = layer_of(x)
     return layer.device if isinstance(layer, Fake) else x.device
 
@@ -152,7 +152,7 @@ def plain(x: Tensor) -> Tensor:
 
 
 def tensors_in(values: Any) -> Iterator[Tensor]:
-    """Yield the tensors in arguments and nested lists."""
+    """Yield the tensors in `values` and nested lists."""
     for x in values:
         if isinstance(x, list | tuple):
             yield from tensors_in(x)

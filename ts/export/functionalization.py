@@ -1,11 +1,11 @@
-"""Functionalizing tracer: instead of a mutation, it records a new tensor for all later reads.
+"""Functionalizing tracer: records each mutation as a new tensor, which later nodes read instead.
 
     y = x[0]; y.add_(1); x.sum()
 
     select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
 A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new
-base by inverting the chain (`unview`). Other views of the base are recomputed from it when they are read.
+base by inverting the chain (`unview`). Other views are recomputed from the new base when they are read.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _RESHAPING = frozenset(
 )
 
 
-# Operators that always copy. Their decompositions may return a view of an argument; the tracer then adds a
-# copy, because a later write to the argument would change the view.
+# Operators that always copy, but whose decompositions may return a view of an argument. The tracer treats the
+# view as a separate storage, because later writes to the argument must not change the result.
 _COPYING = frozenset(
     f"aten::{name}"
     for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
@@ -59,8 +59,8 @@ class StorageState:
 class View:
     """Call of a view operator.
 
-    `arguments` are the arguments except the viewed tensor; `index` selects one of several results; it
-    is None if the operator has one result.
+    `arguments` are the arguments except the viewed tensor; `index` selects one of several results, and is
+    None if the operator has one result.
     """
 
     op: Any
@@ -109,7 +109,7 @@ class FunctionalizingTracer(ExportTracer):
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
 
     def _about(self) -> dict[str, Any]:
-        """Return metadata for a new node, copied from the node being replayed."""
+        """Return metadata for a new node, copied from `origin`."""
         metadata = origin_of(self.origin)
         if self.origin is not None and "torch_fn" in self.origin.meta:
             metadata["torch_fn"] = self.origin.meta["torch_fn"]
@@ -152,7 +152,7 @@ class FunctionalizingTracer(ExportTracer):
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
     def guessing(self) -> AbstractContextManager[None]:
-        """Return a context in which conditions on layouts are decided by the example, without guards."""
+        """Return a context in which the example arguments decide conditions on layouts, without guards."""
         return self.environment.guessing()
 
     # ---- writing
@@ -185,7 +185,7 @@ class FunctionalizingTracer(ExportTracer):
     # ---- operators
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Convert by `x.to(...)`; batched tensors are converted as a whole."""
+        """Record `x.to(...)` and return its result; a tensor batched by `vmap` is converted as a whole."""
         return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
 
     def run(self, op: Any, values: list[Any]) -> Any:
@@ -243,7 +243,7 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _collecting_conditions(self) -> Iterator[None]:
-        """Within this context, decide conditions by the example and append them to `noted`."""
+        """Within this context, the example arguments decide conditions, which are appended to `noted`."""
         self.environment.noted = self.noted
         try:
             yield
@@ -329,9 +329,9 @@ class FunctionalizingTracer(ExportTracer):
         return output
 
     def _mutated_arguments(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
-        """Return the `auto_functionalized_v2` arguments that describe a mutated argument.
+        """Return the `auto_functionalized_v2` arguments that describe the mutated argument `x`.
 
-        Append its new bases to `bases`.
+        Append the storages of `x` that `bases` does not contain to `bases`.
         """
         if isinstance(x, list):
             described_arguments = {f"{name}_length": len(x)}

@@ -46,11 +46,11 @@ class TapeEntry(NamedTuple):
     values: list[Any]
     results: list[Any]  # one element for each return value of the schema, which may be a list of tensors
     differentiable: bool  # True if grad mode was enabled when the operator was called
-    time: int = 0  # index in the tape; the times of writes are such indices, too
+    time: int = 0  # index of the call in the tape
 
 
 class CustomFunctionNode(NamedTuple):
-    """Stand-in for the operator in the tape entry of a `torch.autograd.Function` call."""
+    """Value of `TapeEntry.op` for a call of a `torch.autograd.Function`, which is no operator."""
 
     key: str
 
@@ -61,14 +61,14 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # Nodes of backward passes, which are removed if their results are unused.
+        # Nodes that backward passes recorded; those with unused results are removed.
         self.nodes: set[Node] = set()
         # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
         self._in_backward = False
         self._memory = AliasTracker(recorder)
-        # Ids of tensors that the backward pass recomputed from a tensor which was mutated after the operator
-        # call.
+        # Ids of tensors that the backward pass computed again from a tensor that was mutated after the first
+        # computation.
         self._stale: set[int] = set()
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
@@ -81,7 +81,7 @@ class ExportTape:
     def separate(self, x: Tensor) -> None:
         """Record that `x` no longer shares memory with other tensors.
 
-        Later writes to `x` do not count as writes to its aliases, as for `y.data`.
+        Later writes to `x` do not count as writes to its former aliases; an example of `x` is `y.data`.
         """
         self._memory.separate(x)
 
@@ -97,10 +97,10 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Return the result of an operator that needs no node (conjugate of a real tensor); None otherwise.
+        """In a backward pass, return the result of an operator that needs no node; otherwise return None.
 
-        If the first parameter is a tensor, its argument is a number and no argument is a tensor, the number
-        in `values` is replaced by a 0-d tensor.
+        Such an operator is the conjugate of a real tensor. If a formula passes only numbers to an operator
+        whose first parameter is a tensor, the first number in `values` is replaced by a 0-d tensor.
         """
         if not self._in_backward:
             return None
@@ -121,7 +121,9 @@ class ExportTape:
         inputs: Sequence[Tensor],
         create: bool,
     ) -> list[Tensor | None]:
-        """Return the gradients of sum(root * root_gradient) for each tensor of `inputs`; None if independent.
+        """Return the gradient of the sum of root * root_gradient for each tensor of `inputs`.
+
+        The gradient is None if no root depends on the tensor.
 
         create  True if the gradients are to be differentiable
         """
@@ -162,7 +164,7 @@ class ExportTape:
                     x.grad = gradient
                 elif create:
                     x.grad = x.grad + gradient
-                else:  # the leaf already has a gradient: add in place, as eager code does
+                else:  # the leaf already has a gradient: add the new gradient in place, as eager code does
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
@@ -356,7 +358,7 @@ class ExportTape:
         return pairs
 
     def _check_unwritten(self, needed: Iterable[Tensor], entry: TapeEntry) -> None:
-        """Raise RuntimeError if a tensor in `needed` was mutated after the operator ran."""
+        """Raise RuntimeError if a tensor in `needed` was mutated after the operator call `entry`."""
         for x in needed:
             count = self._memory.writes_since(x, entry.time)
             if not count and id(x) not in self._stale:
@@ -372,12 +374,15 @@ class ExportTape:
 
 
 class AliasTracker:
-    """Record of which tensors share memory, and of the times of writes to this memory."""
+    """Record of the tensors that share memory, and of the writes to each memory.
+
+    The time of a write is the index of the operator call in the tape.
+    """
 
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        # id of the memory's owner (`Aliases.root`) -> times of writes
+        # id that all tensors with the same memory share (`Aliases.root`) -> times of writes
         self._writes: dict[int, list[int]] = {}
 
     def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
@@ -412,7 +417,7 @@ class AliasTracker:
 
 
 class _Values:
-    """Source of the parameter values of a derivative formula: arguments, results and gradients of a call."""
+    """Values of the parameters of a derivative formula: arguments, results and result gradients of a call."""
 
     def __init__(
         self,
@@ -490,7 +495,7 @@ def _passes(entry: TapeEntry) -> bool:
 
 
 def _written_tensors(entry: TapeEntry) -> list[Tensor]:
-    """Return the tensors that an operator mutates."""
+    """Return the tensors that the recorded call mutates."""
     if isinstance(entry.op, CustomFunctionNode):
         return []
     parameters = entry.op.signature.parameters

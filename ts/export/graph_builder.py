@@ -1,6 +1,6 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor; for a real tensor, of a parameter or constant
+    recorder.node_of(x)         the node of a fake tensor; for a real tensor, a parameter or constant
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
 `tracer.ExportTracer` selects the operator overloads that are recorded.
@@ -50,7 +50,7 @@ class FxGraphBuilder:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
         self.calls: ModuleCalls | None = None  # records the calls of submodules; None in a replay
-        self.functions: FunctionCounter | None = None  # counts the calls of each function of the program
+        self.functions: FunctionCounter | None = None  # counts the calls of each function that nodes call
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
         # id of a real tensor -> (the real tensor, its fake tensor)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
@@ -127,7 +127,7 @@ class FxGraphBuilder:
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
-        """Record the real tensor that `fake_tensor` represents; this class ignores it."""
+        """Record the real tensor that `fake_tensor` represents; this class records nothing."""
 
     # ---- nodes of values
 
@@ -172,7 +172,7 @@ class FxGraphBuilder:
         return entry[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a detached alias of the known tensor whose memory `x` shares through `.data`; or None."""
+        """Return a detached alias of the recorded tensor whose memory `x` shares through `.data`, or None."""
         layer = layer_of(x)
         if self._layers.get(id(x), layer) is layer and id(x) in self._tensors:
             return None
@@ -212,9 +212,9 @@ class FxGraphBuilder:
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return the `sym_size` node of an argument size that equals `expression`; None if there is none.
+        """Return a `sym_size` node of a tensor size that equals `expression`; None if no size is equal.
 
-        If `expression` is a plain symbol, the sizes of all tensors are searched, not only those of arguments.
+        The sizes of arguments are searched; if `expression` is a plain symbol, the sizes of all tensors.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
@@ -312,7 +312,7 @@ class FxGraphBuilder:
         self._size_nodes[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Convert integers to floats if one of several arguments is a float, as Python's arithmetic does."""
+        """Convert int arguments to floats if another argument is a float, as Python's arithmetic does."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
         return tuple(map(_as_float, arguments))

@@ -73,11 +73,11 @@ def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 class SymbolSources:
-    """Locations of symbols in the arguments, and construction of guards that read them."""
+    """Locations of symbols in the arguments, and construction of guards that read the symbols' values."""
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
-        self.leaves: dict[str, int] = {}  # name of a source -> index of the argument leaf
+        self.leaves: dict[str, int] = {}  # name of a symbol's source -> index of the argument leaf
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
         """Return the number at `source` in the argument leaves."""
@@ -86,7 +86,10 @@ class SymbolSources:
         return (value - source.offset) // source.factor
 
     def min_size_checks(self, min_sizes: Mapping[Any, int]) -> list[Check]:
-        """Return guards that exclude sizes 0 or 1 where conditions decided during the export would differ."""
+        """Return guards that exclude sizes 0 and 1 for which conditions have other values than in the export.
+
+        min_sizes   symbol -> smallest allowed value
+        """
         environment = self.environment
         return [
             self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
@@ -95,7 +98,7 @@ class SymbolSources:
         ]
 
     def range_checks(self, symbol: Any) -> list[Check]:
-        """Return guards for the range of `symbol`, which is the value of an argument."""
+        """Return guards for the range of `symbol`, which is the size or value of an argument."""
         low, high = self.environment.ranges[symbol]
         bounds = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
         if not math.isinf(high):
@@ -107,13 +110,13 @@ class SymbolSources:
         return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
 
     def _without_code(self, condition: Any) -> Check:
-        """Return a guard that archives omit, as they store this condition in the metadata of arguments."""
+        """Return a guard without code, because archives store this condition in the metadata of arguments."""
         check = self.check(condition)
         check.code = ""
         return check
 
     def check(self, condition: Any, where: Line | None = None) -> Check:
-        """Convert `condition` to a guard; all of its symbols have a source in the arguments."""
+        """Convert `condition`, whose symbols must have sources in the arguments, to a guard."""
         environment = self.environment
         symbols = sorted(condition.free_symbols, key=str)
         sources = {s: environment.sources[s][0] for s in symbols}

@@ -4,8 +4,8 @@
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0]; aten.linear(getitem, ...)
 
-The tracer records the blocks that enclose each node (`blocks`). If a node is in a grad-mode block and an
-autocast block, the autocast block is the outer one.
+The tracer records the blocks that enclose each node (`FxGraphBuilder.blocks`). If a node is in a grad-mode
+block and an autocast block, the autocast block is the outer one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[s
 
 
 class _RegionExtractor:
-    """Extractor of the blocks of one graph; all nodes of the graph are in the same `depth` outer blocks."""
+    """Extractor of the blocks of one graph; `depth` blocks enclose the whole graph."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class _RegionExtractor:
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Return the graph regions inside a block, and the number of the last region.
+        """Return the graph regions inside of blocks, and the number of the graph's last region.
 
         Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
         of the region.
@@ -145,7 +145,7 @@ class _RegionExtractor:
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return the nodes whose values the region uses, and the module of the region's subgraph."""
         graph, nodes = Graph(), region.nodes
-        # Names of the subgraph's inputs; they are numbered for an autocast block, as in PyTorch.
+        # node -> name of the subgraph's input; inputs of an outermost autocast block are numbered
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

@@ -39,7 +39,7 @@ class Check:
 
 
 class IntegerGuard(Check):
-    """Guard that a leaf is a non-negative int."""
+    """Guard that the argument leaf with the index `leaf` is a non-negative int."""
 
     def __init__(self, name: str, leaf: int) -> None:
         super().__init__(f"{name} >= 0", lambda leaves: type(leaves[leaf]) is int and leaves[leaf] >= 0)

@@ -22,7 +22,7 @@ class InterpreterModule(Module):
 
     @property
     def arg_names(self) -> list[str]:
-        """Return the names of the graph's inputs."""
+        """Names of the graph's inputs."""
         return [str(n.target) for n in self.graph.nodes if n.op == "placeholder"]
 
     @property
@@ -64,7 +64,10 @@ class InterpreterModule(Module):
 
 
 class InterpreterModuleDispatcher(Module):
-    """Module with one graph for each call in the program; `forward` runs these graphs in turn."""
+    """Module that the program calls several times, with one graph for each call.
+
+    `forward` runs these graphs in turn.
+    """
 
     def __init__(self, calls: list[InterpreterModule]) -> None:
         super().__init__()
@@ -77,7 +80,7 @@ class InterpreterModuleDispatcher(Module):
         self._modules.update(first._modules)
 
     def call_modules(self) -> list[InterpreterModule]:
-        """Return the modules of the calls, in the order of the calls."""
+        """Return one module for each call, in the order of the calls."""
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:

@@ -68,7 +68,7 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _OVERFLOWING_OPERATORS: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
-# Error that compiled programs raise for integers above 64 bits; Python code has no such limit.
+# Type of the error that compiled programs raise for integers above 64 bits; Python code has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
 # 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
 _INT64_LIMIT: Final = 2.0**62
@@ -85,9 +85,10 @@ def lowered(
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    If an integer exceeds 64 bits, the function raises ScriptRuntimeError. After OVERFLOW_ERROR, the caller
-    runs the Python code instead; after RuntimeError, it does not, because side effects have happened. The
-    `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not emitted.
+    If an integer exceeds 64 bits, the function raises ScriptRuntimeError with the type OVERFLOW_ERROR, and
+    the caller runs the Python code instead. If the graph has side effects, which must not happen twice, the
+    type is RuntimeError. The `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not
+    emitted.
     """
     from ts.runtime.function import create_function_from_graph
 
@@ -121,7 +122,7 @@ class _Lowering:
         self.values: dict[Node, Any] = {}  # node -> its Value, or a list of Values if it has several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
-        """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
+        """Emit the module's graph at the insertion point; return the graph's results for `inputs`."""
         remaining_inputs = iter(inputs)
         for node in self.module.graph.nodes:
             if node in self.values:
@@ -237,7 +238,7 @@ class _Lowering:
     def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
         """Lower `map_impl` to a Loop over the rows of the tensors `xs`.
 
-        The rows of each result are collected in a list.
+        The loop collects the rows of each result in a list.
         """
         graph = self.graph
         more = [self._value(x, None) for x in others]
@@ -259,7 +260,7 @@ class _Lowering:
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
         """Lower `scan` to a Loop over the first dimension.
 
-        The outputs of each step are collected in lists.
+        The loop collects the outputs of the steps in lists.
         """
         graph = self.graph
         start, sequences, more = (
@@ -282,9 +283,10 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """Emit a Loop of `count` iterations.
+        """Emit a Loop of `count` iterations, each with the nodes that `step` emits.
 
-        Return the final carried values, and a list for each output of `step`.
+        `step` is a function from the iteration number and the carried values to the next carried values and
+        the outputs. Return the final carried values, and for each output the list of its values.
         """
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
@@ -379,7 +381,7 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            # not supported: for example, a window size that is given as one number
+            # not supported: for example, a window size that is one number instead of a list
             raise UnsupportedNodeError("a number as a list argument")
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
@@ -402,7 +404,7 @@ def _has_side_effects(module: GraphModule) -> bool:
 
 
 def _may_be_long(value: Any) -> bool:
-    """Return True if an integer with this symbolic value may exceed 64 bits."""
+    """Return True if an integer with the recorded value `value` may exceed 64 bits."""
     if not isinstance(value, SymInt):
         return value is None  # no value was recorded if the node was added after the export
     ranges = {}
@@ -423,7 +425,7 @@ def _is_of_sizes(value: Any) -> bool:
 
 
 def _type_of(value: Any) -> Type:
-    """Return the script type of a graph input with this recorded value."""
+    """Return the script type of a graph input with the recorded value `value`."""
     if value is None:
         return NONE
     for classes, type in _TYPES:

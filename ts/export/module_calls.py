@@ -54,7 +54,7 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """Entry of the module call graph: path of the module, and signature of the call.
+    """Entry of the module call graph: path of the module, and signature of the call if it is preserved.
 
     The path has the suffix `@k` for calls after the first one, numbered k = 1, 2, ...
     """
@@ -85,7 +85,7 @@ class ModuleCalls:
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # raises AttributeError if the root module has no submodule `name`
+            root.get_submodule(name)  # raises AttributeError if there is no submodule `name`
         self.paths: dict[int, str] = {}  # id of a module -> its first path
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
@@ -93,7 +93,7 @@ class ModuleCalls:
         # Running calls: key in `nn_module_stack` -> (path, class).
         self.stack: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
-        self.signatures: dict[str, ModuleCallSignature] = {}  # path with call number -> signature of the call
+        self.signatures: dict[str, ModuleCallSignature] = {}  # path with suffix `@k` -> signature of the call
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return the `forward` of a module, wrapped to add the call to `nn_module_stack`."""
@@ -127,7 +127,7 @@ class ModuleCalls:
         return ModuleCallSignature(input_specs, output_specs, in_spec, out_spec)
 
     def rename(self, before: str, name: str) -> None:
-        """Rename a node in all signatures."""
+        """Replace the node name `before` by `name` in all signatures."""
         for call, signature in self.signatures.items():
             self.signatures[call] = signature.renamed(
                 lambda old_name: name if old_name == before else old_name

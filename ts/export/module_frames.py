@@ -3,12 +3,13 @@
     Unflattening(program, module).run()
 
 The metadata `nn_module_stack` of a node names the module calls that enclose it; frames are opened and closed
-where this metadata changes. Values of outer frames that a frame uses become inputs of its graph, and values
-that outer frames use become its results. A call with a preserved signature has the pytrees of the original
-call: its graph flattens the inputs and unflattens the result, and the calling graph does the inverse.
+where this metadata changes. Values of outer frames that a frame uses become inputs of the frame's graph, and
+values that outer frames use become results. A call with a preserved signature has the pytrees of the original
+call: its graph flattens the inputs and unflattens the result, and the calling graph unflattens the arguments
+and flattens the result.
 
-Calls with equal graphs share one module.  Another graph becomes a separate module (`encoder@1`), or
-alternates within one module if signatures are preserved.
+Calls of a module with equal graphs share one module.  A different graph becomes a separate module
+(`encoder@1`); if signatures are preserved, one module runs the graphs of its calls in turn.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _COPY = ts.ops.aten.copy_.default
 
 
 class Frame:
-    """Frame: the graph of one module call while it is built.
+    """Graph of one module call under construction.
 
     The outermost frame belongs to the root module.
     """
@@ -58,9 +59,10 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name of this module in the parent module.
+        """Name of the frame's module in the parent module.
 
-        If the module is not within the parent, the name is its full path with underscores instead of dots.
+        If the program's module is not within the parent, the name is the module's path with underscores
+        instead of dots.
         """
         around = self.parent.path if self.parent is not None else ""
         if not around:
@@ -71,7 +73,7 @@ class Frame:
     # ---- values
 
     def value(self, node: Node) -> Any:
-        """Return the node of this graph that corresponds to a program node."""
+        """Return the node of this frame's graph that corresponds to a program node."""
         if node not in self.values:
             self.values[node] = self._outer_value(node)
         return self.values[node]
@@ -85,8 +87,8 @@ class Frame:
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            # The tensor is a constant, or state of a module outside of this frame: register it in this
-            # module, too.
+            # the tensor is a constant, or state of a module outside of this frame: register the tensor in the
+            # frame's module, too
             if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
@@ -104,7 +106,7 @@ class Frame:
         return placeholder
 
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
-        """Create a `get_attr` node for a tensor of the module, after inputs and other `get_attr` nodes."""
+        """Create a `get_attr` node for a tensor or submodule, after the inputs and other `get_attr` nodes."""
         inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
         behind = self.last_state or (inputs[-1] if inputs else None)
         first = next(iter(self.graph.nodes), None)
@@ -239,7 +241,7 @@ class Unflattening:
         # Input node of the program -> name of the parameter, buffer or constant.
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        # nodes of the results, and new values of inputs that are written at the end
+        # nodes of the program's results, and new values that are written to inputs at the end of the program
         self.returned_nodes: set[Any] = set()
         # (id of the parent module, name) -> modules of finished frames.
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
@@ -260,9 +262,9 @@ class Unflattening:
         return node
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
-        """Return the module of a call.
+        """Return the module whose graph the call of the submodule `name` of `owner` runs.
 
-        It is the registered module for the first call, and a new module for later calls.
+        For the first call, this is the registered submodule; for later calls, a new module.
         """
         registered_module = _submodule(owner, name)
         if isinstance(registered_module, InterpreterModule) and (id(owner), name) not in self.closed:
@@ -327,8 +329,8 @@ class Unflattening:
     def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return two dictionaries: node of a new value -> inputs to which the value is written.
 
-        The first contains inputs that are written directly after the node, the second inputs that are written
-        at the end: a later node reads their old value, or the new value is an input of the program.
+        The inputs of the first dictionary are written directly after the node. The inputs of the second are
+        written at the end, because a later node reads their old value, or the new value is a program input.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes
@@ -349,7 +351,7 @@ class Unflattening:
     def _switch_frame(
         self, frame: Frame, running: list[str], enclosing_calls: list[str], paths: dict[str, str]
     ) -> Frame:
-        """Close the frames of calls that ended, open those of `enclosing_calls`; return the innermost one."""
+        """Close the frames of ended calls, open frames for `enclosing_calls`; return the innermost frame."""
         common = 0
         while common < min(len(running), len(enclosing_calls)) and running[common] == enclosing_calls[common]:
             common += 1

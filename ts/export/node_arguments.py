@@ -1,4 +1,4 @@
-"""Helpers for the arguments and the source metadata of nodes."""
+"""Conversion of the arguments of nodes, and access to the source metadata of nodes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
 
 
 def origin_of(node: Node | None) -> dict[str, Any]:
-    """Return the source metadata of a node (`stack_trace`, `nn_module_stack`) to copy it to other nodes."""
+    """Return the source metadata of a node: `stack_trace` and `nn_module_stack`."""
     meta = {} if node is None else node.meta
     return {k: meta[k] for k in ("stack_trace", "nn_module_stack") if k in meta}
 
 
 def readable(kind: str, x: Any) -> Any:
-    """Convert the integer code of a dtype, layout or memory format to the object that it stands for."""
+    """Convert the integer code of a dtype, layout or memory format, named by `kind`, to the object.
+
+    Return other values unchanged.
+    """
     if type(x) is not int:
         return x
     if kind == "ScalarType":

@@ -1,6 +1,6 @@
 """Metadata of exported nodes with PyTorch's keys and names, for graph passes written for PyTorch.
 
-    meta["torch_fn"]           ("relu_1", "function.relu"): called function, with the number of the call
+    meta["torch_fn"]           ("relu_1", "function.relu"): name and number of the call; called function
     meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
     meta["unbacked_bindings"]  paths in the node's value to the unbacked symbols that it defines
     sym_size_int_1             the name of a size node
@@ -35,10 +35,10 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
 class FunctionCounter:
-    """Counter of the calls of each function in a program, with the outermost active call.
+    """Counter of the calls of each function in a program; records the outermost active call, too.
 
-    The compiled core does not record whether a function was called as a method: a function that is also a
-    tensor method counts as a method.
+    A function that is also a tensor method counts as a method, because the compiled core does not record
+    whether a function was called as a method.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,10 @@ class FunctionCounter:
             self.current = before
 
     def function_of(self, target: Any) -> tuple[str, str]:
-        """Return the function to which a node belongs: the outermost running call, or the node's target."""
+        """Return (name with call number, kind and name) of the function to which a node belongs.
+
+        This is the function of the outermost running call, or the node's target.
+        """
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
             return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")
@@ -99,8 +102,8 @@ def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     """Rename size nodes to `sym_size_int_N`; return a dictionary: previous name -> new name.
 
     `used_sizes` is the number of sizes that the program itself reads. PyTorch inserts nodes for the sizes of
-    the inputs a second time and then deletes those without users: the second insertion starts at this number,
-    and deleted nodes are counted.
+    the inputs a second time and then deletes nodes without users. The numbers N of the second insertion start
+    at `used_sizes`, and also count the deleted nodes.
     """
     numbers: dict[Any, int] = {}
     for node in graph.nodes:
@@ -148,9 +151,9 @@ def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
 
 
 def _new_bindings(value: Any, bound_symbols: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Add the data-dependent symbols of `value` to `bound_symbols`, unless it has them.
+    """Add the data-dependent symbols of `value` that are not in `bound_symbols` to `bound_symbols`.
 
-    Return a dictionary: new symbol -> path in `value`.
+    Return a dictionary: added symbol -> path in `value`.
     """
     bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):

@@ -4,8 +4,8 @@
 
 test_schema                   mutations match the schema; results do not alias arguments
 test_autograd_registration    results that require grad have gradients
-test_faketensor               dtypes and shapes of the fake kernel match
-test_aot_dispatch_dynamic     results and gradients match after export with dynamic sizes
+test_faketensor               dtypes and shapes of the fake kernel's results match the real results
+test_aot_dispatch_dynamic     results and gradients of an export with dynamic sizes match
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class OpCheckError(Exception):
 
 
 class _Case:
-    """Operator call that the tests run: operator, arguments and their schema parameters."""
+    """Operator call that the tests run."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class _Case:
         self.closeness = closeness
 
     def copied(self, requires_grad: bool = True) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return copies of the arguments that share no memory with the originals."""
+        """Return (args, kwargs) with copies of tensors, which share no memory with the originals."""
 
         def copy(x: Any) -> Any:
             if not isinstance(x, Tensor):
@@ -120,7 +120,7 @@ def _faketensor(case: _Case) -> None:
     try:
         with ts.no_grad():
             fake_outputs = _tensors(case.op(*args, **kwargs))
-    # no fake results to compare; the export test covers operators with data-dependent results
+    # there are no fake results; `test_aot_dispatch_dynamic` covers data-dependent results
     except ts.errors.DataDependentOutputException:
         return
     prefix = (

@@ -161,7 +161,7 @@ class ExportedProgram:
 
     @property
     def example_inputs(self) -> Any:
-        """Arguments with which the program was exported."""
+        """Example arguments (args, kwargs) of the export."""
         return self._example_inputs
 
     @example_inputs.setter
@@ -200,7 +200,7 @@ class ExportedProgram:
 
     @property
     def dialect(self) -> str:
-        """`TRAINING` after `export`; `ATEN` after `run_decompositions`: decomposed and without mutation."""
+        """Dialect: `TRAINING` after `export`; `ATEN`, which has no mutation, after `run_decompositions`."""
         return self._dialect
 
     @property
@@ -229,7 +229,7 @@ class ExportedProgram:
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
-        """Return the program decomposed into core operators without mutation, or by `decomp_table`."""
+        """Return the program without mutation, decomposed by `decomp_table` or into core operators."""
         from ts.export.run_decompositions import decomposed
 
         return decomposed(self, decomp_table)
@@ -299,7 +299,7 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a module that is called like the original module; it checks guards if `check_guards`."""
+        """Return a module that is called like the original module; it evaluates guards if `check_guards`."""
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)
@@ -311,10 +311,7 @@ class ExportedProgram:
         )
 
     def _lifted(self) -> list[Any]:
-        """Return the values of the graph inputs that are not user inputs.
-
-        These inputs are parameters, buffers and constants.
-        """
+        """Return the values of the graph inputs for parameters, buffers and constants, in order."""
         values = []
         for spec in self.graph_signature.input_specs:
             if spec.kind is InputKind.USER_INPUT:

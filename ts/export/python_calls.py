@@ -14,7 +14,7 @@ from ts.ops import registry
 
 
 def overload_for_numbers(op: Any) -> Any:
-    """Return the Tensor overload for a Scalar overload if PyTorch would convert the number to a tensor.
+    """Return the Tensor overload for a Scalar overload if PyTorch would call the Tensor overload.
 
     Otherwise return `op`.
     """
@@ -28,7 +28,7 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Return the arguments of a factory operator with `device` and `pin_memory=False` filled in."""
+    """Return an operator's arguments with the defaults of `device` and `pin_memory` that PyTorch passes."""
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}
     if op.name in _WITHOUT_FACTORY_OPTIONS or "pin_memory" not in names or "device" not in names:

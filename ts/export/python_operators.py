@@ -1,7 +1,7 @@
 """Overloads of Python operator symbols: `x & y` is `aten.__and__`, unlike `ts.bitwise_and(x, y)`.
 
-A tracer receives both as calls of `bitwise_and`; the bytecode instruction that the caller executes tells
-which one the program wrote.
+A tracer receives `x & y` and `ts.bitwise_and(x, y)` as calls of `bitwise_and`; the bytecode instruction that
+the caller executes tells which of these forms the program contains.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ OPERATOR_SYMBOLS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name i
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-# Modules whose frames may be between the program and the operator on the stack.
+# modules whose frames may be on the stack between the program's frame and the operator call
 _HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 
 
 def is_sign(depth: int) -> bool:
-    """Return True if the caller `depth` frames up executes an operator such as `&`, and not a call.
+    """Return True if the frame `depth` frames above the caller executes an operator such as `&`, not a call.
 
     Frames of function mode handlers between the program and the operator are skipped.
     """

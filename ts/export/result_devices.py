@@ -1,4 +1,4 @@
-"""Device of the results of an operator on fake tensors; arguments on several devices raise an error.
+"""Device of the results of an operator on fake tensors.
 
 result_device(op, [x, y])       cpu for two CPU tensors; FakeTensorDeviceMismatchError for cpu and meta
 """
@@ -17,9 +17,9 @@ from ts.ops.shape_functions import DataDependentShapeError
 
 @cache
 def _accepts_several_devices(op: Any) -> bool:
-    """Return True if an operator accepts tensors on several devices: copies, indexing, tensor lists."""
+    """Return True if an operator accepts tensors on several devices, such as copies and indexing."""
     record = op.record
-    if record is None:  # functions such as `sym_size` have no operator record; they only read sizes
+    if record is None:  # functions such as `sym_size`, which have no operator record, only read sizes
         return True
     if record.whole or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True
@@ -29,10 +29,11 @@ def _accepts_several_devices(op: Any) -> bool:
 
 
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
-    """Return the device of an operator's results; raise FakeTensorDeviceMismatchError if there are several.
+    """Return the device of an operator's results.
 
-    A 0-d CPU tensor may be combined with tensors of another device. With `ignore_meta`, meta tensors may be
-    combined with any device, since operators under a FakeTensorMode save meta tensors.
+    Raise FakeTensorDeviceMismatchError if argument tensors are on several devices. A 0-d CPU tensor may be
+    combined with tensors of another device. With `ignore_meta`, meta tensors may be combined with tensors of
+    any device, because operators in a FakeTensorMode save meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

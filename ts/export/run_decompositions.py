@@ -1,7 +1,7 @@
 """`run_decompositions`: functionalization and decomposition to core operators.
 
 The nodes of the graph are run again on fake tensors, and a `FunctionalizingTracer` records the new graph. The
-new values of mutated inputs become the first outputs.
+new values of mutated inputs become the first outputs of the graph.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _WRITTEN = {
 
 
 def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
-    """Decompose a program to core operators, or by the table `decompositions`."""
+    """Decompose a program by the table `decompositions`; if it is None, to core operators."""
     table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     frozen, environment.frozen = environment.frozen, True
@@ -84,10 +84,7 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
 
 
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
-    """Sort the inputs for buffers and constants by module.
-
-    A constant is sorted as if it were a buffer of its module.
-    """
+    """Sort the graph inputs for buffers and constants by the module that contains the buffer or constant."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
     # Path of a module -> paths of its submodules in the order of their creation.
     modules: dict[str, list[str]] = {"": []}
@@ -138,7 +135,7 @@ def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
 
 
 class _Results(NamedTuple):
-    """Results of a control-flow operator: the operator's node in the old graph, and the fake values."""
+    """Results of a control-flow operator: the operator's node in the new graph, and the fake values."""
 
     node: Node
     values: Any
@@ -182,7 +179,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Rewrite a module call entry for the new nodes, and keep these nodes."""
+        """Replace old node names in a module call entry by new names; preserve the new nodes."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -208,7 +205,7 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """Run all nodes again and return the graph's results; the inputs already have values."""
+        """Run all nodes except inputs, which already have values, again; return the graph's results."""
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -261,7 +258,7 @@ class _Run:
         return value
 
     def _replay_node(self, node: Node) -> Any:
-        """Run the node again and return its value."""
+        """Run a node of the old graph again and return the value."""
         if node.op == "get_attr":
             return None if _is_of_block(node) else self._attribute(node)
         if node.target in (set_grad_op, autocast_op):
@@ -324,7 +321,7 @@ class _Run:
         """Create a node for the symbolic number `value`, which keeps its symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            recorder.node_of(value)  # the number is a size of a batched tensor, which creates the node
+            recorder.node_of(value)  # `node_of` creates the node of a size of a batched tensor
         else:
             node = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, node

@@ -124,7 +124,7 @@ class Runner:
 
 
 class _StateSlots:
-    """Locations of the parameters and buffers, from which each run reads the current tensors."""
+    """Locations of the parameters, buffers and constants; each run reads the current tensors there."""
 
     def __init__(self, root: Module, names: list[str]) -> None:
         self.root = root
@@ -166,7 +166,7 @@ def _unzip(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]
 
 
 def _contents(module: GraphModule) -> list[Any]:
-    """Return the fields of all nodes of a graph and its subgraphs; a comparison detects changes."""
+    """Return the fields of all nodes of a graph and its subgraphs, to detect changes by comparison."""
     fields: list[Any] = []
     for node in module.graph.nodes:
         fields += (node, node.op, node.target, node.args, node.kwargs)

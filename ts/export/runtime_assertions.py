@@ -26,8 +26,9 @@ from ts.ops.namespace import OpOverload, overload_named
 def insert(recorder: ExportTracer) -> dict[str, str]:
     """Insert each assertion into the finished graph, after the last node that defines one of its symbols.
 
-    Conditions on symbols of a branch or loop stay in `environment.requirements`: the graph of the branch or
-    loop asserts them. A later node that computes the same number as a node of an assertion is erased.
+    Conditions on symbols of a branch or loop body stay in `environment.requirements`, because the graph of
+    the branch or body asserts them. A later node that computes the same number as a node of an assertion is
+    erased.
     Return a dictionary: name of an erased node -> name of the node that replaces it.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
@@ -61,7 +62,7 @@ class _Insertion:
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
         # Symbol of a boolean -> expression that is 1 if the boolean is true and otherwise 0.
         self.number_by_symbol: dict[Any, Any] = {}
-        self.origin: Node | None = None  # node of the number that is asserted; new nodes copy its metadata
+        self.origin: Node | None = None  # node of the asserted number; new nodes copy its metadata
 
     def run(self) -> dict[str, str]:
         """Insert the assertions; return a dictionary: name of an erased node -> name of its replacement."""
@@ -91,7 +92,7 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert, after the first node `node`, the assertions that contain only sizes of arguments."""
+        """Insert, after the first call node `node`, the assertions that contain only sizes of arguments."""
         on_sizes = [
             r for r in self.pending if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
@@ -104,7 +105,10 @@ class _Insertion:
                 self.insert_assertion(requirement.condition)
 
     def _erase_duplicate(self, node: Node) -> bool:
-        """Erase a node that computes the number, or asserts the condition, of an inserted node again."""
+        """Erase `node` if it computes the same number, or asserts the same condition, as an inserted node.
+
+        Return True if the node was erased.
+        """
         value = node.meta.get("val")
         if str(node.target) == "aten._assert_scalar.default":
             tested = node.args[0]
@@ -127,7 +131,7 @@ class _Insertion:
         return False
 
     def _is_replaced(self, symbol: Any) -> bool:
-        """Return True if existing nodes of `symbol` are not reused, because it equals another expression."""
+        """Return True if `symbol` equals another expression, so that nodes of `symbol` are not reused."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
 
@@ -278,7 +282,7 @@ def _truth_of_data(node: Node) -> Any:
 
 
 def _number_of_truth(symbol: Any) -> Any:
-    """Return the expression that is 1 if `symbol == 1` and otherwise 0."""
+    """Return the expression with the value 1 if `symbol == 1` and otherwise 0."""
     return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
 
 

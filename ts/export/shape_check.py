@@ -3,8 +3,8 @@
     check_shapes(program)     undetermined conditions; ShapeError if a shape differs
 
 The shape rule of each operator runs again on the recorded metadata of its arguments; calls with equal
-metadata are checked once. Sizes are compared as expressions. If this decides nothing, they are compared as
-numbers for sample values of the symbols that satisfy the guards.
+metadata are checked once. Sizes are compared as expressions. If a comparison is undecided, the sizes are
+compared as numbers for sample values of the symbols that satisfy the guards.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Question(NamedTuple):
 
 
 class _DecisionRecorder(ShapeEnv):
-    """Shape environment that records conditions the ranges do not decide, and decides them by the example."""
+    """Shape environment that records each condition that the ranges do not decide.
+
+    The condition gets the value that it has for the example sizes.
+    """
 
     def __init__(self, environment: ShapeEnv) -> None:
         super().__init__()
@@ -81,7 +84,10 @@ class _DecisionRecorder(ShapeEnv):
         return self.related(name, *operands) if name in e.RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Decide a comparison of polynomials by the symbols' ranges, faster than sympy; None if undecided."""
+        """Return the result of a comparison of polynomials by the symbols' ranges; None if undecided.
+
+        This is faster than a comparison by sympy.
+        """
         difference = self._difference(a, b)
         if difference is None:
             return None
@@ -161,7 +167,7 @@ class _DecisionRecorder(ShapeEnv):
 def check_shapes(program: ExportedProgram) -> list[Question]:
     """Check all shapes of a program; return the conditions that the symbols' ranges do not decide.
 
-    Raise ShapeError if the shape of a result differs from the record.
+    Raise ShapeError if the shape of an operator's result differs from the recorded shape.
     """
     return _Check(program).run()
 
@@ -250,7 +256,7 @@ class _Check:
                 computed_value = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # The call cannot be checked, because its result depends on elements.
+        # the call cannot be checked, because the operator's result depends on tensor elements
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # an operator may raise any exception for invalid arguments
@@ -276,7 +282,7 @@ class _Check:
         return self.described[x]
 
     def _value(self, x: Node) -> Any:
-        """Return the recorded value of a node, with symbols of the environment of this check."""
+        """Return the recorded value of a node, with symbols of `self.environment`."""
         if x not in self.recorded_values:
             self.recorded_values[x] = pytree.tree_map(self._with_own_symbols, x.meta.get("val"))
         return self.recorded_values[x]
@@ -321,7 +327,7 @@ class _Check:
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
         """Return text with values of the symbols for which two sizes differ (` for s0 = 3`).
 
-        Return None if there are none.
+        Return None if no difference is found.
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
         if new:  # the new unbacked symbols of this check correspond to unbacked symbols of the program
@@ -430,7 +436,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """Return None, because the number depends on elements and therefore cannot be checked."""
+    """Return None: a number that depends on tensor elements cannot be checked."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {
@@ -440,7 +446,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _simplify_stride(n: Any) -> Any:
-    """Simplify `Max(1, size)` in a stride; PyTorch writes it for tensors that may be empty."""
+    """Simplify `Max(1, size)`, which PyTorch writes in strides of tensors that may be empty."""
     if not isinstance(n, SymNumber):
         return n
     expression = n.node.expr.replace(

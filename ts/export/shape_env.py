@@ -1,13 +1,14 @@
 """Shape environment of an export: symbolic shapes, the ranges of their sizes, and constraints.
 
     env = ShapeEnv()
-    n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
-    env.evaluate_static(expr)                       True, False or None; adds no guard
-    env.decide(expr)                      the value in the example, a bool; adds a guard
+    n = env.size("x", 0, hint=8)          a SymInt: s0, with the example value 8
+    env.evaluate_static(expr)                       True, False or None (unknown); adds no guard
+    env.decide(expr)                      the value for the example arguments; adds a guard
     env.require(expr, message)            constraint, asserted at run time
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
-depend on elements, and have none; control flow that depends on unbacked symbols cannot be exported.
+depend on tensor elements, and have no example values; control flow that depends on unbacked symbols cannot be
+exported.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ _MAX_QUOTIENTS = 8  # bounds are only computed for sums with at most this number
 
 
 class Guard(NamedTuple):
-    """Condition on argument sizes under which a decision of the recording holds."""
+    """Condition on argument sizes that control flow or an operator assumed during the export."""
 
     condition: Any
     where: UserFrame | None
 
 
 class Requirement(NamedTuple):
-    """Condition on data-dependent numbers, asserted at run time."""
+    """Condition on data-dependent numbers that the graph asserts at run time."""
 
     condition: Any
     message: str
@@ -77,7 +78,7 @@ class Source(NamedTuple):
 
 
 class UndecidableError(Exception):
-    """Raised after the export for a condition that the known facts do not decide."""
+    """Raised during `run_decompositions` for a condition that known facts do not decide."""
 
 
 class ShapeEnv:
@@ -89,7 +90,7 @@ class ShapeEnv:
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
         self.replaced: dict[Any, Any] = {}  # symbol -> equal expression, which replaces the symbol everywhere
-        # unbacked symbol -> equal expression of other symbols; not used in nodes
+        # unbacked symbol -> equal expression of other symbols, which nodes do not use
         self.implied: dict[Any, Any] = {}
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
@@ -105,8 +106,8 @@ class ShapeEnv:
         self.defers_guards = False
         # True while `run_decompositions` runs: an undecided condition raises UndecidableError
         self.frozen = False
-        # While `frozen`: list that collects undecided conditions, which get their values in the example.
-        # If it is None, undecided conditions raise UndecidableError.
+        # While `frozen`: list of undecided conditions, which get their values for the example arguments.
+        # If `noted` is None, undecided conditions raise UndecidableError.
         self.noted: list[Any] | None = None
         self.quiet = False  # True while operators run: conditions on layouts add no guards
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
@@ -118,7 +119,7 @@ class ShapeEnv:
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         # locations of symbols in the arguments of calls (`guards.SymbolSources`)
         self.symbol_sources: Any = None
-        # Symbol -> minimal value in calls, if conditions decided during the export differ for 0 or 1.
+        # Symbol -> minimal value in calls, if a condition has another value for 0 or 1 than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     # ---- symbols
@@ -150,7 +151,7 @@ class ShapeEnv:
         return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
-        """Create a symbol for a float that depends on elements."""
+        """Create an unbacked symbol for a float that depends on tensor elements."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
@@ -166,7 +167,7 @@ class ShapeEnv:
         return expression
 
     def resolve(self, expression: Any) -> Any:
-        """Return the expression with all known equalities applied, also those of unbacked symbols.
+        """Replace symbols, including unbacked symbols, of `expression` by equal expressions.
 
         The result must only be used to evaluate conditions: as in PyTorch, nodes and sizes keep their own
         unbacked symbols.
@@ -249,7 +250,7 @@ class ShapeEnv:
         return is_equal
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """Return the expression of an operation on integers; None lets sympy compute it."""
+        """Return the expression of the operation `name` on integers; None if sympy is to compute it."""
         return None
 
     def _evaluate_relation(self, condition: Any) -> bool | None:
@@ -290,7 +291,8 @@ class ShapeEnv:
     def is_provable(self, condition: Any, answer: bool) -> bool:
         """Return True if a condition is known to have the value `answer`.
 
-        If the value is only known because sizes are at least 2, sizes 0 and 1 are excluded from calls.
+        If the value is only known under the assumption that sizes are at least 2, a guard excludes sizes 0
+        and 1.
         """
         if self.evaluate_static(condition) is not answer:
             return False
@@ -298,7 +300,7 @@ class ShapeEnv:
         return True
 
     def hint(self, expression: Any) -> Any:
-        """Return the example value of an expression; raise KeyError if it depends on elements."""
+        """Return the example value of an expression; raise KeyError if it depends on tensor elements."""
         return e.value(self.simplify(expression), self.hints)
 
     def has_hint(self, expression: Any) -> bool:
@@ -306,7 +308,7 @@ class ShapeEnv:
         return all(s in self.hints for s in self.simplify(expression).free_symbols)
 
     def decide(self, condition: Any) -> bool:
-        """Return the value of a condition in the example, and add a guard that it keeps this value."""
+        """Return a condition's value for the example arguments, and add a guard that it keeps this value."""
         static_value = self.evaluate_static(condition)
         if static_value is not None:
             self._compare_at_small_sizes(condition, static_value)
@@ -325,9 +327,9 @@ class ShapeEnv:
         return holds
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Evaluate a condition that the program requires.
+        """Return the value of a condition that the program requires.
 
-        If it depends on elements, assert it at run time.
+        If the condition depends on tensor elements, return True and let the graph assert the condition.
         """
         if self.frozen or self.has_hint(condition) or self.evaluate_static(condition) is not None:
             self._require_unsigned_remainder(condition)
@@ -336,7 +338,7 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Require `n % k == 0` a second time if n could be negative at the first time, as PyTorch does."""
+        """Add a second assertion of `n % k == 0` if n could be negative at the first, as PyTorch does."""
         condition = _as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
@@ -352,9 +354,9 @@ class ShapeEnv:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
     def _compare_at_small_sizes(self, condition: Any, answer: bool) -> None:
-        """Exclude sizes 0 and 1 from calls if `condition` is not known to be `answer` for them.
+        """Exclude sizes 0 and 1 from calls if `condition` is not known to have the value `answer` for them.
 
-        The ranges of symbols, from 2 on, decided that the condition is `answer`.
+        The condition has this value for the ranges of the symbols, which start at 2.
         """
         for symbol in self._small_symbols([self.simplify(condition)]):
             bounds = self.ranges[symbol]
@@ -368,13 +370,13 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if only the range shows that `size` is not 1."""
+        """Exclude size 1 from calls if `size` is not 1 only because the ranges of symbols start at 2."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)
 
     def compare_at_small_sizes(self, name: str, arguments: list[Any], result: Any) -> None:
-        """Exclude sizes 0 and 1 from calls if an operation has another value for them than `result`.
+        """Exclude sizes 0 and 1 from calls if the operation `name` has another value for them than `result`.
 
         Sympy has simplified `result` under the assumption that sizes are at least 2.
         """
@@ -384,7 +386,7 @@ class ShapeEnv:
     def differences_at_small_sizes(
         self, name: str, arguments: list[Any], result: Any
     ) -> list[tuple[Any, int]]:
-        """Return (symbol, n) for each size n, 0 or 1, for which the value of an operation is not `result`."""
+        """Return (symbol, n) for each size n, 0 or 1, for which an operation does not return `result`."""
         symbols = self._small_symbols(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
@@ -406,7 +408,7 @@ class ShapeEnv:
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
-        """Within this context, decide conditions on layouts by the example, without adding guards."""
+        """Within this context, the example arguments decide conditions on layouts, without guards."""
         before, self.quiet = self.quiet, True
         try:
             yield
@@ -414,9 +416,9 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Return the value of a condition in the example, without a guard.
+        """Return the value of a condition for the example arguments, without adding a guard.
 
-        Unbacked symbols have no example values; for them, large numbers are used.
+        For unbacked symbols, which have no example values, large numbers are used.
         """
         static_value = self.evaluate_static(condition)
         if static_value is not None:
@@ -445,11 +447,11 @@ class ShapeEnv:
         return example_value
 
     def undetermined(self, expression: Any, type_name: str = "") -> Any:
-        """Raise the error for an expression that depends on elements; subclasses may return a value."""
+        """Raise the error for a data-dependent expression; subclasses may return a value instead."""
         raise self.depends_on_data(expression, type_name) from None
 
     def depends_on_data(self, expression: Any, type_name: str = "") -> GuardOnDataDependentSymNode:
-        """Return the error for a guard on an expression that depends on elements."""
+        """Return the error for a guard on an expression that depends on tensor elements."""
         at = self.line or current_user_frame()
         what = (
             f"Could not extract specialized {type_name} from data-dependent expression {expression} "
@@ -488,7 +490,10 @@ class ShapeEnv:
         self.learn(condition)
 
     def require(self, condition: Any, message: str = "") -> None:
-        """Require a condition; if it depends on elements, the graph asserts it at run time."""
+        """Add a guard for a condition; if it depends on tensor elements, let the graph assert the condition.
+
+        Raise RuntimeError if the condition is false.
+        """
         static_value = self.evaluate_static(condition)
         if static_value:
             self._compare_at_small_sizes(condition, static_value)
@@ -505,7 +510,7 @@ class ShapeEnv:
         self.learn(condition)
 
     def require_length(self, expression: Any) -> None:
-        """Require a data-dependent number to be at least 0; for a replaced symbol, only narrow its range."""
+        """Require an expression to be at least 0; for a replaced unbacked symbol, only narrow the range."""
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
             if expression in self.implied:  # as in PyTorch, the range of the symbol itself is asserted
@@ -558,7 +563,7 @@ class ShapeEnv:
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
         """Record `difference >= lower_bound`.
 
-        `strict` is True if the program wrote it as `difference > lower_bound - 1`.
+        `strict` is True if the program contains the condition as `difference > lower_bound - 1`.
         """
         rest, constant = _without_constant(difference)
         lower_bound = lower_bound - constant
@@ -609,7 +614,7 @@ class ShapeEnv:
             self._learn_implied_bound(symbol)
 
     def _record_not_equal(self, difference: Any) -> None:
-        """Record `difference != 0`; if it excludes a bound of a symbol's range, narrow the range."""
+        """Record `difference != 0`; if this excludes a bound of a symbol's range, narrow the range."""
         rest, constant = _without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
@@ -619,7 +624,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record `difference == 0`; if it determines a symbol by other symbols, replace the symbol."""
+        """Record `difference == 0`; if this determines a symbol by other symbols, replace the symbol."""
         self._lower_bounds[_without_constant(difference)[0]] = -_without_constant(difference)[1]
         self._lower_bounds[-_without_constant(difference)[0]] = _without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
@@ -661,7 +666,7 @@ class ShapeEnv:
         self._multiples[symbol] = n, times
 
     def _add_implied_equality(self, symbol: Any, solution: Any) -> None:
-        """Record that an unbacked symbol equals an expression of other symbols, and narrow their ranges."""
+        """Record that an unbacked symbol equals an expression; narrow the ranges of all these symbols."""
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution

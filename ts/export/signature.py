@@ -107,7 +107,7 @@ class InputSpec:
 
 @dataclasses.dataclass
 class OutputSpec:
-    """Spec of a graph output: kind, argument, and name of the input that gets the new value."""
+    """Spec of a graph output: kind, argument, and name of the input that gets the output as new value."""
 
     kind: OutputKind
     arg: Any
@@ -151,7 +151,7 @@ class ExportGraphSignature:
 
     @property
     def buffers(self) -> tuple[str, ...]:
-        """Names of the buffers, in the order of their inputs."""
+        """Qualified names of the buffers, in the order of their inputs."""
         return tuple(str(s.target) for s in self._inputs(InputKind.BUFFER))
 
     @property
@@ -233,7 +233,7 @@ class ExportGraphSignature:
 
     @property
     def assertion_dep_token(self) -> None:
-        """None, as in current PyTorch versions."""
+        """None, because PyTorch no longer uses this token."""
         return None
 
     @property
@@ -254,7 +254,7 @@ class ExportGraphSignature:
                 spec.arg.name = new
 
     def get_replace_hook(self, replace_inputs: bool = False) -> Any:
-        """Return a hook for replaced nodes that updates the names in the signature."""
+        """Return a hook `f(old=, new=, user=)` for node replacements that updates names in the signature."""
 
         def replaced(old: Any, new: str, user: Any) -> None:
             if user.op == "output":

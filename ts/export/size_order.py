@@ -1,4 +1,4 @@
-"""Move `sym_size` nodes of data-dependent sizes, and their assertions, directly after their tensor.
+"""Move `sym_size` nodes of data-dependent sizes, and assertions on the sizes, directly after the tensor.
 
 nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
 nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
@@ -18,9 +18,9 @@ _RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, F
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:
-    """Move each `sym_size` node of a data-dependent size directly after its tensor.
+    """Move each `sym_size` node of a data-dependent size directly after the node of the tensor.
 
-    Assertions that depend only on this size move, too.
+    Assertions that depend on this size only are moved, too.
     """
     for node in list(graph.nodes):
         value = node.meta.get("val")

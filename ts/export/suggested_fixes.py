@@ -1,4 +1,4 @@
-"""Errors for dynamic dimensions that contradict recorded conditions, with fixes of `dynamic_shapes`.
+"""Errors for dynamic dimensions that contradict the guards of an export, with fixes of `dynamic_shapes`.
 
 Input: the environment after an export, and the named dimensions. If guards contradict the specs of the
 dimensions, a `UserError` lists the conditions and suggests fixes:
@@ -34,7 +34,7 @@ class Named(NamedTuple):
     name: str  # name of the Dim; without a Dim, the expression of the argument's size
     symbol: Any
     source: Source
-    range: ValueRange  # range that the user specified
+    range: ValueRange  # range that the `Dim` specifies
     is_dim: bool  # True for a named `Dim`, for which a fix can be suggested
 
     @property
@@ -43,7 +43,7 @@ class Named(NamedTuple):
         return self.source.where
 
     def not_all(self, guard: str) -> str:
-        """Return the line of the error message for a guard that excludes a part of the range."""
+        """Return the line of the error message for a guard that excludes a part of the specified range."""
         low = "" if self.range.low <= 2 else f"{self.range.low} <= "
         high = "" if math.isinf(self.range.high) else f" <= {self.range.high}"
         within = f" {low}{self.name}{high}" if low or high else ""
@@ -164,7 +164,10 @@ class Fixes:
         self._violation(n, self.relations, conditions, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
-        """Return True if a guard requires that the size plus an integer is divisible by a number."""
+        """Record a violation if a guard requires that the size plus an integer is divisible by a number.
+
+        Return True if there is such a guard.
+        """
         environment = self.environment
         for guard in environment.guards:
             condition = guard.condition
@@ -198,7 +201,7 @@ class Fixes:
 
 
 def _of(n: Named, condition: Any) -> str:
-    """Format a condition on one symbol as Python; products, quotients and remainders get parentheses."""
+    """Format a condition on the symbol of `n` as Python, with parentheses around products and quotients."""
 
     def side(x: Any) -> str:
         written = format_condition(x, lambda s: n.size)

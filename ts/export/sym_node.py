@@ -1,7 +1,7 @@
 """Node of a symbolic number: its expression and shape environment, and arithmetic on it.
 
     SymInt -> SymNode: expression s0 + 1, in an environment
-    n + 1          operate("add", n, 1): the result, recorded in the graph
+    n + 1          operate("add", n, 1): returns the result and records the operation in the graph
 
 If the result is constant, it is a Python number.
 """
@@ -47,11 +47,11 @@ class SymNode:
             return None
         try:
             return self.environment.hint(self.expression)
-        except (ArithmeticError, ValueError):  # undefined in the example, such as a division by zero
+        except (ArithmeticError, ValueError):  # undefined for the example, such as a division by zero
             return None
 
     def has_hint(self) -> bool:
-        """Return True if the number has a value in the example."""
+        """Return True if the number has an example value."""
         return self.environment.has_hint(self.expression)
 
     def maybe_as_int(self) -> int | None:
@@ -63,10 +63,10 @@ class SymNode:
         return str(self.expr)
 
     def decide(self, settles: bool = False) -> bool:
-        """Return the value of the condition in the example and add a guard.
+        """Return the value of the condition for the example arguments and add a guard.
 
-        While an operator runs, the guard is added only with `settles`, for conditions on which control flow
-        depends.
+        While an operator runs, a guard is added only if `settles` is True, which means that control flow
+        depends on the condition.
         """
         environment = self.environment
         if environment.quiet and not settles:
@@ -74,10 +74,7 @@ class SymNode:
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Evaluate a condition that the program requires.
-
-        If it depends on elements, assert it at run time.
-        """
+        """Return the value of a condition that the program requires; see `ShapeEnv.decide_or_require`."""
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -101,11 +98,11 @@ class SymNode:
         self.environment.note_requirement(self._condition())
 
     def require_length(self) -> None:
-        """Require a non-negative dimension size."""
+        """Require that the number, a dimension size, is at least 0."""
         self.environment.require_length(self.expression)
 
     def specialize(self) -> Any:
-        """Return the value in the example and add a guard that the number keeps this value."""
+        """Return the example value and add a guard that the number keeps this value."""
         return self.environment.specialize(self.expression)
 
     def is_provably_equal(self, other: Any) -> bool:
@@ -155,9 +152,10 @@ class SymNode:
         return expression
 
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Compare a result with its value at sizes 0 and 1.
+        """Return the result `expression` after a comparison with the results for sizes 0 and 1.
 
-        While an operator runs, a relation that has a different value there stays unevaluated.
+        If these differ, a guard excludes the sizes from calls. While an operator runs, a relation with
+        different results is returned unevaluated instead.
         """
         environment = self.environment
         relation = e.RELATIONS.get(name)
@@ -190,7 +188,7 @@ def _check_size(expressions: list[Any]) -> None:
 
 
 class _Operand:
-    """Operand of an operation: expression, and True for a float."""
+    """Operand of an operation: expression, and whether the operand is a float."""
 
     __slots__ = ("expression", "is_float")
 
@@ -212,7 +210,7 @@ def _boolean_ite(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _bool_to_int(x: Any) -> Any:
-    """Convert a boolean expression to one with the value 0 or 1; return other expressions unchanged."""
+    """Convert a boolean expression to an integer expression, 0 or 1; return other expressions unchanged."""
     return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
 
@@ -222,7 +220,7 @@ def expression_of(x: Any) -> Any:
 
 
 def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
-    """Return the symbolic number with this expression; a Python number if the expression is constant."""
+    """Return the symbolic number with an expression; for a constant expression, the Python number."""
     if e.is_constant(expression):
         return e.to_python_number(expression)
     node = SymNode(expression, environment)

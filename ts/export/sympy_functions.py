@@ -23,7 +23,7 @@ from ts.export.bounded_pow import power
 Expression = sympy.Basic  # type of expressions: numbers or booleans
 
 
-# Polynomial division is used only up to this number of symbols and functions, and of terms.
+# polynomial division is used only up to this number of symbols and functions, and up to this number of terms
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
 _MAX_POLYNOMIAL_NODES = 120  # polynomial division is used only up to this number of nodes
@@ -72,7 +72,7 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the two expressions without their common factors."""
+    """Return `a` and `b` without their common factors."""
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
@@ -172,7 +172,7 @@ class ToFloat(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any) -> Any:
-        """Convert a constant; None leaves the expression unevaluated."""
+        """Convert a constant to float; None leaves the expression unevaluated."""
         return sympy.Float(int(a)) if a.is_Integer else None
 
 
@@ -191,7 +191,7 @@ class IntTrueDiv(sympy.Function):
 
 
 class FloatTrueDiv(sympy.Function):
-    """Quotient `a / b` if an operand is a float."""
+    """Quotient `a / b` with at least one float operand."""
 
     nargs = (2,)
     is_real = True
@@ -205,7 +205,7 @@ class FloatTrueDiv(sympy.Function):
 
 
 class FloatMod(sympy.Function):
-    """Remainder `a % b` if an operand is a float."""
+    """Remainder `a % b` with at least one float operand."""
 
     nargs = (2,)
     is_real = True

@@ -3,7 +3,7 @@
     export(ts.jit.load("model.pt"), (x,))
 
 Nodes are run in order: operators are recorded, and operations on numbers, lists and strings are computed.
-Branches and loops follow the example, as in Python code. A node that cannot be exported (assignment of an
+The example arguments decide branches and loops. A node that cannot be exported (assignment of an
 attribute, `fork`) raises an error with its source line.
 """
 
@@ -35,7 +35,7 @@ _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",
 ))  # fmt: skip
-# Operator on lists -> Python function; dictionaries and strings have some of these operators, too.
+# Name of an operator on lists, of which some also accept dictionaries and strings -> Python function.
 _LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
@@ -76,7 +76,7 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.iterations = 0
-        # (object, slot of an attribute) -> (node of the assignment, assigned value).
+        # (object, index of an attribute) -> (node that assigned the attribute, assigned value)
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -228,7 +228,7 @@ class _Run:
         return list(output) if len(list(node.outputs())) > 1 else [output]
 
     def _unsupported(self, why: str) -> UserError:
-        assert self.node is not None  # this method is only called while a node runs
+        assert self.node is not None  # `node` is set while a node runs
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 
 

@@ -3,7 +3,7 @@
 The tracer receives the operators that its thread calls (`ts._core.thread.context`):
 
     y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y is a fake tensor
-    n = x.shape[0]    the symbol of the size; its first use as an argument creates a node
+    n = x.shape[0]    the symbol of the size; the first use of n as an argument creates a node
     y.item()          a data-dependent number: an unbacked symbol
 
 Real tensors of the program are parameters, buffers or constants; each has a node and a fake tensor.
@@ -57,8 +57,8 @@ class _DataScalars(NamedTuple):
 
     tensor: Tensor
     base: Node  # node of the base of the view `tensor`, or of `tensor` itself
-    symbol: Any = None  # symbol for the value of the only element
-    count: Any = None  # symbol for the number of nonzero elements
+    symbol: Any = None  # symbol for the only element, if it was read
+    count: Any = None  # symbol for the number of nonzero elements, if they were counted
 
 
 class ExportTracer(FxGraphBuilder):
@@ -139,9 +139,9 @@ class ExportTracer(FxGraphBuilder):
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch's Python API would call for these arguments.
+        """Return the overload that PyTorch's Python API would call instead of `op`.
 
-        A number is passed to the tensor overload if this overload accepts numbers.
+        This is the Tensor overload instead of a Scalar overload, if the Tensor overload accepts numbers.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -180,9 +180,9 @@ class ExportTracer(FxGraphBuilder):
                     size_guards.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
-        """Restrict a symbolic number to the range that the operator's arguments state.
+        """Restrict a symbolic number to the range [low, high] that the arguments (number, low, high) state.
 
-        A size is at least 0.
+        If `op` constrains a size, the default of low is 0.
         """
         n, low, high = values
         low = 0 if low is None and op.name.endswith("size") else low
@@ -335,13 +335,13 @@ class ExportTracer(FxGraphBuilder):
     def gradients(
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any], create: bool
     ) -> list[Tensor | None]:
-        """Record the computation of gradients of `roots` with respect to `inputs`; return the gradients."""
+        """Record the computation of the gradients of `roots` by `inputs`; return the gradients."""
         return self.tape.gradients(roots, root_gradients, inputs, create)
 
     def backward(
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any] | None, create: bool
     ) -> None:
-        """Add the gradients of `roots` to the `grad` of the leaves, or only of `inputs`."""
+        """Add the gradients of `roots` to the `grad` of their leaves, or of `inputs` if given."""
         self.tape.backward(roots, root_gradients, inputs, create)
 
     def tracked(self, x: Tensor) -> Tensor:
@@ -419,7 +419,7 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def is_batch_element(self, node: Node) -> bool:
-        """Return True if an input stands for an element of a batch; never in this class."""
+        """Return False, because an input of a program is no element of a `vmap` batch."""
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
@@ -467,7 +467,7 @@ class ExportTracer(FxGraphBuilder):
         return output
 
     def _metadata(self, x: Tensor) -> None:
-        """Record an assertion on the dtype, device and layout of a tensor that is converted."""
+        """Record an assertion on the dtype, device and layout of a tensor that `to` converts."""
         target = overload_named("aten::_assert_tensor_metadata", "")
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
@@ -500,7 +500,7 @@ class ExportTracer(FxGraphBuilder):
         return stacked_tensor  # type: ignore[no-any-return]
 
     def listed(self, x: Tensor) -> Any:
-        """Return x.tolist() as unbacked numbers; None for a real tensor."""
+        """Return `x.tolist()` with unbacked numbers; return None for a real tensor."""
         if not is_fake(x):
             return None
         if x.ndim == 0:
@@ -512,7 +512,7 @@ class ExportTracer(FxGraphBuilder):
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def escape(self, x: Tensor, kind: str, python_value: Any) -> None:
-        """Ignore the conversion of a tensor to a Python value: for fake tensors, `element` records it."""
+        """Do nothing: for fake tensors, `element` records the conversion to a Python value."""
 
     def element(self, x: Tensor) -> Any:
         """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
@@ -534,11 +534,11 @@ class ExportTracer(FxGraphBuilder):
             return rule(self, *args)
 
     def vmap(self, call: Any, *operands: Any) -> Any:
-        """Record a function on a batch (`ts.func.vmap`)."""
+        """Record a call of a batched function (`ts.func.vmap`)."""
         return CONTROL_FLOW["vmap"](self, call, *operands)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scripted function: its Python source, or the script graph of methods and archives."""
+        """Run the Python function of a scripted function; for methods and archives, run the script graph."""
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
             from ts.export import torchscript_capture
@@ -560,7 +560,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _dtype_of(numbers: list[Any]) -> Any:
-    """Return the dtype of a tensor made of these numbers."""
+    """Return the dtype of a tensor made of `numbers`."""
     if any(isinstance(x, float | SymFloat) for x in numbers):
         return ts.get_default_dtype()
     return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
@@ -578,7 +578,7 @@ _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_rang
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if a symbolic argument determines only elements, not the shape, of the result."""
+    """Return True if `x` is a symbolic number that determines only elements, not the shape, of the result."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 

@@ -108,7 +108,7 @@ class Export:
         self.checks: list[Check] = []
         self.symbol_sources = self.environment.symbol_sources = SymbolSources(self.environment)
         self.int_symbols: list[Any] = []  # symbols for int arguments
-        # For each tensor argument: (expression, leaf index, sizes, sizes in the example).
+        # for each tensor argument: (expression, leaf index, sizes with symbols, sizes of the example)
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
@@ -184,7 +184,7 @@ class Export:
         A tensor with several names has one input for each name; the graph reads the last one.
         """
         state: dict[str, Any] = {}
-        # Id of a tensor -> parameter made of it, because parameters of modules from archives are plain
+        # Id of a tensor -> parameter made of the tensor; parameters of modules from archives are plain
         # tensors.
         parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
@@ -270,7 +270,7 @@ class Export:
         checks: list[Check] = []
         divisible: list[Check] = []
         seen: set[Any] = set()
-        # Symbol -> sizes derived from it that occur in earlier arguments than the symbol itself.
+        # Symbol -> sizes factor * symbol + offset that occur before the size that is the symbol itself.
         before: dict[Any, list[tuple[str, int, int, Any]]] = {}
         int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in int_expressions.items():
@@ -319,7 +319,7 @@ class Export:
         return checks
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
-        """Return the location of a size factor * symbol + offset if it is the first with this symbol."""
+        """Return the location of a size factor * symbol + offset if no earlier size contains the symbol."""
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
             if (first.name, first.dim) == (name, dim) and (first.factor, first.offset) != (1, 0):
@@ -327,7 +327,7 @@ class Export:
         return None
 
     def _divisible(self, at: str, leaf_index: int, dim: int, source: Source) -> list[Check]:
-        """Return the guard that a derived size minus its offset is divisible by its factor."""
+        """Return the guard that a size factor * symbol + offset fits the factor and the offset."""
         if source.factor == 1:
             return []
         condition = sympy.Eq(
@@ -342,7 +342,7 @@ class Export:
     def _derived_range_checks(
         self, at: str, leaf_index: int, dim: int, source: Source, expression: Any
     ) -> list[Check]:
-        """Return the guards for the range of a derived size."""
+        """Return the guards for the range of a size factor * symbol + offset."""
         (symbol,) = expression.free_symbols
         value_range = self.environment.ranges[symbol]
         return [
@@ -429,7 +429,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Make constant tensors inputs, before the user inputs, named after their attributes."""
+        """Make constant tensors graph inputs before the user inputs; return a dictionary: name -> tensor."""
         constants: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()
@@ -462,14 +462,14 @@ class Export:
         return constants
 
     def _ranges(self) -> dict[Any, Any]:
-        """Return `range_constraints`: the ranges of symbols and of derived sizes."""
+        """Return `range_constraints`: the ranges of symbols, and of sizes that are expressions of symbols."""
         environment = self.environment
         dim_ranges = {n.symbol: n.range for n in self.named if n.is_dim}
 
         def range_of(symbol: Any, of_dim: bool = True) -> ValueRange:
             """Return the range of a symbol.
 
-            Its lower bound is that of its `Dim` unless the program raised it.
+            The lower bound is that of the symbol's `Dim`, unless the program raised the bound.
             """
             bounds, range = environment.ranges[symbol], dim_ranges.get(symbol)
             if of_dim and range is not None and bounds.low == max(range.low, 2):
@@ -498,9 +498,9 @@ class Export:
 
 
 def _is_kept_without_users(node: Node) -> bool:
-    """Return True if a node without users is kept.
+    """Return True if a node is kept if it has no users.
 
-    Nodes that compute sizes or extract results of subgraphs are removed.
+    Nodes that compute sizes, or extract results of control-flow operators, are not kept.
     """
     if node.is_impure():
         return True
@@ -516,7 +516,7 @@ def _is_kept_without_users(node: Node) -> bool:
 
 
 def _is(source: str, leaf_index: int, value: Any) -> Check:
-    """Return the guard that an argument equals its example value."""
+    """Return the guard that the argument leaf at `leaf_index` equals its example value."""
     if value is None:
         return Check(f"{source} is None", lambda leaves: leaves[leaf_index] is None)
     if isinstance(value, float) and math.isnan(value):
@@ -531,7 +531,7 @@ def _is(source: str, leaf_index: int, value: Any) -> Check:
 
 
 def _format_entry(entry: Any) -> str:
-    """Return the text for one key of a pytree path in a generated name."""
+    """Return the text of one key of a pytree path, for names of inputs."""
     for attribute in ("key", "idx", "name"):
         if hasattr(entry, attribute):
             return str(getattr(entry, attribute))

@@ -1,7 +1,7 @@
 """Unflattening of an exported program into a module hierarchy with replaceable submodules.
 
 module = unflatten(program)
-module.encoder.layers[0] = another        for a preserved signature: called like the original module
+module.encoder.layers[0] = another        with a preserved signature, it is called like the original module
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class UnflattenedModule(InterpreterModule):
 
 
 def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
-    """Convert an exported program to a module hierarchy like the original's.
+    """Convert an exported program to a module hierarchy like that of the original module.
 
     A module with a preserved signature (`export(..., preserve_module_call_signature=("encoder",))`) is called
     like the original module; the order of the inputs of other modules is unspecified. `flat_args_adapter`

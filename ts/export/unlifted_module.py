@@ -1,10 +1,10 @@
-"""Exported program as module: state inputs are module attributes, arguments are those of the original.
+"""Exported program as a module, with state as attributes, and with the arguments of the original module.
 
     program    (p_lin_weight, b_count, x)                   inputs: state, then leaves of the arguments
     module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
 
-The graph is a copy, so changes do not affect the program. At its end, the new values of mutated inputs are
-copied into the inputs.
+The module's graph is a copy, so changes do not affect the program. At the end of the graph, `copy_` nodes
+write the new values of mutated inputs to the inputs.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class UnliftedModule(GraphModule):
         return code
 
     def train(self, mode: bool = True) -> Any:
-        """Raise NotImplementedError, since the program contains only one mode."""
+        """Raise NotImplementedError, since a program has either the training or the evaluation mode."""
         raise NotImplementedError("Calling train() is not supported yet.")
 
     def eval(self) -> Any:
-        """Raise NotImplementedError, since the program contains only one mode."""
+        """Raise NotImplementedError, since a program has either the training or the evaluation mode."""
         raise NotImplementedError("Calling eval() is not supported yet.")
 
     def _deepcopy_init(self) -> Callable[..., None]:
@@ -90,7 +90,7 @@ class UnliftedModule(GraphModule):
 
 
 def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a generated `forward`: check the tree structure of the arguments first."""
+    """Wrap a generated `forward`, so that the module's runner checks arguments and runs the graph."""
 
     @functools.wraps(generated)
     def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
@@ -151,7 +151,7 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
 
 
 def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:
-    """Return the inputs whose new values are the first outputs."""
+    """Return the mutated inputs, whose new values are the first outputs of the program."""
     return [
         Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
         for spec in specs
@@ -192,8 +192,8 @@ def _write(
 ) -> dict[Node, Node]:
     """Append `copy_` nodes that write the new values of inputs; return a dictionary: value -> `copy_` node.
 
-    If a new value is the old value of another input, it is cloned before that input is overwritten. An output
-    that is such a new value returns the input instead.
+    If a new value is the old value of another input, the value is cloned before that input is overwritten.
+    Program outputs that are new values return the written input instead.
     """
     aten = ts.ops.aten
     writes = [
@@ -218,7 +218,7 @@ def _write(
 
 
 def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
-    """Return the information about pytrees for generated code: parameter names, input and output specs."""
+    """Return the pytree data for generated code: parameter names, and specs of arguments and results."""
     args, kwargs = signature.in_spec.children()
     count = args.num_children + kwargs.num_children
     names = signature.forward_arg_names or []

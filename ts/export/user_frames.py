@@ -25,7 +25,7 @@ class UserFrame(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def to_line(self) -> Line:
-        """Return the source line with its text, as archives store it."""
+        """Return the frame's location with the text of the line, as archives store it."""
         return Line(self.file, self.line, self.function, self.text)
 
 

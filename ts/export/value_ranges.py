@@ -2,7 +2,7 @@
 
     between(2*s0 + 1, {s0: Range(2, 9)})        Range(5, 19)
 
-Bounds are integers or floats, infinite if unknown.
+Bounds are integers or floats; an unknown bound is infinite.
 """
 
 from __future__ import annotations

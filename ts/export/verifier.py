@@ -1,6 +1,6 @@
 """Check that exported programs are valid: targets of nodes, graph signature and state.
 
-program.validate()        SpecViolationError, if it is not
+program.validate()        raises SpecViolationError for an invalid program
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Verifier:
             )
 
     def check_operator(self, target: OpOverload) -> None:
-        """Raise SpecViolationError if the dialect does not allow an operator, since it mutates arguments."""
+        """Raise SpecViolationError for an operator that mutates arguments; the dialect allows none."""
         if target._schema.is_mutable:
             raise SpecViolationError(f"operator '{target}' is not functional")
 

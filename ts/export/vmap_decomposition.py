@@ -40,7 +40,7 @@ class OpenVmapLevels:
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> (the stand-in, its layer)
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> (itself, batch)
 
     # ---- nodes that start and end a batch
 
@@ -55,7 +55,7 @@ class OpenVmapLevels:
         self.levels.pop()
 
     def add(self, x: Tensor, dim: int, level: int) -> Tensor:
-        """Return a stand-in for the tensor `x`, which is batched along `dim`."""
+        """Return a stand-in at the level `level` for the tensor `x`, which is batched along `dim`."""
         return self._create_stand_in(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
@@ -74,10 +74,7 @@ class OpenVmapLevels:
     # ---- stand-ins
 
     def unwrap(self, level: int, x: Any) -> tuple[Any, bool]:
-        """Remove the layer of `level` from an argument.
-
-        Return the result, and True if it had such a layer.
-        """
+        """Return (batch, True) if the argument `x` is a stand-in of `level`; otherwise (x, False)."""
         entry = self._layers.get(id(x))
         return (x, False) if entry is None or entry[1].level != level else (entry[1].inner, True)
 
@@ -86,7 +83,10 @@ class OpenVmapLevels:
         return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
 
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
-        """Return the innermost level of the stand-ins in the arguments; None without stand-ins."""
+        """Return the innermost level of the stand-ins in the arguments; None without stand-ins.
+
+        For an operator that draws random numbers, the default is the innermost open level.
+        """
         if not self.levels:
             return None
         levels = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
@@ -166,7 +166,7 @@ class OpenVmapLevels:
         return self._create_stand_in(level, output) if isinstance(output, Tensor) else output
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """Convert a stand-in by `x.to(...)`; return None for other tensors."""
+        """Return `x.to(...)` if `x` is a stand-in; return None for other tensors."""
         entry = self._layers.get(id(x))
         if entry is None:
             return None

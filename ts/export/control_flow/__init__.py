@@ -1,6 +1,6 @@
 """Control flow in exports: branch and body functions become subgraphs.
 
-The operator becomes a node whose arguments include these subgraphs.
+A call of `cond`, `while_loop`, `map` or `scan` becomes a node whose arguments include these subgraphs.
 
     cond(flag, lambda x: x + y, f, (x,))       node cond(flag, true_graph_0, false_graph_0, (x, y))
 

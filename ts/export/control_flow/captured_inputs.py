@@ -1,6 +1,6 @@
 """PyTorch's names for the values that branch and body functions capture.
 
-Subgraph inputs are sorted by these names.
+The inputs of a subgraph are sorted by these names.
 
 sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
 sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
@@ -35,7 +35,7 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, path)
 
     def tensor(self, *tensors: Tensor | None) -> str | None:
-        """Return the first stored path of the given tensors, or None."""
+        """Return the stored path of the first given tensor with a stored path, or None."""
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 

@@ -1,6 +1,6 @@
 """Capture of `cond` in exports: both branches are recorded.
 
-A result size that differs between the branches becomes a symbol bounded by both.
+A result size that differs between the branches becomes a symbol whose range covers both sizes.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def captured_nodes(*branches: Branch) -> list[Node]:
 
 
 def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
-    """Return a value that represents the result `a` of one branch or `b` of the other.
+    """Return the result of `cond` whose value is `a` in the first branch and `b` in the second branch.
 
-    Sizes that differ become new symbols.
+    Numbers, and tensor sizes, that differ between the branches become new symbols.
     """
     if not isinstance(a, Tensor):
         return a if is_provably_equal(a, b) else _between(environment, a, b)

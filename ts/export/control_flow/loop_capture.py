@@ -76,7 +76,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in body_result.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, body_result.leaves)))
-    # Other arguments are Python values, which become constants of the body's graph.
+    # arguments of other types are Python values, which become constants of the body's graph
     operands = [x for x in args if isinstance(x, Tensor | SymNumber)]
     first, others = [list(map(recorder.node_of, group)) for group in (xs, operands)]
     graphs = attributes(recorder, {"body_graph": module})
@@ -118,9 +118,9 @@ def _like(x: Tensor) -> Tensor:
 
 
 def _slice(x: Tensor) -> Tensor:
-    """Create a fake tensor with the metadata of one slice of `x` along its first dimension.
+    """Create a fake tensor with the metadata of one slice of `x` along the first dimension.
 
-    It shares no memory with `x`.
+    The new tensor shares no memory with `x`.
     """
     return fake_for(fake_array(x.array.shape[1:], x.array.dtype), device_of(x), x.requires_grad)
 

@@ -104,9 +104,9 @@ class Branch(ExportTracer):
         return self.lifted[outer]
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """Return the fake tensor that stands for `x` in this recording.
+        """Return the fake tensor that represents `x` in this recording.
 
-        A tensor that is unknown here is looked up in the parent.
+        A tensor that this recording does not know is looked up in the parent.
         """
         entry = self._fakes.get(id(x))
         if entry is None and is_fake(x) and (format_meta := self._same_memory(x)) is not None:
@@ -154,7 +154,7 @@ class Branch(ExportTracer):
     # ---- operators that the function calls
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator call and note which results alias its arguments; return its result."""
+        """Record an operator call and note which results alias its arguments; return the call's result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._comparing_examples():

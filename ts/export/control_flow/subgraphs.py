@@ -17,15 +17,15 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-# Operators whose subgraph inputs are named after the operands.
+# Operators whose subgraphs' inputs are named after the operands of the operator.
 _OPERATORS_NAMING_INPUTS: Final = ("cond", "map_impl")
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
     """Return the module of a captured function.
 
-    inputs  outer nodes that are passed after the function's arguments; the function may ignore some
-    output  result nodes
+    inputs  nodes of the surrounding graph that the operator passes after the function's arguments
+    output  result nodes of the function
     """
     graph = branch.graph
     graph.output(output)
@@ -39,7 +39,7 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 
 def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
-    """Copy a graph; its inputs become `inputs`, in this order, with the given names."""
+    """Copy a graph; the copy has inputs for the nodes `inputs`, in this order, with the names `names`."""
     new_graph = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):
@@ -105,7 +105,7 @@ def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:
-    """Make names unique by the suffixes _1, _2, ...; names repeat if an operand is passed several times."""
+    """Make names unique by suffixes _1, _2, ..., because an operand may be passed several times."""
     unique_names: list[str] = []
     for name in names:
         suffix = 0

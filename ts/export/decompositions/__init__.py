@@ -1,1 +1,1 @@
-"""Decompositions of operators to PyTorch's core operators, one function each."""
+"""Decompositions of operators to PyTorch's core operators, one function for each operator."""

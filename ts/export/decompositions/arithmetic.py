@@ -195,7 +195,7 @@ def frac(x: Tensor) -> Tensor:
 
 @decomposes("aten::sgn")
 def sgn(x: Tensor) -> Tensor:
-    """Return the sign of a real tensor; complex tensors are not decomposed."""
+    """Return the sign of a real tensor; for a complex tensor, keep the operator."""
     return NotImplemented if x.is_complex() else aten.sign(x)
 
 

@@ -1,10 +1,10 @@
-"""Decomposition table: functions that compute operators outside of PyTorch's core set by core ones.
+"""Decomposition table: functions that compute other operators by the operators of PyTorch's core set.
 
-    @decomposes("aten::t")                function with the operator's parameters, which calls `ts.ops.aten`
+    @decomposes("aten::t")                a function with the operator's parameters, which calls `ts.ops.aten`
     def t(x): ...
 
-A decomposition is an ordinary function of tensors: eagerly it returns its operator's result.  It returns
-NotImplemented to keep the operator for these arguments.
+A decomposition is an ordinary function of tensors: in eager code it returns its operator's result.  It
+returns NotImplemented for arguments for which the operator is to be kept.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _DECOMPOSITION_MODULES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    True if dispatch modes receive the operators of the decomposition instead of the decomposed
-                operator; or the keys for which this holds
+    implicit    True if dispatch modes receive the operators that the decomposition calls instead of the
+                decomposed operator; or the collection of those `keys` for which this holds
     """
 
     def register(function: F) -> F:
@@ -48,9 +48,10 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Wrap a decomposition for calls by other decompositions.
+    """Wrap a decomposition, so that other decompositions can call it like the operator `key`.
 
-    If a dispatch mode is active, it receives the call of the operator `key`, not the decomposition.
+    If a dispatch mode is active, the mode receives a call of this operator instead of the operators that the
+    decomposition calls.
     """
 
     @functools.wraps(function)

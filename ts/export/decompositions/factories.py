@@ -30,7 +30,7 @@ def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
-    """Return `options` with the dtype and device of `x` if they contain none."""
+    """Return `options` with the dtype and device of `x` as defaults."""
     explicit = {k: v for k, v in options.items() if v is not None}
     return {"dtype": x.dtype, "device": x.device} | explicit
 
@@ -55,7 +55,7 @@ def fill(x: Tensor, value: Any) -> Tensor:
 
 @decomposes("aten::fill.Tensor")
 def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
-    """Return a tensor like `x` in which each element is the single element of `value`."""
+    """Return a tensor like `x` in which each element is that of the 0-d tensor `value`."""
     return aten.copy(x, value)
 
 
@@ -125,7 +125,7 @@ def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
 ) -> Tensor:
-    """Create evenly spaced numbers; each is computed from the nearer end, for accuracy."""
+    """Create evenly spaced numbers; each is computed from the nearer of `start` and `end`, for accuracy."""
     dtype = dtype or ts.get_default_dtype()
     options = {"dtype": dtype, "device": device}
     if steps == 0:
@@ -170,7 +170,7 @@ def detach_(x: Tensor) -> Tensor:
 
 @decomposes("aten::detach", "aten::lift_fresh")
 def detach(x: Tensor) -> Tensor:
-    """Return an alias of `x`: a tensor that shares its memory."""
+    """Return an alias of `x`: a tensor that shares the memory of `x`."""
     return aten.alias(x)
 
 
@@ -191,7 +191,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     implicit=True,
 )
 def identity(x: Tensor) -> Tensor:
-    """Return a real tensor unchanged; complex tensors are not decomposed."""
+    """Return a real tensor unchanged; for a complex tensor, keep the operator."""
     return NotImplemented if x.is_complex() else x
 
 

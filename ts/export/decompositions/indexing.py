@@ -15,7 +15,7 @@ aten = ts.ops.aten
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
     """Return the index list of `index.Tensor` that applies `index` along `dim`.
 
-    The list contains None for each earlier dimension, which selects all of its elements.
+    The list contains None for each dimension before `dim`; None selects all elements of a dimension.
     """
     return [None] * (dim % max(x.dim(), 1)) + [index]
 

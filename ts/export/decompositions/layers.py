@@ -195,7 +195,7 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Normalize the last dimensions to mean 0 and variance 1; then multiply by `weight` and add `bias`."""
+    """Normalize the dimensions `normalized_shape` to mean 0, variance 1; multiply by `weight`, add `bias`."""
     return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
 
 
@@ -224,7 +224,7 @@ def group_norm(
 
 @decomposes("aten::rms_norm", implicit=True)
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
-    """Normalize the last dimensions to mean square 1; then multiply by `weight`."""
+    """Normalize the dimensions `normalized_shape` to mean square 1; then multiply by `weight`."""
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
     eps = ts.finfo(x.dtype).eps if eps is None else eps
     square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
@@ -283,10 +283,7 @@ def batch_norm(
 
 
 def replace(x: Tensor, value: Tensor) -> None:
-    """Replace the value of `x` by `value`.
-
-    While a graph is recorded, record `value` as the new value of `x`; otherwise, call `copy_`.
-    """
+    """Replace the elements of `x` by `value`: call `copy_`, or record `value` while a graph is recorded."""
     recorder = current_tracer()
     if recorder is None:
         x.copy_(value)
@@ -306,7 +303,10 @@ def _root(x: Any) -> Any:
 
 
 def _additive_mask(mask: Any, like: Tensor) -> Any:
-    """Convert a boolean mask to numbers that are added to the scores: 0 where True, -inf where False."""
+    """Convert a boolean mask to numbers to add to the scores: 0 for True, -inf for False.
+
+    Return other masks unchanged.
+    """
     if mask is None or mask.dtype is not ts.bool:
         return mask
     zero = aten.scalar_tensor(0.0, dtype=like.dtype, device=like.device)

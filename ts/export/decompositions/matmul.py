@@ -51,7 +51,7 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 def _can_fold(x: Tensor, y: Tensor) -> bool:
     """Return True if `matmul` may fold the batch dimensions of `x` into its rows.
 
-    This holds if the batch dimensions and rows have uniform strides, or if `y` requires grad.
+    The result is True if a view can merge the batch dimensions and rows, or if `y` requires grad.
     """
     if y.requires_grad:
         return True
@@ -70,10 +70,7 @@ def _can_fold_batch(x: Tensor) -> bool:
 
 
 def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply a batch of matrices by one matrix or vector.
-
-    Fold the batch into the rows and compute one 2-D product.
-    """
+    """Multiply a batch of matrices by one matrix or vector, by one product with the rows of all matrices."""
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:

@@ -15,7 +15,7 @@ from ts.export.decompositions.decomposition_table import decomposes
 aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
-# Function (product of the input and w_ih, state, w_hh, b_hh) -> next state, whose first tensor is the output.
+# Function (linear(input, w_ih, b_ih), state, w_hh, b_hh) -> next state, whose first tensor is the output.
 CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
@@ -92,7 +92,7 @@ def _stack(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """Run all layers; return the output and a tensor of the final states for each kind of state."""
+    """Run all layers; return the output and, for each state tensor (such as h and c), the final states."""
     x = aten.transpose.int(x, 0, 1) if batch_first else x
     directions = 2 if bidirectional else 1
     last: list[State] = []

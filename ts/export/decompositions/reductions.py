@@ -71,9 +71,9 @@ def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, k
 
 
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
-    """Register decompositions of the overloads of `name` (`var`, `std`, ...) with the parameter `unbiased`.
+    """Register decompositions of the two overloads of `name` (`var`, `std`, ...) with parameter `unbiased`.
 
-    There are two: a reduction of all elements, and a reduction along dimensions.
+    One overload reduces all elements, the other reduces along dimensions.
     """
 
     @decomposes(f"aten::{name}", implicit=True)

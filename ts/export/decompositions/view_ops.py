@@ -116,7 +116,7 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
     """Return a view of `x` with the shape `shape`.
 
-    If its strides allow no view, reshape a contiguous copy.
+    If the strides of `x` do not allow a view, return a view of a contiguous copy.
     """
     requested = list(shape.shape if isinstance(shape, Tensor) else shape)
     is_explicit = not any(isinstance(n, int) and n == -1 for n in requested)

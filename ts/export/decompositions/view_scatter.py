@@ -153,7 +153,7 @@ def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
     return aten.view_as_real(value)
 
 
-# ---- operators that the inverses call
+# ---- decompositions of `*_scatter` operators, which the inverses call
 
 
 @decomposes("aten::select_scatter")

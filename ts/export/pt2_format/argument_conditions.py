@@ -39,7 +39,7 @@ _Compute = Callable[[list[Any]], Any]
 class _SymbolSource(NamedTuple):
     """Location of a symbol: the size `dim` of the argument leaf `leaf` equals factor * symbol + offset.
 
-    If `dim` is None, the leaf itself is this number.
+    If `dim` is None, the leaf is a number, which equals this expression.
     """
 
     leaf: int
@@ -151,10 +151,7 @@ class Conditions:
         return Check(f"{at} == {format_condition(expression, lambda s: sources[s].name)}", holds)
 
     def _int_guards(self, leaf: int, expression: Any) -> list[Check]:
-        """Return the guards of an integer argument.
-
-        They check the type, the range, and equality with a known expression.
-        """
+        """Return the guards of an integer argument: of its type, and of its range or its equality."""
         name = self.names[leaf]
         checks: list[Check] = [IntegerGuard(name, leaf)]
         source = self.sources.get(expression)

@@ -1,4 +1,4 @@
-"""Names of call targets in archives: operators, arithmetic on sizes, control flow.
+"""Names of call targets in archives: of operators, of arithmetic on sizes, and of control flow.
 
     resolve("torch.ops.aten.add.Tensor")     the overload
     resolve("_operator.floordiv")            operator.floordiv
@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, overload_named
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
-_VMAP_OPERATORS: Final = (  # functions that an exported call of `vmap` consists of
+_VMAP_OPERATORS: Final = (  # functions that nodes of an exported `vmap` call
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip

@@ -8,7 +8,7 @@
     model/extra/...                                 additional records of the caller
     model/archive_format, archive_version, byteorder
 
-Sizes that the file states are compared with the size of the file before memory is allocated.
+Sizes that the file states are compared with the size of the file before memory is allocated for records.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Container:
         self.records.zip.close()
 
     def has(self, name: str) -> bool:
-        """Return True if a record exists."""
+        """Return True if the model has a record `name`."""
         return self.records.has(name)
 
     def text(self, name: str) -> str:
-        """Return a record's text."""
+        """Return the text of the model's record `name`."""
         return self.records.text(name)
 
     def _check_format(self) -> None:
@@ -108,7 +108,7 @@ class ContainerWriter:
         self.root = root
 
     def record(self, name: str, data: bytes | memoryview | str) -> None:
-        """Write a record."""
+        """Write the record `name` of the model."""
         write_record(self.file, f"{self.root}/{name}", data.encode() if isinstance(data, str) else data)
 
 

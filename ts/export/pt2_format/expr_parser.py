@@ -120,7 +120,7 @@ class _Parser:
         return before
 
     def take(self, *marks: str) -> str:
-        """Consume the current token if it matches one of `marks`; else return ""."""
+        """Move to the next token and return the current token if it is in `marks`; otherwise return ""."""
         if self.kind in ("mark", "name") and self.token in marks:
             return self.advance()
         return ""

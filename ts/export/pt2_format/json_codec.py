@@ -24,7 +24,7 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # estimated number of bytes in memory for each byte of JSON
+_BYTES_EACH: Final = 20  # estimated memory in bytes of the decoded objects for each byte of JSON
 _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # maximum nesting depth of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -51,7 +51,7 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting depth of objects and lists; 0 if the number of brackets is within the limit."""
+    """Return the nesting depth of objects and lists; 0 if there are too few brackets to exceed the limit."""
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0
@@ -140,7 +140,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _type_mismatch(where, "an object")
-        item = _reader(kind)  # created at the first use, because types may be recursive
+        item = _reader(kind)  # not earlier, because types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict

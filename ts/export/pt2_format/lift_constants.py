@@ -1,7 +1,7 @@
-"""Lifting of tensors of subgraphs to program inputs: archives cannot store tensors of subgraphs.
+"""Conversion of tensors of subgraphs to program inputs: archives cannot store tensors of subgraphs.
 
-    cond(p, true_graph_0, false_graph_0, (x,))                        true_graph_0 holds `_tensor_constant0`
-    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs have it as input
+    cond(p, true_graph_0, false_graph_0, (x,))                     true_graph_0 has `_tensor_constant0`
+    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))   the tensor is an input of both graphs
 
 The writer writes the modified copy of the program.
 """
@@ -23,7 +23,7 @@ from ts.fx.node import Node
 
 
 def lifted(program: ExportedProgram) -> ExportedProgram:
-    """Return a copy of the program with the tensors of subgraphs lifted.
+    """Return a copy of the program in which tensors of subgraphs are inputs of the program.
 
     Return the program itself if its subgraphs have no tensors.
     """
@@ -87,7 +87,7 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _lift_into_subgraphs(attributes: dict[str, Any], graph: Graph, lifted_nodes: dict[int, Node]) -> None:
-    """Pass tensors as operands to the subgraphs of `graph`; `lifted_nodes` maps tensor ids to its nodes."""
+    """Pass tensors as operands to subgraphs of `graph`; `lifted_nodes`: tensor id -> node in `graph`."""
     before = dict(attributes)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):

@@ -3,7 +3,7 @@
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
     paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one for each leaf
 
-Files contain the registered names of types; nothing is imported, and contexts are plain JSON.
+Files contain registered names of types, which are looked up and never imported; contexts are plain JSON.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _path_entries(spec: Any) -> list[PathEntry]:
 
 
 def _is_of_fields(context: Any, count: int) -> bool:
-    """Return True if `context` is that of a dataclass: names of present and of absent fields."""
+    """Return True if `context` has the form of a dataclass context: names of present and of absent fields."""
     return (
         isinstance(context, list)
         and len(context) == 2

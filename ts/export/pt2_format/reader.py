@@ -180,7 +180,7 @@ class _ProgramReader:
     def call(
         self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
     ) -> ModuleCallSignature | None:
-        """Decode the signature of a module call; `inside` is True for submodules."""
+        """Decode the signature of a module call; `inside` is True for a call of a submodule."""
         if written is None:
             return None
         in_spec, out_spec = pytree_specs.read(written.in_spec), pytree_specs.read(written.out_spec)
@@ -299,7 +299,7 @@ def _union_value(written: schema.TaggedUnion) -> Any:
 
 
 def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], constants: dict[str, Any]) -> None:
-    """Raise ArchiveError if the file lacks a weight or constant that the signature names."""
+    """Raise ArchiveError if a weight or constant that the signature names is missing."""
     for spec in signature.input_specs:
         if spec.target is None:
             continue
@@ -349,7 +349,7 @@ class _GraphReader:
             raise ArchiveError(f"two values have the name {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value has the name self, which is reserved for the module")
-        # The graph does not use the builtin function with this name, so the name is allowed.
+        # the name of a builtin function is allowed, because the graph does not call the builtin function
         if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
@@ -366,7 +366,7 @@ class _GraphReader:
     def rename(self, spec: OutputSpec, output: Any) -> None:
         """Replace names in an output spec by node names.
 
-        Raise ArchiveError if the spec does not match `output`.
+        Raise ArchiveError if the spec does not match the graph's result `output`.
         """
         if isinstance(spec.arg, kinds.ConstantArgument):
             same = not isinstance(output, Node) or output.op == "placeholder"
@@ -537,7 +537,7 @@ class _GraphReader:
         return list(value) if isinstance(value, list) else value
 
     def one(self, value: schema.TaggedUnion) -> Any:
-        """Return the literal that an argument contains, or the node that it names."""
+        """Decode a literal, or return the node for a value name."""
         return self.node(value.value) if value.kind == "as_name" else value.value
 
     def optional(self, value: schema.TaggedUnion) -> Any:
@@ -588,7 +588,7 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 
 
 def _check_shapes(program: ExportedProgram) -> None:
-    """Raise ArchiveError if a recorded shape is wrong for some values in the ranges of the symbols."""
+    """Raise ArchiveError if a recorded shape is wrong for symbol values within the symbols' ranges."""
     from ts.export.shape_check import ShapeError, check_shapes
 
     try:
@@ -598,7 +598,7 @@ def _check_shapes(program: ExportedProgram) -> None:
 
 
 def _add_lines(checks: list[Check], written: str | None) -> None:
-    """Set the source lines of the runtime checks, if the file contains them."""
+    """Set the source lines of guards if the file contains them in `written`, as JSON."""
     if written is None:
         return
     lines = json_codec.parse(written, "the lines of conditions")
@@ -636,7 +636,7 @@ _signature: Final = cache(inspect.signature)
 
 
 def _is_keyword(target: Any, name: str) -> bool:
-    """Return True if the operator's parameter `name` is keyword-only; older files do not record this."""
+    """Return True if the operator's parameter `name` is keyword-only; needed for files of older versions."""
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)
 

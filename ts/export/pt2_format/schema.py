@@ -33,7 +33,7 @@ STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
-GUARD_LINES_KEY: Final = "ts.lines_of_guards"  # key of the source lines of guards in the metadata of a graph
+GUARD_LINES_KEY: Final = "ts.lines_of_guards"  # metadata key of the source lines of guards
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 
@@ -73,13 +73,13 @@ class Expression:
 
 
 class SymInt(TaggedUnion):
-    """Size: an int, or an expression."""
+    """Size or other int: a literal, or an expression."""
 
     kinds = {"as_expr": Expression, "as_int": int}
 
 
 class SymFloat(TaggedUnion):
-    """Float: a float, or an expression."""
+    """Float: a literal, or an expression."""
 
     kinds = {"as_expr": Expression, "as_float": float}
 
@@ -115,7 +115,7 @@ class Name:
 
 @dataclass(slots=True)
 class CustomObject:
-    """Script object: value name and fully qualified class name."""
+    """Script object: name of the value, and fully qualified class name."""
 
     name: str
     class_fqn: str
@@ -148,7 +148,7 @@ class BoolOrName(TaggedUnion):
 
 
 class OptionalTensor(TaggedUnion):
-    """Tensor reference or None."""
+    """Name of a tensor, or None."""
 
     kinds = {"as_tensor": Name, "as_none": bool}
 
@@ -176,7 +176,7 @@ class NamedArgument:
 
 @dataclass(slots=True)
 class Node:
-    """Node of a graph: call of an operator."""
+    """Node of a graph: call of an operator or function."""
 
     target: str
     inputs: list[NamedArgument]
@@ -225,14 +225,14 @@ class Constant(TaggedUnion):
 
 @dataclass(slots=True)
 class UserSpec:
-    """Argument or result of the user's call."""
+    """Graph input or output that is an argument or result of the user's call."""
 
     arg: Argument
 
 
 @dataclass(slots=True)
 class ConstantInput:
-    """Constant input: name and value at export time."""
+    """Graph input that is a constant: name, and value during the export."""
 
     name: str
     value: Constant
@@ -240,7 +240,7 @@ class ConstantInput:
 
 @dataclass(slots=True)
 class Parameter:
-    """Input bound to a module parameter: value name and qualified name."""
+    """Graph input that is a parameter: name of the value, qualified name of the parameter."""
 
     arg: Name
     parameter_name: str
@@ -248,7 +248,7 @@ class Parameter:
 
 @dataclass(slots=True)
 class Buffer:
-    """Input bound to a module buffer: value name, qualified name, persistence."""
+    """Graph input that is a buffer: name of the value, qualified name, persistence."""
 
     arg: Name
     buffer_name: str
@@ -257,7 +257,7 @@ class Buffer:
 
 @dataclass(slots=True)
 class TensorConstant:
-    """Constant tensor of the program."""
+    """Graph input that is a constant tensor."""
 
     arg: Name
     tensor_constant_name: str
@@ -265,7 +265,7 @@ class TensorConstant:
 
 @dataclass(slots=True)
 class CustomObjectInput:
-    """Custom object of the program."""
+    """Graph input that is a script object."""
 
     arg: CustomObject
     custom_obj_name: str

@@ -80,7 +80,7 @@ class Symbols:
         return symbol_of(expression, self.environment)
 
     def expression(self, written: Expression) -> Any:
-        """Decode an expression; equal texts are decoded once."""
+        """Decode an expression; expressions with equal text are decoded once."""
         source = written.expr_str
         expression = self._expressions.get(source)
         if expression is None:
@@ -279,10 +279,7 @@ class _Builder:
         return self.checked(function(*values))
 
     def check_kinds(self, name: str, values: list[Any]) -> None:
-        """Raise ArchiveError if an operand of `name` is not of the required kind.
-
-        The kinds are boolean, number and integer.
-        """
+        """Raise ArchiveError if an operand is not a boolean, number or int as the function requires."""
         from ts.export import sympy_functions as e
 
         of_truths = name in _BOOLEAN_FUNCTIONS
@@ -301,7 +298,7 @@ class _Builder:
     def checked(self, result: Any) -> Any:
         if result.is_Integer and int(result).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        # Check the result, because sympy combines nested powers.
+        # the result is checked besides the operands, because sympy combines nested powers
         if result.is_Pow and result.exp.is_Integer and abs(result.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return result
@@ -423,7 +420,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode `x` as a tagged union of class `cls`; a plain number has the kind `plain`."""
+    """Encode a number as a tagged union of class `cls`; the kind of a Python number is `plain`."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

@@ -1,7 +1,7 @@
 """Tensors of `.pt2` archives: strided views of byte records; several tensors may share a record.
 
 TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
-WrittenFolder(writer, "weights").add(name, x)      records the layout of x, and writes a new storage
+WrittenFolder(writer, "weights").add(name, x)      records the layout and the storage of x
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def dtype_code(dtype: dtypes.dtype) -> int:
 
 
 def device_of(written: schema.Device) -> devices.device:
-    """Return the device of an archived tensor."""
+    """Decode a device."""
     return device_named(written.type if written.index is None else f"{written.type}:{written.index}")
 
 

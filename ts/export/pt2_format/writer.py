@@ -3,7 +3,7 @@
     write(program, writer, None)
 
 A call is encoded by the operator's name, its arguments with parameter names, and the names of its results.
-`getitem` nodes that extract these results are not written.
+`getitem` nodes that extract results of a call are not written.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
-        # Omit replaced symbols: the graph contains the equal expression instead.
+        # omit symbols that are replaced by equal expressions, because the graph does not contain them
         if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
@@ -266,7 +266,7 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """Encode one of several results of a call; it may be a list of tensors."""
+        """Encode one of several results of a call; the result may be a list of tensors."""
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _is_getitem_of_call(u)}
@@ -329,7 +329,7 @@ class _GraphWriter:
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
-        """Encode a node that is an argument: the name of its value, or its subgraph."""
+        """Encode a node that is an argument: name of the node's value, or subgraph."""
         if x.op == "get_attr":
             inner: Any = self.module
             for atom in str(x.target).split("."):
@@ -384,7 +384,7 @@ class _GraphWriter:
     def named(self, x: Argument) -> schema.Name:
         """Return the name of an element of a tensor list.
 
-        For a plain number, add a node that creates a tensor.
+        For a number, add a node that converts the number to a tensor.
         """
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
