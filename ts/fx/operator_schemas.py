@@ -146,7 +146,8 @@ def _can_bind(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any
 def create_type_hint(x: object) -> object:
     """Convert a list or tuple of types, such as `[int, int]`, to a type, `list[int]`.
 
-    Return other objects unchanged."""
+    Return other objects unchanged.
+    """
     try:
         if isinstance(x, list | tuple):
             base: Any = x[0] if x else Any

@@ -182,7 +182,8 @@ def is_nested_int(s: Any) -> bool:
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
     """Return the example value of a number; if it is data-dependent, return `fallback`.
 
-    Raise GuardOnDataDependentSymNode for a data-dependent number without `fallback`."""
+    Raise GuardOnDataDependentSymNode for a data-dependent number without `fallback`.
+    """
     if not isinstance(a, SymNumber):
         return a
     if a.node.has_hint() or fallback is None:
