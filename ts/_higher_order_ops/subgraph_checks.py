@@ -108,7 +108,8 @@ def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Te
 
     Returning the same memory twice is an error, too.
 
-    writable   predicate: True for an outside tensor that the function may write to"""
+    writable   predicate: True for an outside tensor that the function may write to
+    """
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}
     if any(aliases.root(x) in aliases.written and not writable(x) for x in subgraph.outside):
