@@ -42,7 +42,8 @@ def constant_of(x: Any) -> Constant | None:
 def resolve_constants(values: list[Any]) -> list[Any] | None:
     """Return the arguments of an operator with real tensors of known elements in place of fake tensors.
 
-    Return None if the elements of a tensor are unknown, or if no argument is a tensor."""
+    Return None if the elements of a tensor are unknown, or if no argument is a tensor.
+    """
     tensors = list(tensors_in(values))
     if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
         return None

@@ -444,7 +444,8 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
 def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
     """Return PyTorch's data-dependence error if `error` says that the operator has no meta kernel.
 
-    Return other errors unchanged."""
+    Return other errors unchanged.
+    """
     if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
         return error
     if any("Tensor" in r.kind for r in op.signature.returns):
