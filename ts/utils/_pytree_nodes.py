@@ -110,7 +110,7 @@ class NodeDef(NamedTuple):
 
 
 class _SerializeNodeDef(NamedTuple):
-    """Name of a node type in JSON, and functions that convert its contexts."""
+    """Name of a node type in JSON, and functions that convert contexts of the type to JSON and back."""
 
     typ: type[Any]
     serialized_type_name: str
@@ -216,7 +216,7 @@ class _Nodes(dict[Any, NodeDef]):
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return True if optree needs a registration of the type `cls`, unlike for named tuples."""
+        """Return True if optree needs a registration of the type; optree supports named tuples itself."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:

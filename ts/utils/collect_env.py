@@ -229,7 +229,7 @@ def get_env_info() -> SystemEnv:
 
 
 def pretty_str(envinfo: SystemEnv) -> str:
-    """Return the text of a description."""
+    """Return the text of a description of an environment."""
     fields = {name: value or _NOT_FOUND for name, value in envinfo._asdict().items()}
     for name, tag in (("pip_packages", envinfo.pip_version), ("conda_packages", "conda")):
         fields[name] = "\n".join(f"[{tag}] {line}" for line in fields[name].splitlines())

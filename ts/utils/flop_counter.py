@@ -220,7 +220,7 @@ class FlopCounterMode:
     """Context manager that counts the flops of operators inside its `with` block.
 
     mods            ignored, as in PyTorch
-    depth           depth of modules in the table, at most
+    depth           maximum depth of modules in the table
     display         whether the table is printed when the block ends
     custom_mapping  formulas by operator; a formula with the attribute `_get_raw` receives tensors
     """

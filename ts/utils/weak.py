@@ -65,7 +65,7 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """Mapping with weak keys; `ref_type` creates references with the hash and equality of keys.
+    """Mapping with weak keys; `ref_type` is the class of the references and defines equality of keys.
 
     If keys are freed during an iteration over the mapping, they are removed when the iteration ends.
     """
