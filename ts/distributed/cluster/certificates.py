@@ -91,7 +91,7 @@ def _signed(
 ) -> x509.Certificate:
     """Return a certificate signed with `key`.
 
-    With `names=None`, a self-signed certificate of an authority.
+    With `names=None`, return a self-signed certificate of an authority.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256
