@@ -43,7 +43,7 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def kineto_available() -> bool:
-    """Return False, because PyTorch's library for device traces is not available."""
+    """Return False, because Kineto, PyTorch's library for device traces, is not available."""
     return False
 
 
