@@ -1,7 +1,7 @@
 """Tensors on existing memory: that of NumPy arrays, DLPack exporters and objects with the buffer protocol.
 
     frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
-    asarray(x)                                    a tensor itself; on the memory of an array; a copy of a list
+    asarray(x)                                    shares the memory of a tensor or array; copies a list
 
 Input: buffers, arrays, tensors or sequences. Output: tensors; elements are not copied if possible.
 """
