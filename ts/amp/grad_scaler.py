@@ -139,9 +139,9 @@ class GradScaler:
         optimizer_state.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Unscale the gradients.
+        """Unscale the gradients, and call the optimizer if all gradients are finite.
 
-        If all are finite, call `optimizer.step(*args, **kwargs)` and return the result.
+        Return the result of `optimizer.step(*args, **kwargs)`, or None if the step is skipped.
 
         An optimizer whose class sets `_step_supports_amp_scaling` receives the scale and the non-finite flag
         as attributes `grad_scale` and `found_inf`, and itself unscales the gradients and skips the step.
