@@ -28,7 +28,7 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Modules without fallback `__getattr__`: imports in functions would call it for `__path__`, which is slow.
+# Modules without fallback `__getattr__`, because each import in a function would call it for `__path__`.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Single files that are packages in PyTorch; they receive a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
