@@ -43,7 +43,7 @@ _ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
     "whole": True,
-}  # operators for archives only, because `ts` has no Python dtypes for them
+}  # these operators are only for archives, because `ts` has no quantized dtypes in Python
 
 
 class QuantizationParams(NamedTuple):

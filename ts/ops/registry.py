@@ -109,16 +109,18 @@ class OperatorRecord:
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
-    # True if it is pointwise but not a ufunc, and fusible on the CPU; the first argument is a tensor or mask
+    # True if the operator is pointwise but not a ufunc, and fusible on the CPU; the first argument is a
+    # tensor or mask
     tile: bool = False
-    # True if it is pointwise with per-channel vectors unless the argument `training` is True, and fusible on
-    # the CPU
+    # True if the operator is pointwise with per-channel vectors unless the argument `training` is True, and
+    # fusible on the CPU
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
-    # True if it can be the last operator of a fusion group, as it reduces or normalizes its first argument
+    # True if the operator can end a fusion group, because it reduces or normalizes its first argument
     epilogue: bool = False
-    # True if it casts the first argument to the dtype that the second one specifies; fusible
+    # True if the operator, which is fusible, casts the first argument to the dtype that the second one
+    # specifies
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
@@ -132,22 +134,22 @@ class OperatorRecord:
     work: float | Callable[..., float] | None = None
 
     # Effects
-    nondeterministic: bool = False  # True if it draws random numbers
+    nondeterministic: bool = False  # True if the operator draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
-    reshapes: bool = False  # True if it changes sizes, strides or storage of the first argument
-    # True if it may return its first argument itself, although the schema has no alias annotation
+    reshapes: bool = False  # True if the operator changes sizes, strides or storage of its first argument
+    # True if the operator may return its first argument itself, although the schema has no alias annotation
     gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
-    side_effect: bool = False  # True if it must not be removed, even if its result is unused
-    reads_history: bool = False  # True if it reads the autograd history or gradients of its arguments
-    # True if it calls user code such as hooks, which may mutate all reachable objects
+    side_effect: bool = False  # True if passes must not remove the operator, even if its result is unused
+    reads_history: bool = False  # True if the operator reads autograd history or gradients of arguments
+    # True if the operator calls user code such as hooks, which may mutate all reachable objects
     calls_programs: bool = False
     of_program: bool = False  # True if user functions implement the operator, and possibly its gradient
     # Kernel that returns a future of the result, so that a script waits for it without blocking a thread
     begins: Kernel | None = None
 
     # Arguments and results
-    wraps_numbers: bool = False  # True if it accepts Python numbers for Tensor arguments
+    wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
     overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
@@ -463,7 +465,7 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
             importlib.import_module(f"ts.ops.{family}")
         yield
     except BaseException:  # also KeyboardInterrupt, so that the next call imports incomplete families again
-        for family in FAMILIES:  # all families, because they import each other
+        for family in FAMILIES:  # families import each other, so several may be incomplete
             if f"ts.ops.{family}" not in sys.modules:
                 _remove_family(family)
         raise
