@@ -293,7 +293,7 @@ class VmapInfo(NamedTuple):
 
 
 def level_of_batch(values: Sequence[Any]) -> Level | None:
-    """Return the innermost open level of a tensor in `values` if it is a batch; else None.
+    """Return the innermost open level of the tensors in `values`; None if no tensor is batched there.
 
     The items of lists in `values` are also considered.
     """
