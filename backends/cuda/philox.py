@@ -33,7 +33,7 @@ def _kernels(device: int) -> dict[str, Any]:
 
 @cache
 def _zero_start(device: int) -> Any:
-    """Return the zeros that are added to seed and offset outside of a capture."""
+    """Return the two zeros that kernels add to seed and offset outside of a graph capture."""
     return cupy.zeros(2, np.uint64)
 
 
