@@ -148,7 +148,7 @@ def sdpa_flop_count(query_shape: Any, key_shape: Any, value_shape: Any) -> int:
 
 
 def get_suffix_str(number: float) -> str:
-    """Return the suffix for a number: "K" from 5 digits on, "M" from 8 digits on."""
+    """Return the suffix for a number: "K" from 5 digits on, "M" from 8 digits on, and so forth."""
     digits = len(str(number))
     return suffixes[max(0, min(len(suffixes) - 1, (digits - 2) // 3))]
 
