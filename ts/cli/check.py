@@ -1,6 +1,6 @@
-"""`ts check`.
+"""`ts check`: compile the definitions of files, and report errors.
 
-Compile the definitions of files, and report compile errors and run-time errors that always occur.
+The reported errors are compile errors, and run-time errors that always occur.
 
 Input: Python files, folders or archives. The following definitions of a Python file are compiled:
 

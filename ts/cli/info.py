@@ -1,6 +1,6 @@
-"""`ts info`.
+"""`ts info`: print versions, backends and operators, or the contents of an archive.
 
-Print versions, backends and operators, or the contents of an archive (`ts.cli.archive_summary`).
+`ts.cli.archive_summary` summarizes an archive.
 """
 
 from __future__ import annotations
