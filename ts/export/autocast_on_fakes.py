@@ -13,7 +13,7 @@ from ts.export.fake import device_of, tensors_in
 def is_cast(x: Tensor, dtype: Any) -> bool:
     """Return True if autocast would convert `x` to `dtype`.
 
-    This holds if `x` has a floating-point dtype that is neither float64 nor `dtype`.
+    Autocast converts tensors of all floating-point dtypes except float64 and `dtype`.
     """
     return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
 

@@ -91,14 +91,14 @@ class TensorAlias:
 
 
 class FunctionalizingTracer(ExportTracer):
-    """Tracer of decompositions: it replaces mutations by new tensors and decomposes operators."""
+    """Tracer of `run_decompositions`: replaces mutations by new tensors, and decomposes operators."""
 
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
         # node of the exported graph that is being replayed; new nodes copy its metadata
         self.origin: Node | None = None
-        # Conditions on sizes that hold in the example; they become guards of the decomposed program.
+        # conditions on sizes that hold for the example arguments and become guards of the new program
         self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decomposition_depth = 0
@@ -272,10 +272,7 @@ class FunctionalizingTracer(ExportTracer):
             self._decomposition_depth -= 1
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Run an operator that changes the shape of its argument in place.
-
-        Record it as a view of the argument.
-        """
+        """Run an operator that changes the shape of its argument in place; record a view of the argument."""
         x = values[0]
         view = self.run(_without_write(op), values)
         with self.recording():

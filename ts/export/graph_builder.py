@@ -60,9 +60,9 @@ class FxGraphBuilder:
         self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []
         self.submodules: dict[str, Any] = {}  # attribute name -> subgraph of a control-flow operator
-        self.batches = 0  # number of open `vmap` levels
+        self.batches = 0  # number of `vmap` calls that are being recorded
         self.outer = len(stack())  # number of frames of the user's stack before the recording
-        self.casts: list[tuple[Any, ...]] = []  # open autocast blocks
+        self.casts: list[tuple[Any, ...]] = []  # autocast blocks that the running code is in
         # Node -> grad-mode and autocast blocks that enclose it, outermost first.
         self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
@@ -350,7 +350,7 @@ class FxGraphBuilder:
             self._gradients_of_call = before
 
     def _entered_blocks(self) -> tuple[Block, ...]:
-        """Return the open grad-mode and autocast blocks that the program entered during the recording."""
+        """Return the grad-mode and autocast blocks of the program that enclose the running code."""
         casts = tuple(block_of_autocast(*cast) for cast in self.casts)
         enabled = ts.is_grad_enabled() if self._gradients_of_call is None else self._gradients_of_call
         return casts if enabled == self._gradients_around else (*casts, block_of_grad(enabled))

@@ -165,7 +165,7 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        if not is_new:  # PyTorch creates a new symbol for this node, so its previous assertions are kept
+        if not is_new:  # PyTorch creates a new symbol for this node and keeps previous assertions
             self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted
 

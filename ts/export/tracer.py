@@ -304,7 +304,7 @@ class ExportTracer(FxGraphBuilder):
         return self._new_unbacked(x.array.dtype.kind)
 
     def _new_unbacked(self, kind: str) -> Any:
-        """Create an unbacked number for a shape rule; `kind` is the kind of its dtype."""
+        """Create an unbacked number for a shape rule; `kind` is the kind of the number's dtype."""
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)

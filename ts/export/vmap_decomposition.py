@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class OpenVmapLevels:
-    """Open `vmap` levels, and the stand-ins for elements of their batches."""
+    """Levels of `vmap` that the replay has entered, and the stand-ins for elements of the levels' batches."""
 
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
@@ -45,13 +45,13 @@ class OpenVmapLevels:
     # ---- nodes that start and end a batch
 
     def begin(self, size: Any, randomness: str) -> None:
-        """Open a level with a batch of `size` elements."""
+        """Enter a new level with a batch of `size` elements."""
         level = Level(len(self.levels) + 1, batched_tensor.run, batched_tensor.the_same)
         level.size, level.random = size, randomness
         self.levels.append(level)
 
     def close(self) -> None:
-        """Close the innermost level."""
+        """Leave the innermost level."""
         self.levels.pop()
 
     def add(self, x: Tensor, dim: int, level: int) -> Tensor:
@@ -85,7 +85,7 @@ class OpenVmapLevels:
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
         """Return the innermost level of the stand-ins in the arguments; None without stand-ins.
 
-        For an operator that draws random numbers, the default is the innermost open level.
+        For an operator that draws random numbers, the default is the innermost of all levels.
         """
         if not self.levels:
             return None
@@ -146,7 +146,7 @@ class OpenVmapLevels:
             raise RuntimeError(unbatched_write_message(call))
         target, below = values[0], call.values[0]
         output = run_batched(call)
-        if call.operator.record.reshapes:  # the operator may change the shape of its argument in place
+        if call.operator.record.reshapes:  # the operator may change the shape of `target` in place
             stand_in = self._create_stand_in(call.level.number, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():

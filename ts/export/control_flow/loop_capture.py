@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def record_while_loop(
     recorder: ExportTracer, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
 ) -> Any:
-    """Record `while_loop` and return its results; carried numbers become unbacked symbols."""
+    """Record a `while_loop` node and return the loop's results; carried numbers become unbacked symbols."""
     environment = recorder.environment
     carried = [recorder.fake_of(x) if isinstance(x, Tensor) else x for x in carried]
 
@@ -64,7 +64,7 @@ def record_while_loop(
 
 
 def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
-    """Record `map` and return its results."""
+    """Record a `map` node and return the results."""
     xs, args = _fakes(recorder, xs), _fakes(recorder, args)
     with recorder.paused():
         slices = list(map(_slice, xs))
@@ -85,7 +85,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
 
 
 def record_scan(recorder: ExportTracer, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
-    """Record `scan` and return its results."""
+    """Record a `scan` node and return the results."""
     init, xs = _fakes(recorder, init), _fakes(recorder, xs)
     with recorder.paused():
         carry = list(map(_like, init))

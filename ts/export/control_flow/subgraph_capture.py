@@ -144,7 +144,7 @@ class Branch(ExportTracer):
     def is_batch_element(self, node: Node) -> bool:
         """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
 
-        An argument of a loop may be such an input.
+        An input for an argument of the function, such as a carried value, may represent an element, too.
         """
         if node.op != "placeholder":
             return False

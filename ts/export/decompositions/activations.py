@@ -139,7 +139,7 @@ def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 @decomposes("aten::dropout", implicit=True)
 def dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Set elements to 0 with probability `p` and scale the others by 1 / (1 - p).
+    """Set elements to 0 with probability `p` and multiply the remaining elements by 1 / (1 - p).
 
     Without `train`, return a copy.
     """

@@ -59,9 +59,9 @@ def take(x: Tensor, index: Tensor) -> Tensor:
 
 @decomposes("aten::take_along_dim", implicit=True)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Gather elements along `dim` after broadcasting the other dimensions.
+    """Gather elements of `x` along `dim`; all other dimensions of `x` and `indices` are broadcast.
 
-    Without `dim`, both tensors are flattened.
+    Without `dim`, `x` and `indices` are flattened.
     """
     if dim is None:
         return aten.gather(flatten(x), 0, flatten(indices))

@@ -30,7 +30,7 @@ ExtraFiles = Mapping[str, str | bytes] | None
 
 
 class Container:
-    """Open `.pt2` file."""
+    """A `.pt2` file that is open for reading."""
 
     def __init__(self, file: IO[bytes], mapped: bool = False) -> None:
         self.records = ZipRecords(file, scripted=None, mapped=mapped)

@@ -40,7 +40,7 @@ KEYWORD: Final = 2
 
 @dataclass(slots=True)
 class TaggedUnion:
-    """JSON object with one key, the kind of the content, and the content as its value."""
+    """JSON object with one key; the key is the kind of the value."""
 
     kind: str
     value: Any

@@ -101,7 +101,7 @@ class Symbols:
         return expression
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
-        """Return the symbol `name`; its assumptions are those of the first call for this name."""
+        """Return the symbol `name`, with the assumptions that the first call for this name stated."""
         symbol = self._symbols.get(name)
         if symbol is None:
             _ = self.environment
