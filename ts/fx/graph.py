@@ -334,7 +334,7 @@ class Graph:
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy the nodes of the graph `g`; return the node for its result, or None.
 
-        val_map              node of `g` -> node that replaces it instead of a copy; copied nodes are added
+        val_map              node of `g` -> node to use instead of a copy; the copies are added
         return_output_node   also return the output node of `g`
         """
         for node in g.nodes:

@@ -379,8 +379,8 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         a list that receives placeholders; no line is returned for these
-        maybe_return_typename     its first element is set to the return annotation
+        placeholder_names         a list to which the texts of placeholders are added, instead of returned
+        maybe_return_typename     a list whose first element is set to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"

@@ -184,7 +184,7 @@ def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> No
 def wrap(fn_or_name: Any) -> Any:
     """Register a global function: its calls become nodes, and its body is not traced.
 
-    Call it at module level with the name of a function of the module, or use it as a decorator.
+    Call `wrap` at module level with the name of a function of the module, or use `wrap` as a decorator.
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")

@@ -38,7 +38,7 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """Replaced occurrence of a pattern, and the nodes that replace it."""
+    """Replaced occurrence of a pattern, and the nodes that replace the occurrence."""
 
     anchor: Node
     nodes_map: dict[Node, Node]

@@ -25,7 +25,7 @@ Constraint = Callable[[Pass, Pass], bool]
 def pass_result_wrapper(fn: Any) -> Any:
     """Wrap a pass so that it returns a PassResult.
 
-    The pass may return a module, or None after changing its argument in place.
+    The pass may return a module, or change the given module in place and return None.
     """
     if fn is None:
         return None
