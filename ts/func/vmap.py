@@ -37,7 +37,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Function:
-    """Return a function that maps `func` over a dimension of its arguments and stacks the results.
+    """Return a function that maps `func` over a dimension of the arguments and stacks the results.
 
     in_dims     batch dimension of all arguments, or a tree of dimensions; None: unbatched
     out_dims    batch dimension of the results; None: the result is not batched and is returned unchanged
