@@ -1,4 +1,4 @@
-"""Functions for the single steps of `vmap`; exported programs call these functions.
+"""Functions that perform one step of `vmap` each; exported programs call these functions.
 
 _vmap_increment_nesting(5, "error")        start a vmap level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
@@ -33,7 +33,7 @@ def lazy_load_decompositions() -> None:
 
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
-    """Push a vmap level and return the nesting depth."""
+    """Start a vmap level and return the nesting depth."""
     exit_stack = ExitStack()
     level = exit_stack.enter_context(opened_batch(batch_size, randomness))
     exit_stack.enter_context(transforming())
@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """Pop the innermost vmap level; return the nesting depth before the call."""
+    """End the innermost vmap level; return the nesting depth before the call."""
     exit_stack, _ = _open_batches.batches.pop()
     exit_stack.close()
     return len(_open_batches.batches) + 1
@@ -50,7 +50,7 @@ def _vmap_decrement_nesting() -> int:
 
 @contextmanager
 def pop_levels_on_error() -> Iterator[None]:
-    """Context manager that, if an error is raised, pops the levels that its block pushed."""
+    """Context manager that ends the levels started in the `with` block if an error is raised."""
     before = len(_open_batches.batches)
     try:
         yield

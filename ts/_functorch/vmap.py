@@ -92,7 +92,7 @@ def _maybe_remove_batch_dim(
 ) -> Any:
     """Move the batch dimension of a result to `out_dim`.
 
-    If `out_dim` is None, return the result unchanged; it must not be batched.
+    If `out_dim` is None, return the result, which must not be batched, unchanged.
     """
     if out_dim is None:
         if isinstance(batched_output, Tensor) and unwrap_batched(level_of(vmap_level), batched_output)[1]:

@@ -64,13 +64,13 @@ def maybe_get_level(tensor: Tensor) -> int:
 
 
 def maybe_current_level() -> int | None:
-    """Return the number of open transforms; return None if there are none."""
+    """Return the number of active function transforms; return None if there are none."""
     top = level_stack.top()
     return None if top is None else level_stack.depth(top.number)
 
 
 def current_level() -> int:
-    """Return the number of open transforms; raise RuntimeError if there are none."""
+    """Return the number of active function transforms; raise RuntimeError if there are none."""
     level = maybe_current_level()
     if level is None:
         raise RuntimeError("current_level(): no function transform is active")
@@ -78,5 +78,5 @@ def current_level() -> int:
 
 
 def get_dynamic_layer_stack_depth() -> int:
-    """Return the number of open transforms."""
+    """Return the number of active function transforms."""
     return maybe_current_level() or 0
