@@ -3,7 +3,7 @@
 with ts.fake():
     n = ts.tensor(3)
     (n + 1).item()              4, so that branches on learning rates or counters work
-    n.add_(ts.ones(()))         n and its views become unknown
+    n.add_(ts.ones(()))         the elements of n and of views of n become unknown
 """
 
 from __future__ import annotations
