@@ -33,4 +33,4 @@ def test_results_that_differ(tmp_path, capsys, monkeypatch):
     path.write_text("import ts\ndef same(x: ts.Tensor) -> ts.Tensor:\n    return x.clone()\n")
     monkeypatch.setattr("ts.cli.bench.difference", lambda one, other: 0.5)
     code, out, _ = output(capsys, "bench", f"{path}:same", "float32[2]", "--against", "torch", "--rounds", 1)
-    assert code == 1 and out.endswith("the results differ by 0.5 at most\n")
+    assert code == 1 and out.endswith("the results differ by at most 0.5\n")
