@@ -407,13 +407,15 @@ def test_workers_do_not_inherit_secrets(monkeypatch):
     from ts.serve import fork_server_client
 
     monkeypatch.setenv("SECRET_OF_THE_TEST", "x")
+    monkeypatch.setenv("TS_RPC_SECRET", "x")
     monkeypatch.setenv("HOME", "/home/user")
     seen = {}
     monkeypatch.setattr(fork_server_client.subprocess, "Popen", lambda command, **options: seen.update(options) or 1 / 0)
     for kind, home in (("program", None), ("model", "/home/user")):
         with pytest.raises(ZeroDivisionError):
             asyncio.run(fork_server_client.ForkServer({"kind": kind}).start())
-        assert "SECRET_OF_THE_TEST" not in seen["env"] and seen["env"]["PATH"] and seen["env"].get("HOME") == home
+        assert not {"SECRET_OF_THE_TEST", "TS_RPC_SECRET"} & seen["env"].keys()
+        assert seen["env"]["PATH"] and seen["env"].get("HOME") == home
 
 
 def test_workers_have_different_seeds(playground):

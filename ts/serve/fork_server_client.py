@@ -34,6 +34,7 @@ _INHERITED_VARIABLES: Final = (
     "OPENBLAS",
     "MKL_",
 )
+_SECRET_VARIABLE: Final = "TS_RPC_SECRET"  # name of the variable that workers do not inherit
 _LOAD_TIMEOUT_SECONDS: Final = 600.0
 _SEND_TIMEOUT_SECONDS: Final = 5
 _EXIT_TIMEOUT_SECONDS: Final = 5
@@ -64,7 +65,9 @@ class ForkServer:
         """
         ours, theirs = socket.socketpair()
         environment = {
-            name: value for name, value in os.environ.items() if name.startswith(_INHERITED_VARIABLES)
+            name: value
+            for name, value in os.environ.items()
+            if name.startswith(_INHERITED_VARIABLES) and name != _SECRET_VARIABLE
         }
         if self._settings["kind"] == "program":
             environment["TS_CACHE"] = "0"  # code of untrusted programs is not cached on disk
