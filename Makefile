@@ -9,7 +9,7 @@ PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
 BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
 
 # What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
-TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
+TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container thread_local_state conv deadline \
 	deep_nesting dispatch einsum suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
 	shared_container_dags pool prims recurrent reduce resample scatter concurrent_mutation sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which does not exist)))
