@@ -1,4 +1,4 @@
-"""User-defined operators, which are declared by a schema and implemented by Python functions.
+"""Custom operator registration: operators with a schema that Python functions implement.
 
     @ts.library.custom_op("mine::scale", mutates_args=())
     def scale(x: Tensor, by: float = 2.0) -> Tensor:

@@ -1,4 +1,4 @@
-"""Storages of archives: each storage is one record, which several tensors can share.
+"""Storage sharing in archives: each storage is one record, which several tensors can share.
 
 Input: tensors. Output: bytes and storage references; and the inverse.
 

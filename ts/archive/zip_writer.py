@@ -1,4 +1,4 @@
-"""Writer of ZIP files with arbitrary records: alignment of their contents, and atomic writes of files.
+"""Writer of ZIP files with arbitrary records: ZIP alignment of their contents, and atomic writes.
 
 write_atomically("model.pt", write)             atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory

@@ -374,7 +374,7 @@ def _in_detail(real_function: RealFunction, options: Options, i: int, result: in
 
 
 def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
-    """Check that zero gradients of results give zero gradients of arguments, with equal metadata."""
+    """Check that zero gradients of results give zero gradients of arguments, with equal dtype and shape."""
     if not results:
         return
     leaves = [inputs[i] for i in differentiable_indices(inputs)]

@@ -1,4 +1,4 @@
-"""Code builder: collects virtual registers, instructions and tables, and assembles a `Code`.
+"""Assembler of bytecode: collects virtual registers, instructions and tables for a `Code`.
 
 In: values of a graph, and instructions in their order.  Out: a verified `Code`, returned by `assemble()`:
 

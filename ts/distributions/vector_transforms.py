@@ -1,4 +1,4 @@
-"""Transforms of vectors and matrices, and transforms of parts of a value."""
+"""Transforms of vectors and matrices, and transforms of concatenated or stacked parts (CatTransform)."""
 
 from __future__ import annotations
 

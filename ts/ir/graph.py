@@ -48,7 +48,7 @@ _POSITION: Final = attrgetter("_position")
 
 
 class Block:
-    """List of nodes with inputs and outputs; its owner is a node, or the graph for the top block."""
+    """List of nodes with block arguments and outputs; its owner is a node, or the graph for the top block."""
 
     __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 

@@ -84,7 +84,7 @@ class Value:
         return self._type
 
     def set_type(self, type: Type) -> Value:
-        """Set the type and return the value; users look up their operator records again."""
+        """Set the type and return the value; nodes that use it select their operator overload again."""
         self._type = type
         for use in self._uses.values():
             use.user.forget_operator()

@@ -377,8 +377,8 @@ class _Merger:
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.
 
-        Ifs before `done` are already merged; the node after `done` may be a new `if` that can be merged with
-        `done`.
+        `done` was the last node of the block before a merge appended nodes. Nodes before `done` need no
+        second visit, and `done` may be merged with the first appended node.
         """
         if not block.nodes_with_blocks():
             return
