@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
+from ts.ops.unfold import per_dim
 
 _CUDNN_FLAGS: Final = (False, False, True, True)  # benchmark, deterministic, cudnn_enabled, allow_tf32
 
@@ -76,7 +77,5 @@ def _is_valid(n: int, input: Tensor, weight: Tensor) -> bool:
 
 
 def _per_dimension(n: int, value: Any) -> Any:
-    """Return a list of n sizes: one number, also in a list, applies to all dimensions."""
-    if not isinstance(value, list | tuple):
-        return [value] * n
-    return list(value) * n if len(value) == 1 else value
+    """Return n sizes: one number, also in a list, applies to all dimensions."""
+    return per_dim(value if isinstance(value, list | tuple) else [value], n)
