@@ -1,4 +1,4 @@
-"""Operators that draw random numbers under `vmap`: values and refusals of each mode are PyTorch's."""
+"""Operators that draw random numbers under `vmap`: the values and errors of each mode are PyTorch's."""
 
 import functools
 import json

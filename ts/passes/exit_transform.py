@@ -33,7 +33,7 @@ from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
 # maximum number of nodes copied while ifs are merged; further blocks are moved instead
-_MAX_COPIED_BYTES: Final = 5000
+_MAX_COPIED_NODES: Final = 5000
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 
@@ -372,7 +372,7 @@ class _Merger:
     """Merger of consecutive ifs where the first determines the branch of the second (jump threading)."""
 
     def __init__(self) -> None:
-        self._copies = _MAX_COPIED_BYTES
+        self._copies = _MAX_COPIED_NODES
 
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.

@@ -69,10 +69,10 @@ def _is_valid_summand(product: Node, summand: Value) -> bool:
         return False
     if not x.scalar_type == w.scalar_type == b.scalar_type or b._sizes is None:
         return False
-    return len(b._sizes) <= 2 and _is_expanded(x, w, b._sizes)
+    return len(b._sizes) <= 2 and _is_broadcastable_to_product(x, w, b._sizes)
 
 
-def _is_expanded(x: TensorType, w: TensorType, sizes: Sequence[int | None]) -> bool:
+def _is_broadcastable_to_product(x: TensorType, w: TensorType, sizes: Sequence[int | None]) -> bool:
     """Return whether a summand with sizes `sizes` never broadcasts the product to a larger shape.
 
     This holds if each size is 1, or the product's size in this dimension is known and not 1.
