@@ -11,38 +11,28 @@ run time, the graph raises an error before and after this pass.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ts.ir.graph import Graph, Node
-from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def canonicalize_graph_fuser_ops(graph: Graph) -> bool:
     """Replace `aten::chunk` and its unpacking by `prim::ConstantChunk`."""
-    changed = False
-    for node in list(graph.all_nodes()):
-        if node.kind() == "aten::chunk" and _is_unpacked(node):
-            if not optimization_allowed("canonicalize_graph_fuser_ops"):
-                break
-            update("canonicalize_graph_fuser_ops", "Fusing {} with the nodes that unpack it", node)
-            _join(node)
-            changed = True
-    return changed
+    return _RULES.apply(graph)
 
 
-def _is_unpacked(chunk: Node) -> bool:
+def _join(_: Rewriter, chunk: Node) -> bool:
+    """Replace `chunk` and the only node that unpacks its result."""
     uses = chunk.output().uses()
-    count, dim = (constant_value(value) for value in chunk.inputs()[1:])
+    tensor, *chunk_arguments = chunk.inputs()
+    count, dim = map(constant_value, chunk_arguments)
     if len(uses) != 1 or not isinstance(count, int) or not isinstance(dim, int):
         return False
     unpack = uses[0].user
-    return unpack.kind() == "prim::ListUnpack" and len(unpack.outputs()) == count
-
-
-def _join(chunk: Node) -> None:
-    (use,) = chunk.output().uses()
-    unpack = use.user
-    tensor, *chunk_arguments = chunk.inputs()
-    count, dim = map(constant_value, chunk_arguments)
+    if unpack.kind() != "prim::ListUnpack" or len(unpack.outputs()) != count:
+        return False
     graph = chunk.owning_graph()
     constant_chunk = graph.create("prim::ConstantChunk", [tensor], count).set("chunks", count).set("dim", dim)
     constant_chunk.copy_metadata(chunk)
@@ -52,3 +42,7 @@ def _join(chunk: Node) -> None:
         old.replace_all_uses_with(new)
     unpack.destroy()
     chunk.destroy()
+    return True
+
+
+_RULES: Final = RuleSet("canonicalize_graph_fuser_ops", Rule("aten::chunk", _join))

@@ -8,17 +8,23 @@ such literals.
 
 from __future__ import annotations
 
-from ts.ir.graph import Graph
+from typing import Final
+
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def replace_empty_list_literals(graph: Graph) -> bool:
     """Replace each `prim::EmptyListLiteral`, or remove it if unused."""
-    literals = graph.find_all_nodes("prim::EmptyListLiteral")
-    for node in literals:
-        if node.has_uses():
-            new_list = graph.create("prim::ListConstruct")
-            new_list.output().set_type(node.output().type())
-            new_list.insert_before(node)
-            node.replace_all_uses_with(new_list)
+    return _RULES.apply(graph)
+
+
+def _construct(rewriter: Rewriter, node: Node) -> Value | bool:
+    if not node.has_uses():
         node.destroy()
-    return bool(literals)
+        return True
+    new_list = rewriter.graph.create("prim::ListConstruct").insert_before(node)
+    return new_list.output().set_type(node.output().type())
+
+
+_RULES: Final = RuleSet("empty_lists", Rule("prim::EmptyListLiteral", _construct))

@@ -11,13 +11,14 @@ sums, differences, products and quotients with a scalar or with one number per c
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
 _TRANSPOSED_INDEX: Final = 6  # index of the argument `transposed` of `aten::_convolution`
@@ -30,42 +31,39 @@ Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
 
 def fold_frozen_conv_bn(graph: Graph) -> bool:
     """Fold batch norm of convolution results."""
-    return _fold_all(graph, ("aten::batch_norm",), _batch_norm)
+    return _fold_all(graph, "aten::batch_norm", _batch_norm)
 
 
 def fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
     """Fold additions to and subtractions from convolution results."""
-    return _fold_all(graph, ("aten::add", "aten::sub"), _add_or_sub)
+    return _fold_all(graph, "aten::add aten::sub", _add_or_sub)
 
 
 def fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
     """Fold products and quotients of convolution results."""
-    return _fold_all(graph, ("aten::mul", "aten::div"), _mul_or_div)
+    return _fold_all(graph, "aten::mul aten::div", _mul_or_div)
 
 
-def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
-    changed = False
-    for node in list(walk_nodes(graph.block())):
-        conv = node.input(0).node() if node.kind() in kinds else None
-        if conv is None or not _is_convolution(conv) or not _is_only_reader(node, conv):
-            continue
-        weight, bias = constant_value(conv.input(_WEIGHT)), constant_value(conv.input(_BIAS))
-        if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_conv_folding"):
-            continue
-        folded = fold(conv, weight, bias, node)
-        if folded is None:
-            continue
-        update("frozen_conv_folding", "Folding {}", node)
-        for input_index, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
-            if value is not before:
-                name = f"{_name(conv.input(input_index))}_fused_{_FOLD_NAMES[fold]}"
-                conv.replace_input(input_index, _constant(conv, value, name))
-        node.output().replace_all_uses_with(conv.output())
-        node.destroy()
-        changed = True
-    if changed:
-        eliminate_dead_code(graph)
-    return changed
+def _fold_all(graph: Graph, kinds: str, fold: Fold) -> bool:
+    changed = RuleSet("frozen_conv_folding", Rule(kinds, partial(_fold_into_conv, fold))).apply(graph)
+    return changed and (eliminate_dead_code(graph) or True)
+
+
+def _fold_into_conv(fold: Fold, _: Rewriter, node: Node) -> Value | None:
+    conv = node.input(0).node()
+    if not _is_convolution(conv) or not _is_only_reader(node, conv):
+        return None
+    weight, bias = constant_value(conv.input(_WEIGHT)), constant_value(conv.input(_BIAS))
+    if not is_tensor(weight) or bias is NOT_CONSTANT:
+        return None
+    folded = fold(conv, weight, bias, node)
+    if folded is None:
+        return None
+    for input_index, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
+        if value is not before:
+            name = f"{_name(conv.input(input_index))}_fused_{_FOLD_NAMES[fold]}"
+            conv.replace_input(input_index, _constant(conv, value, name))
+    return conv.output()
 
 
 def _is_convolution(node: Node) -> bool:

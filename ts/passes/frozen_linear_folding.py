@@ -16,33 +16,33 @@ computes wrong values for such inputs.)  The pass is for graphs of frozen module
 
 from __future__ import annotations
 
+from typing import Final
+
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT
 from ts.passes.frozen_conv_folding import fold_batch_norm
-from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def fold_frozen_linear_bn(graph: Graph) -> bool:
     """Fold batch norm of linear layers' results."""
-    changed = False
-    for norm in list(walk_nodes(graph.block())):
-        linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
-        if linear is None or linear.kind() != "aten::linear" or not _is_only_reader(norm, linear):
-            continue
-        if _is_in_fallback_branch(norm):
-            continue
-        weight, bias = (constant_value(value) for value in linear.inputs()[1:])
-        if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_linear_folding"):
-            continue
-        folded = fold_batch_norm(weight, bias, norm)
-        if folded is None or folded[1].shape[0] != weight.shape[0]:
-            continue
-        update("frozen_linear_folding", "Folding {}", norm)
-        _insert_rank_check(graph, linear, norm, folded)
-        changed = True
-    return changed
+    return _RULES.apply(graph)
+
+
+def _fold(rewriter: Rewriter, norm: Node) -> bool:
+    linear = norm.input(0).node()
+    if linear.kind() != "aten::linear" or not _is_only_reader(norm, linear) or _is_in_fallback_branch(norm):
+        return False
+    weight, bias = (constant_value(value) for value in linear.inputs()[1:])
+    if not is_tensor(weight) or bias is NOT_CONSTANT:
+        return False
+    folded = fold_batch_norm(weight, bias, norm)
+    if folded is None or folded[1].shape[0] != weight.shape[0]:
+        return False
+    _insert_rank_check(rewriter.graph, linear, norm, folded)
+    return True
 
 
 def _is_only_reader(norm: Node, linear: Node) -> bool:
@@ -83,3 +83,6 @@ def _layer(graph: Graph, linear: Node, insertion_point: Node, inputs: list[Value
         new_node = graph.insert_node(graph.create("aten::linear", inputs))
     new_node.copy_metadata(linear)
     return new_node.output().copy_metadata(linear.output())
+
+
+_RULES: Final = RuleSet("frozen_linear_folding", Rule("aten::batch_norm", _fold))

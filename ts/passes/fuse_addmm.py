@@ -12,39 +12,30 @@ the product must have no writers.  Rounding differs; `decompose_ops` is the inve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from ts.analysis.alias import AliasDb
 from ts.dtypes import BY_CODE
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import constant_value, walk_nodes
+from ts.passes.pass_utils import constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def fuse_addmm(graph: Graph) -> bool:
     """Fuse matrix products with additions of their results."""
-    additions = [node for node in walk_nodes(graph.block()) if node.kind() == "aten::add" and _terms(node)]
-    if not additions:
-        return False
-    aliases, changed = AliasDb(graph), False
-    for node in additions:
-        terms = _terms(node)
-        if terms is None:
-            continue
-        product, summand = terms
-        if any(map(aliases.has_writers, (*product.inputs(), product.output(), summand))):
-            continue
-        if not optimization_allowed("fuse_addmm"):
-            break
-        update("fuse_addmm", "Joining {}", node)
-        with graph.inserting_before(node):
-            one = node.input(2)
-            addmm = graph.insert_node(graph.create("aten::addmm", [summand, *product.inputs(), one, one], 1))
-        addmm.copy_metadata(node)
-        node.output().replace_all_uses_with(addmm.output().copy_metadata(node.output()))
-        changed = True
-    return changed and (eliminate_dead_code(graph) or True)
+    return _RULES.apply(graph) and (eliminate_dead_code(graph) or True)
+
+
+def _fuse(rewriter: Rewriter, node: Node) -> list[Value] | None:
+    terms = _terms(node)
+    if terms is None:
+        return None
+    product, summand = terms
+    if any(map(rewriter.is_written, (*product.inputs(), product.output(), summand))):
+        return None
+    one = node.input(2)
+    return rewriter.replace_kind(node, "aten::addmm", [summand, *product.inputs(), one, one])
 
 
 def _terms(add: Node) -> tuple[Node, Value] | None:
@@ -80,3 +71,6 @@ def _is_broadcastable_to_product(x: TensorType, w: TensorType, sizes: Sequence[i
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
     expected_sizes = (rows, columns)[2 - len(sizes) :]
     return all(n == 1 or m not in (None, 1) for n, m in zip(sizes, expected_sizes, strict=True))
+
+
+_RULES: Final = RuleSet("fuse_addmm", Rule("aten::add", _fuse), leaves_dead_nodes=True)

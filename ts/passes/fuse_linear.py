@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ts.ir.graph import Graph, Value
+from ts.ir.graph import Graph, Node
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 from ts.passes.subgraph_rewrite import Values, rewrite
 
 _WITH_BIAS: Final = "  %w = aten::t(%t)\n  %r = aten::linear(%x, %w, %b)\n  return (%r)"
@@ -40,7 +41,7 @@ def fuse_linear(graph: Graph) -> bool:
     for pattern, replacement in _PATTERNS:
         changed |= rewrite(pattern, replacement, graph, _is_linear)
     if changed:
-        _remove_double_transposes(graph)
+        _WEIGHTS.apply(graph)
         eliminate_dead_code(graph)
     return changed
 
@@ -54,10 +55,13 @@ def _is_linear(match: Values) -> bool:
     )
 
 
-def _remove_double_transposes(graph: Graph) -> None:
-    for node in list(graph.all_nodes()):
-        if node.kind() == "aten::linear":
-            weight: Value = node.input(1)
-            inner = weight.node().input() if weight.node().kind() == "aten::t" else None
-            if inner is not None and inner.node().kind() == "aten::t":
-                node.replace_input(1, inner.node().input())
+def _remove_double_transpose(_: Rewriter, node: Node) -> bool:
+    outer = node.input(1).node()
+    inner = outer.input().node() if outer.kind() == "aten::t" else outer
+    if inner is outer or inner.kind() != "aten::t":
+        return False
+    node.replace_input(1, inner.input())
+    return True
+
+
+_WEIGHTS: Final = RuleSet("fuse_linear", Rule("aten::linear", _remove_double_transpose))

@@ -10,36 +10,29 @@ If the future has other uses (returned, stored in a list), the fork remains and 
 
 from __future__ import annotations
 
-from ts.ir.graph import Block, Graph, Node
+from typing import Final
+
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def inline_fork_wait(graph: Graph) -> bool:
     """Inline forked tasks."""
-    return _visit(graph.block())
+    return _RULES.apply(graph)
 
 
-def _visit(block: Block) -> bool:
-    changed = False
-    for node in block.nodes():
-        for inner in node.blocks():
-            changed |= _visit(inner)
-        if node.kind() == "prim::fork":
-            changed |= _inline(node)
-    return changed
-
-
-def _inline(fork: Node) -> bool:
-    graph = fork.owning_graph()
-    future = fork.output()
-    waits = [use.user for use in future.uses()]
+def _inline(rewriter: Rewriter, fork: Node) -> list[Value] | None:
+    waits = [use.user for use in fork.output().uses()]
     if any(user.kind() != "aten::wait" for user in waits):
-        return False
+        return None
     body: Graph = fork.get("Subgraph").copy()
-    _visit(body.block())
-    with graph.inserting_before(fork):
-        (result,) = graph.insert_graph(body, fork.inputs())
+    inline_fork_wait(body)
+    with rewriter.graph.inserting_before(fork):
+        results = rewriter.graph.insert_graph(body, fork.inputs())
     for wait in waits:
-        wait.output().replace_all_uses_with(result)
+        wait.output().replace_all_uses_with(results[0])
         wait.destroy()
-    fork.destroy()
-    return True
+    return results
+
+
+_RULES: Final = RuleSet("inline_fork_wait", Rule("prim::fork", _inline))

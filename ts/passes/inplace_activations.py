@@ -11,32 +11,24 @@ always has the dtype of this tensor.
 from __future__ import annotations
 
 from ts.analysis.alias import AliasDb
-from ts.ir.graph import Graph, Node
+from ts.ir.graph import Graph, Node, Value
 from ts.ops import registry
-from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.remove_mutation import functional_variant, remove_tensor_mutation
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
     """Convert activations to their in-place variant if their input has no other reader."""
-    aliases: AliasDb | None = None
-    changed = False
-    for node in list(graph.all_nodes()):
-        if not _preserves_dtype(node.kind()) or not registry.lookup(f"{node.kind()}_"):
-            continue
-        aliases = aliases or AliasDb(graph)
-        if not _is_last_reader(node, aliases) or not optimization_allowed("inplace_activations"):
-            continue
-        update("inplace_activations", "Writing {} over its input", node)
-        inplace_node = graph.create(f"{node.kind()}_", node.inputs())
-        inplace_node.copy_metadata(node)
-        inplace_node.insert_before(node)
-        inplace_node.output().copy_metadata(node.output())
-        node.output().replace_all_uses_with(inplace_node.output())
-        aliases.copy_value(node.input(), inplace_node.output())
-        node.destroy()
-        changed = True
-    return changed
+    kinds = (kind for kind in graph.kinds() if _preserves_dtype(kind) and registry.lookup(f"{kind}_"))
+    return RuleSet("inplace_activations", Rule(" ".join(kinds), _make_inplace)).apply(graph)
+
+
+def _make_inplace(rewriter: Rewriter, node: Node) -> list[Value] | None:
+    if not _is_last_reader(node, rewriter.aliases):
+        return None
+    results = rewriter.replace_kind(node, f"{node.kind()}_")
+    rewriter.aliases.copy_value(node.input(), results[0])
+    return results
 
 
 def _is_last_reader(node: Node, aliases: AliasDb) -> bool:

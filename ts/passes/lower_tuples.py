@@ -14,6 +14,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TupleType, Type
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 _TUPLE_READS: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
 
@@ -26,7 +27,7 @@ def lower_simple_tuples(graph: Graph) -> bool:
 
 def bypass_tuples(graph: Graph) -> bool:
     """Bypass tuples that are constructed and unpacked in the graph; `dce` removes the constructions."""
-    return not graph.kinds().isdisjoint(_TUPLE_READS) and _visit(graph.block())
+    return _RULES.apply(graph)
 
 
 def lower_all_tuples(graph: Graph) -> bool:
@@ -75,7 +76,8 @@ def _flatten_block(block: Block) -> None:
         elif kind in _TUPLE_READS:
             if node.input().node().kind() != "prim::TupleConstruct":
                 raise PassError(f"{kind} not matched to tuple construct")
-            _bypass(node, node.input().node())
+            for output, item in zip(node.outputs(), _bypass(None, node) or node.outputs(), strict=True):
+                output.replace_all_uses_with(item)
     _flatten_inputs(block.return_node())
 
 
@@ -111,35 +113,23 @@ def _flatten_outputs(node: Node) -> None:
         node.erase_output(i)
 
 
-def _visit(block: Block) -> bool:
-    changed = False
-    for node in block.nodes():
-        kind = node.kind()
-        if kind in _TUPLE_READS:
-            construct = node.input().node()
-            if construct.kind() == "prim::TupleConstruct":
-                changed |= _bypass(node, construct)
-        for inner in node.blocks():
-            changed |= _visit(inner)
-    return changed
-
-
-def _bypass(node: Node, construct: Node) -> bool:
+def _bypass(_: Rewriter | None, node: Node) -> list[Value] | None:
+    """Return the values that a node reads from a constructed tuple; None if the tuple is not constructed."""
+    construct = node.input().node()
     items = construct.inputs()
     kind = node.kind()
+    if construct.kind() != "prim::TupleConstruct":
+        return None
     if kind == "prim::TupleUnpack":
-        for output, item in zip(node.outputs(), items, strict=True):
-            output.replace_all_uses_with(item)
-    elif kind == "prim::TupleIndex":
+        return list(items)
+    if kind == "prim::TupleIndex":
         index = constant_value(node.inputs()[1])
-        if index is NOT_CONSTANT or not -len(items) <= index < len(items):
-            return False  # keep an index that is out of range: it raises at run time
-        node.output().replace_all_uses_with(items[index])
-    else:
-        graph = node.owning_graph()
-        subtuple = graph.create("prim::TupleConstruct", items[node.get("beg") : node.get("end")], 1)
-        subtuple.output().set_type(node.output().type())
-        subtuple.insert_before(node)
-        subtuple.copy_metadata(node)
-        node.output().replace_all_uses_with(subtuple.output())
-    return True
+        # keep an index that is out of range: it raises at run time
+        return None if index is NOT_CONSTANT or not -len(items) <= index < len(items) else [items[index]]
+    graph = node.owning_graph()
+    subtuple = graph.create("prim::TupleConstruct", items[node.get("beg") : node.get("end")], 1)
+    subtuple.copy_metadata(node).insert_before(node)
+    return [subtuple.output().set_type(node.output().type())]
+
+
+_RULES: Final = RuleSet("lower_tuples", Rule(" ".join(_TUPLE_READS), _bypass), leaves_dead_nodes=True)

@@ -12,49 +12,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from ts.ir.graph import Block, Graph, Node
+from ts.ir.graph import Graph, Node, Value
 from ts.ops import registry
-from ts.passes.pass_utils import walk_nodes
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 _BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}
 
 
 def normalize_ops(graph: Graph) -> bool:
     """Replace operators that have several names by the operator with the canonical name."""
-    return any(map(_is_renamed, graph.kinds())) and _visit(graph.block())
+    renamed = " ".join(kind for kind in graph.kinds() if registry.canonical(kind) != kind)
+    return RuleSet("normalize_ops", Rule(renamed, _rename), *_RULES).apply(graph)
 
 
-def _is_renamed(kind: str) -> bool:
-    """Return whether nodes of kind `kind` may have a non-canonical name."""
-    return kind == "aten::rsub" or kind in _BOOL_COMPARISONS or registry.canonical(kind) != kind
+def _rename(rewriter: Rewriter, node: Node) -> list[Value]:
+    return rewriter.replace_kind(node, registry.canonical(node.kind()))
 
 
-def _visit(block: Block) -> bool:
-    changed = False
-    for node in list(walk_nodes(block)):
-        kind = node.kind()
-        inputs = node.inputs()
-        name = registry.canonical(kind)
-        if name != kind:
-            _replace(node, name)
-        elif kind == "aten::rsub" and all(value.type().kind() == "TensorType" for value in inputs[:2]):
-            _replace(node, "aten::sub", swap=True)
-        elif kind in _BOOL_COMPARISONS and all(value.type().kind() == "BoolType" for value in inputs):
-            _replace(node, _BOOL_COMPARISONS[kind])
-        else:
-            continue
-        changed = True
-    return changed
+def _swap_operands(rewriter: Rewriter, node: Node) -> list[Value] | None:
+    first, second, *others = node.inputs()
+    if any(value.type().kind() != "TensorType" for value in (first, second)):
+        return None
+    return rewriter.replace_kind(node, "aten::sub", [second, first, *others])
 
 
-def _replace(node: Node, kind: str, swap: bool = False) -> None:
-    inputs = list(node.inputs())
-    if swap:
-        inputs[:2] = reversed(inputs[:2])
-    replacement = node.owning_graph().create(kind, inputs, len(node.outputs()))
-    replacement.copy_metadata(node)
-    replacement.insert_before(node)
-    for old, new in zip(node.outputs(), replacement.outputs(), strict=True):
-        new.copy_metadata(old)
-        old.replace_all_uses_with(new)
-    node.destroy()
+def _compare_bools(rewriter: Rewriter, node: Node) -> list[Value] | None:
+    if any(value.type().kind() != "BoolType" for value in node.inputs()):
+        return None
+    return rewriter.replace_kind(node, _BOOL_COMPARISONS[node.kind()])
+
+
+_RULES: Final = (
+    Rule("aten::rsub", _swap_operands),
+    Rule("aten::__is__ aten::__isnot__", _compare_bools),
+)

@@ -62,6 +62,7 @@ _NO_PASSES: Final = frozenset(
         "lint",
         "pass_logging",
         "pipelines",
+        "rewriter",
         "insert_type_checks",
     }
 )
@@ -141,13 +142,17 @@ def _log(name: str, level: int, template: str, values: tuple[object, ...]) -> No
             print(f"[{_LABELS[level]} {name}] {line}", file=stream)
 
 
+def is_exhausted(name: str) -> bool:
+    """Return whether pass `name` has made all changes that its limit allows."""
+    return bool(_limits) and _limits.get(name, 1) <= 0
+
+
 def optimization_allowed(name: str) -> bool:
     """Count a change by pass `name`; return whether the limit allows it."""
-    if not _limits or name not in _limits:
-        return True
-    if _limits[name] <= 0:
+    if is_exhausted(name):
         return False
-    _limits[name] -= 1
+    if name in _limits:
+        _limits[name] -= 1
     return True
 
 

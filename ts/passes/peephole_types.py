@@ -18,20 +18,19 @@ from typing import Any, Final
 from ts import devices, dtypes
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.pass_utils import NOT_CONSTANT, constant_value
+from ts.passes.pass_utils import constant_value
+from ts.passes.rewriter import Rewriter, Rule
 
 
-def static_property(node: Node) -> Any:
-    """Return the result of property query `node` if the tensor's type determines it, else NOT_CONSTANT."""
-    ask = _is_on if node.kind() in _DEVICE_CHECKS else _PROPERTIES.get(node.kind())
-    if ask is None or not node.inputs():
-        return NOT_CONSTANT
-    type = node.input().type()
+def _fold_property(rewriter: Rewriter, node: Node) -> Value | None:
+    """Replace a property query by its result if the tensor's type determines it."""
+    ask = _is_on if node.kind() in _DEVICE_CHECKS else _PROPERTIES[node.kind()]
+    type = node.input().type() if node.inputs() else None
     value = ask(node, type) if isinstance(type, TensorType) else None
-    return NOT_CONSTANT if value is None else value
+    return None if value is None else rewriter.constant(node, value)
 
 
-def same_type(node: Node) -> Value | None:
+def _fold_type_as(_: Rewriter, node: Node) -> Value | None:
     """Return the first input of `type_as` if both inputs have the same dtype and device, else None."""
     input_type, other = (value.type() for value in node.inputs())
     if not isinstance(input_type, TensorType) or not isinstance(other, TensorType):
@@ -41,25 +40,26 @@ def same_type(node: Node) -> Value | None:
     return node.input() if input_type.device() == other.device() else None
 
 
-def count_of_sizes(node: Node) -> int | None:
-    """Return the rank of `x` for `len(x.size())`; None if unknown."""
+def _fold_count_of_sizes(rewriter: Rewriter, node: Node) -> Value | None:
+    """Replace `len(x.size())` by the rank of `x` if it is known."""
     sizes = node.input().node()
     if sizes.kind() != "aten::size" or len(sizes.inputs()) != 1:
         return None
     type = sizes.input().type()
-    return type.dim() if isinstance(type, TensorType) else None
+    count = type.dim() if isinstance(type, TensorType) else None
+    return None if count is None or rewriter.is_written(node.input()) else rewriter.constant(node, count)
 
 
-def static_requires_grad(node: Node) -> bool | None:
-    """Return the result of `requires_grad` if the tensor's type determines it, else None.
-
-    This is valid only for a tensor to which nothing writes.
-    """
+def _fold_requires_grad(rewriter: Rewriter, node: Node) -> Value | None:
+    """Replace `requires_grad` of a tensor without writers if its type determines the result."""
     type = node.input().type()
-    return type._requires_grad if isinstance(type, TensorType) else None
+    requires_grad = type._requires_grad if isinstance(type, TensorType) else None
+    if requires_grad is None or rewriter.is_written(node.input()):
+        return None
+    return rewriter.constant(node, requires_grad)
 
 
-def input_of_noop_conversion(node: Node) -> Value | None:
+def _fold_conversion(_: Rewriter, node: Node) -> Value | None:
     """Return the input of a dtype conversion that has no effect; None for other conversions."""
     input_type = node.input(0).type()
     record = getattr(node.operator(), "record", None)
@@ -77,7 +77,7 @@ def input_of_noop_conversion(node: Node) -> Value | None:
     return node.input(0) if others == defaults else None
 
 
-def input_of_noop_conjugation(node: Node) -> Value | None:
+def _fold_conjugation(_: Rewriter, node: Node) -> Value | None:
     """Return the input of `conj` or `real` if the dtype of the input is known and real, else None."""
     input_type = node.input().type()
     dtype = _dtype(input_type) if isinstance(input_type, TensorType) else None
@@ -128,6 +128,15 @@ _PROPERTIES: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
 }
 _DEVICE_CHECKS: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
 TYPE_QUERIES: Final = _DEVICE_CHECKS | frozenset(_PROPERTIES)
+
+TYPE_RULES: Final = (
+    Rule("aten::len", _fold_count_of_sizes),
+    Rule("prim::requires_grad", _fold_requires_grad),
+    Rule("aten::to", _fold_conversion),
+    Rule("aten::type_as", _fold_type_as),
+    Rule("aten::conj aten::real aten::resolve_conj", _fold_conjugation),
+    Rule(" ".join(sorted(TYPE_QUERIES)), _fold_property),
+)
 
 # Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
 NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})

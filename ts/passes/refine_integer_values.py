@@ -12,21 +12,19 @@ replaced in the false branch.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def refine_integer_values(graph: Graph) -> bool:
     """Replace a number by a constant in branches that run only if the number equals the constant."""
-    changed = False
-    for node in graph.all_nodes():
-        if node.kind() == "prim::If":
-            changed |= _refine(node)
-    return changed
+    return _RULES.apply(graph)
 
 
-def _refine(choice: Node) -> bool:
+def _refine(_: Rewriter, choice: Node) -> bool:
     comparison = choice.input().node()
     kind = comparison.kind()
     if kind not in ("aten::eq", "aten::ne"):
@@ -44,10 +42,12 @@ def _refine(choice: Node) -> bool:
 def _replace(block: Block, value: Value, constant: Value) -> bool:
     changed = False
     for node in (*block.nodes(), block.return_node()):
-        if value in node.inputs() and optimization_allowed("refine_integer_values"):
-            update("refine_integer_values", "%{} is {} in {}", value.debug_name(), constant, node)
+        if value in node.inputs():
             node.replace_input_with(value, constant)
             changed = True
         for inner in node.blocks():
             changed |= _replace(inner, value, constant)
     return changed
+
+
+_RULES: Final = RuleSet("refine_integer_values", Rule("prim::If", _refine))

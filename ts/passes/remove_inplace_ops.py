@@ -8,24 +8,21 @@ the program cannot observe the difference.
 
 from __future__ import annotations
 
-from ts.ir.graph import Graph
-from ts.passes.remove_mutation import functional_variant
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.remove_mutation import functional_variant, inplace_kinds
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def remove_inplace_ops(graph: Graph) -> bool:
     """Replace in-place operators; later readers of the written tensor read the new tensor."""
-    changed = False
-    for node in list(graph.all_nodes()):
-        record = getattr(node.operator(), "record", None)
-        name = functional_variant(node) if record is not None and record.elementwise else None
-        if name is None:
-            continue
-        with graph.inserting_before(node):
-            new_node = graph.insert_node(graph.create(name, list(node.inputs())))
-        new_node.range = node.range
-        new_node.output().copy_metadata(node.output())
-        node.output().replace_all_uses_with(new_node.output())
-        node.input().replace_all_uses_after_node_with(node, new_node.output())
-        node.destroy()
-        changed = True
-    return changed
+    return RuleSet("remove_inplace_ops", Rule(inplace_kinds(graph), _make_functional)).apply(graph)
+
+
+def _make_functional(rewriter: Rewriter, node: Node) -> list[Value] | None:
+    record = getattr(node.operator(), "record", None)
+    name = functional_variant(node) if record is not None and record.elementwise else None
+    if name is None:
+        return None
+    results = rewriter.replace_kind(node, name)
+    node.input().replace_all_uses_after_node_with(node, results[0])
+    return results

@@ -12,13 +12,15 @@ mutation accesses the memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Final
 
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import INT, TensorType
 from ts.ops import registry
-from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
+from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def remove_mutation(graph: Graph) -> bool:
@@ -29,41 +31,18 @@ def remove_mutation(graph: Graph) -> bool:
 
 def remove_list_mutation(graph: Graph) -> bool:
     """Move appended or inserted elements into the list's construction."""
-    return _visit(graph, graph.block(), _is_list_mutation, _extend_construction)
+    return _LIST_RULES.apply(graph)
 
 
 def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
     """Replace in-place operators on new tensors by functional variants, for nodes that `accept` accepts."""
-
-    def applies(node: Node) -> bool:
-        return _is_tensor_mutation(node) and accept(node)
-
-    return _visit(graph, graph.block(), applies, _make_functional)
+    rule = Rule(inplace_kinds(graph), partial(_make_functional, accept, set()))
+    return RuleSet("remove_mutation", rule, preserves_aliases=False).apply(graph)
 
 
-def _visit(
-    graph: Graph,
-    block: Block,
-    applies: Callable[[Node], bool],
-    rewrite: Callable[[Node], Value | None],
-    replacements: set[Value] | None = None,
-) -> bool:
-    """Remove the mutations in a block; add the values that replace mutated values to `replacements`."""
-    changed = False
-    replacements = set() if replacements is None else replacements
-    for node in block.nodes():
-        for inner in node.blocks():
-            changed |= _visit(graph, inner, applies, rewrite, replacements)
-        if not applies(node):
-            continue
-        # Removing a mutation changes aliases, so a new analysis is needed for each mutation.
-        if _is_unobserved(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
-            update("remove_mutation", "Removing the mutation of {}", node)
-            replacement = rewrite(node)
-            if replacement is not None:
-                replacements.add(replacement)
-            changed = True
-    return changed
+def inplace_kinds(graph: Graph) -> str:
+    """Return the kinds of nodes that may be in-place operators, as the pattern of a rule."""
+    return " ".join(kind for kind in graph.kinds() if kind.endswith("_"))
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
@@ -106,21 +85,29 @@ def _is_list_mutation(node: Node) -> bool:
     return node.kind() == "aten::insert" or -count <= index < count
 
 
-def _extend_construction(node: Node) -> None:
+def _extend_construction(rewriter: Rewriter, node: Node) -> bool:
+    if not _is_list_mutation(node) or not _is_unobserved(rewriter.aliases, node, set()):
+        return False
     making = node.input().node()
     if node.kind() == "aten::_set_item":
         making.replace_input(constant_value(node.input(1)) % making.inputs_size(), node.input(2))
-        node.output().replace_all_uses_with(making.output())
-        node.destroy()
-        return
-    if node.kind() == "aten::append":
+    elif node.kind() == "aten::append":
         making.add_input(node.input(1))
-        node.output().replace_all_uses_with(making.output())
     else:
         position, count = constant_value(node.input(1)), len(making.inputs())
         position = min(max(position + count if position < 0 else position, 0), count)
         making.insert_input(position, node.input(2))
+    for output in node.outputs():
+        output.replace_all_uses_with(making.output())
     node.destroy()
+    return True
+
+
+_LIST_RULES: Final = RuleSet(
+    "remove_mutation",
+    Rule("aten::append aten::insert aten::_set_item", _extend_construction),
+    preserves_aliases=False,
+)
 
 
 # ---- tensors ---------------------------------------------------------------------------------------------
@@ -169,9 +156,15 @@ def functional_variant(node: Node) -> str | None:
     return None
 
 
-def _make_functional(node: Node) -> Value:
-    graph = node.owning_graph()
-    mutated = node.input()
+def _make_functional(
+    accept: Callable[[Node], bool], replacements: set[Value], rewriter: Rewriter, node: Node
+) -> Value | None:
+    """Replace an unobserved mutation; `replacements` collects the values that replace mutated values."""
+    if not _is_tensor_mutation(node) or not accept(node):
+        return None
+    if not _is_unobserved(rewriter.aliases, node, replacements):
+        return None
+    graph, mutated = rewriter.graph, node.input()
     inputs = list(node.inputs())
     filled = _filled_like(node)
     name = filled or ("aten::normal" if node.kind() == "aten::normal_" else functional_variant(node))
@@ -181,13 +174,10 @@ def _make_functional(node: Node) -> Value:
             inputs = _normal_inputs(graph, node)
         elif filled:
             inputs += _like_options(graph, mutated, is_number=len(inputs) == 2)
-        new_node = graph.insert_node(graph.create(name, inputs, 1))
-    new_node.copy_metadata(node)
-    new_node.output().set_type(node.output().type())
-    node.output().replace_all_uses_with(new_node.output())
-    mutated.replace_all_uses_after_node_with(node, new_node.output())
-    node.destroy()
-    return new_node.output()
+    result = rewriter.call(node, name, inputs, node.output().type())
+    mutated.replace_all_uses_after_node_with(node, result)
+    replacements.add(result)
+    return result
 
 
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:

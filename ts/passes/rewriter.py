@@ -1,0 +1,258 @@
+"""Worklist engine for local rewrites: rules by node kind, applied until no rule matches.
+
+A rule is a pattern with a replacement, or a function for a condition that no pattern expresses:
+
+    SIMPLIFY = RuleSet(
+        "simplify",
+        Rule("aten::t(aten::t(x))", "x"),
+        Rule("aten::mul(x, 1)", "x", has_number_type),
+        Rule("aten::addmm(b, x, w, 1, 1)", "aten::add(b, aten::mm(x, w), 1)"),
+        Rule("aten::neg aten::abs", fold_sign),
+    )
+    SIMPLIFY.apply(graph)
+
+In a pattern, a name matches any value (the same value if it is repeated, except `_`), a literal matches a
+constant equal to it, and a call matches the output of a node of this kind. A function is called for each node
+of the listed kinds and returns the values that replace the node's outputs, True if it changed the graph
+itself, or None.
+
+The worklist starts with all nodes in program order. After a change, the users of the new values, and their
+users, are visited again; so are nodes that a rule rejected because of a writer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import Any, Final, NamedTuple
+
+from ts.analysis.alias import AliasDb
+from ts.analysis.mutation import is_directly_written
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import Type
+from ts.passes.pass_logging import enabled, is_exhausted, optimization_allowed, update
+from ts.passes.pass_utils import constant_value
+
+Replacement = Value | Sequence[Value] | bool | None
+RuleFunction = Callable[["Rewriter", Node], Replacement]
+
+_TOKEN: Final = re.compile(r"-?[\w:]+|[(),]")
+_LITERALS: Final = {"True": True, "False": False, "None": None}
+
+
+class Rule(NamedTuple):
+    """Rewrite rule: a pattern, its replacement and a condition on the matched node."""
+
+    pattern: str
+    replacement: str | RuleFunction
+    condition: Callable[[Node], bool] | None = None
+
+
+class RuleSet:
+    """Rules of one pass, under whose name changes are logged and limited.
+
+    Replaced nodes are destroyed, or remain for `dce` if `leaves_dead_nodes`; nodes without uses are then not
+    visited. If a replacement changes which values alias, the set does not have `preserves_aliases`.
+    """
+
+    def __init__(
+        self, name: str, *rules: Rule, leaves_dead_nodes: bool = False, preserves_aliases: bool = True
+    ) -> None:
+        self.name = name
+        self.leaves_dead_nodes = leaves_dead_nodes
+        self.preserves_aliases = preserves_aliases
+        self.by_kind: dict[str, list[RuleFunction]] = {}
+        for rule in rules:
+            kinds, function = _compile(rule)
+            for kind in kinds:
+                self.by_kind.setdefault(kind, []).append(function)
+
+    def apply(self, graph: Graph) -> bool:
+        """Apply the rules until no rule matches; return whether the graph changed."""
+        return not graph.kinds().isdisjoint(self.by_kind) and Rewriter(graph, self).run()
+
+
+class Rewriter:
+    """One application of a rule set to a graph; rules insert nodes and query aliases through it."""
+
+    def __init__(self, graph: Graph, rules: RuleSet) -> None:
+        self.graph = graph
+        self._rules = rules
+        self._next: dict[Node, None] = {}  # nodes for the next round
+        self._written: list[Node] = []  # nodes whose rules found a writer
+        self._aliases: AliasDb | None = None
+        self._current: Node | None = None
+
+    def run(self) -> bool:
+        """Visit nodes until the worklist is empty; return whether the graph changed."""
+        changed = False
+        worklist = list(self._candidates(self.graph.block()))
+        while worklist:
+            self._aliases, self._written = None, []
+            has_changed = False
+            for node in worklist:
+                self._next.pop(node, None)
+                if node.in_block() and (node.has_uses() or not self._rules.leaves_dead_nodes):
+                    has_changed |= self._visit(node)
+            if not has_changed:
+                break
+            changed = True
+            self._enqueue(self._written)
+            worklist = sorted((node for node in self._next if node.in_block()), key=Node.path)
+            self._next.clear()
+        return changed
+
+    # -- for rules -------------------------------------------------------------------------------------
+
+    @property
+    def aliases(self) -> AliasDb:
+        """Alias analysis, created on first use."""
+        if self._aliases is None:
+            self._aliases = AliasDb(self.graph)
+        return self._aliases
+
+    def is_written(self, value: Value) -> bool:
+        """Return whether a node of the graph writes to `value`; writes to its elements do not count."""
+        written = is_directly_written(value) or self.aliases.has_direct_writers(value)
+        if written and self._current is not None:
+            self._written.append(self._current)
+        return written
+
+    def constant(self, node: Node, value: Any) -> Value:
+        """Insert a constant before `node`."""
+        with self.graph.inserting_before(node):
+            return self.graph.insert_constant(value)
+
+    def call(self, node: Node, kind: str, inputs: Sequence[Value], type: Type | None = None) -> Value:
+        """Insert a call before `node`, with the metadata of `node`; the schema determines a missing type."""
+        with self.graph.inserting_before(node):
+            result = self.graph.insert(kind, inputs, type)
+        result.node().copy_metadata(node)
+        self._enqueue((result.node(),))
+        return result
+
+    def replace_kind(self, node: Node, kind: str, inputs: Iterable[Value] | None = None) -> list[Value]:
+        """Insert a node of another kind before `node`; its outputs have the types and names of `node`'s."""
+        new_node = self.graph.create(kind, node.inputs() if inputs is None else inputs, len(node.outputs()))
+        new_node.copy_metadata(node).insert_before(node)
+        self._enqueue((new_node,))
+        return [new.copy_metadata(old) for new, old in zip(new_node.outputs(), node.outputs(), strict=True)]
+
+    # -- worklist --------------------------------------------------------------------------------------
+
+    def _candidates(self, block: Block) -> Iterator[Node]:
+        """Yield the nodes for which rules exist in program order, nodes of nested blocks before the owner."""
+        by_kind = self._rules.by_kind
+        for node in block.nodes():
+            for inner in node.blocks():
+                yield from self._candidates(inner)
+            if node.kind() in by_kind:
+                yield node
+
+    def _enqueue(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            owner = node.owning_block().owning_node() if node.kind() == "prim::Return" else node
+            if owner is not None and owner.kind() in self._rules.by_kind:
+                self._next[owner] = None
+
+    def _enqueue_users(self, values: Iterable[Value]) -> None:
+        users = [use.user for value in values for use in value.uses()]
+        self._enqueue(users)
+        self._enqueue(use.user for user in users for value in user.outputs() for use in value.uses())
+
+    def _visit(self, node: Node) -> bool:
+        """Apply the first rule that matches; return whether a rule matched."""
+        name = self._rules.name
+        if is_exhausted(name):
+            return False
+        self._current = node
+        text = str(node) if enabled(name) else ""
+        for rule in self._rules.by_kind[node.kind()]:
+            results = rule(self, node)
+            if results is None or results is False:
+                continue
+            optimization_allowed(name)
+            update(name, "Replacing {}", text)
+            if results is True:
+                self._enqueue_users(node.outputs())
+            else:
+                self._replace(node, (results,) if isinstance(results, Value) else results)
+            if not self._rules.preserves_aliases:
+                self._aliases = None
+            return True
+        return False
+
+    def _replace(self, node: Node, results: Sequence[Value]) -> None:
+        for output, result in zip(node.outputs(), results, strict=True):
+            self._enqueue_users((output,))
+            output.replace_all_uses_with(result)
+        if not self._rules.leaves_dead_nodes:
+            node.destroy()
+
+
+# -- patterns ------------------------------------------------------------------------------------------
+
+
+# A name (str), a literal, or a call: a tuple of the kind and the terms of the inputs.
+_Term = Any
+
+
+def _compile(rule: Rule) -> tuple[list[str], RuleFunction]:
+    """Return the kinds of nodes that a rule may match, and the function that applies it."""
+    replacement, condition = rule.replacement, rule.condition
+    if not isinstance(replacement, str):
+        assert condition is None, "a rule with a function has no separate condition"
+        return rule.pattern.split(), replacement
+    pattern, result = _parse(rule.pattern), _parse(replacement)
+
+    def apply(rewriter: Rewriter, node: Node) -> Value | None:
+        values: dict[str, Value] = {}
+        if not _matches_inputs(pattern, node, values) or (condition is not None and not condition(node)):
+            return None
+        return _build(result, values, rewriter, node)
+
+    return [pattern[0]], apply
+
+
+def _parse(text: str) -> _Term:
+    return _parse_term(_TOKEN.findall(text)[::-1])
+
+
+def _parse_term(tokens: list[str]) -> _Term:
+    """Parse one term from reversed tokens, and remove its tokens."""
+    token = tokens.pop()
+    if not tokens or tokens[-1] != "(":
+        return int(token) if token.lstrip("-").isdigit() else _LITERALS.get(token, token)
+    tokens.pop()
+    term: list[_Term] = [token]
+    while tokens[-1] != ")":
+        term.append(_parse_term(tokens))
+        if tokens[-1] == ",":
+            tokens.pop()
+    tokens.pop()
+    return tuple(term)
+
+
+def _matches(term: _Term, value: Value, values: dict[str, Value]) -> bool:
+    if isinstance(term, str):
+        return term == "_" or values.setdefault(term, value) is value
+    if isinstance(term, tuple):
+        return value.node().kind() == term[0] and _matches_inputs(term, value.node(), values)
+    constant = constant_value(value)
+    if term is None or isinstance(term, bool):
+        return constant is term
+    return isinstance(constant, (int, float)) and constant == term
+
+
+def _matches_inputs(call: _Term, node: Node, values: dict[str, Value]) -> bool:
+    inputs = node.inputs()
+    return len(inputs) == len(call) - 1 and all(map(_matches, call[1:], inputs, repeat(values)))
+
+
+def _build(term: _Term, values: dict[str, Value], rewriter: Rewriter, node: Node) -> Value:
+    if isinstance(term, str):
+        return values[term]
+    if isinstance(term, tuple):
+        return rewriter.call(node, term[0], [_build(inner, values, rewriter, node) for inner in term[1:]])
+    return rewriter.constant(node, term)
