@@ -15,7 +15,7 @@ from ts.passes import pass_logging, pipelines
 
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
-PASSES = ROOT / "ts" / "passes"
+PACKAGES = ("freezing", "pytorch", "tracing")
 PIPELINES = ("FRONTEND", "OPTIMIZE", "DIFFERENTIATE")
 # module prefix -> what runs the passes that these modules import
 CALLERS = {
@@ -29,7 +29,7 @@ CALLERS = {
 
 def summary(stem: str) -> str:
     """The first sentence of a pass's docstring."""
-    text = ast.get_docstring(ast.parse((PASSES / f"{stem}.py").read_text())) or ""
+    text = ast.get_docstring(ast.parse(pass_logging.pass_files()[stem].read_text())) or ""
     return " ".join(text.partition("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
 
 
@@ -40,7 +40,8 @@ def _imports(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom) and node.module == "ts.passes":
             stems.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ts.passes."):
-            stems.add(str(node.module).split(".")[2])
+            module = str(node.module).split(".")[2:]
+            stems.update([module[-1]] if module[-1] not in PACKAGES else [alias.name for alias in node.names])
     return stems
 
 
@@ -62,7 +63,7 @@ def runs_in(stem: str, modules: list[str]) -> str:
     labels = [f"`{name}`" for name in names]
     labels += [label for prefix, label in CALLERS.items() if any(m.startswith(prefix) for m in modules)]
     if not labels:
-        passes = [m.removeprefix("ts.passes.") for m in modules if m.startswith("ts.passes.")]
+        passes = [m.rpartition(".")[2] for m in modules if m.startswith("ts.passes.")]
         labels = [f"pass `{name}`" for name in passes if name in pass_logging._pass_names()]
     return ", ".join(dict.fromkeys(labels)) or "only on request (`ts._C`)"
 

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.passes.concat_frozen_linear import concat_frozen_linear
+from ts.passes.freezing.concat_frozen_linear import concat_frozen_linear
 
 
 class Layers(ts.nn.Module):

@@ -4,8 +4,8 @@ import pytest
 
 import ts
 from ts.ir.graph_parser import parse_ir
-from ts.passes import guards
-from ts.passes.lower_executor_nodes import lower_executor_nodes
+from ts.passes.pytorch import guards
+from ts.passes.pytorch.lower_executor_nodes import lower_executor_nodes
 
 FLOAT = "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
 

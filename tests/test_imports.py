@@ -39,6 +39,9 @@ MAY_IMPORT = {
     "analysis": "_core.thread ir ops",
     "fusion": "_core backends ir ops",
     "passes": "_core ir ops analysis fusion",
+    "passes.freezing": "_core ir ops analysis passes",
+    "passes.pytorch": "_core ir ops analysis passes",
+    "passes.tracing": "_core ir ops analysis passes",
     "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
     # what is written over operators, in Python or in the scripted subset
@@ -192,6 +195,12 @@ def test_the_table_descends():
     rooms = list(MAY_IMPORT)
     for place, name in enumerate(rooms):
         assert set(MAY_IMPORT[name].split()) <= {"ts", *rooms[:place]}, name
+
+
+def test_pipelines_import_no_passes_on_request():
+    """Modules of the pipelines do not import passes of freezing, of tracing and of `ts._C`."""
+    packages = {"passes.freezing", "passes.pytorch", "passes.tracing"}
+    assert not [e for e in edges() if room(e.importer) == "passes" and room(e.imported) in packages]
 
 
 def test_excuses_are_needed():

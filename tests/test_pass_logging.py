@@ -7,9 +7,10 @@ import pytest
 import ts
 from ts.autodiff import differentiable_plans
 from ts.ir.graph_parser import parse_ir
-from ts.passes import guards, pass_logging
+from ts.passes import pass_logging
 from ts.passes.pipelines import run_pass
 from ts.passes.peephole import simplify
+from ts.passes.pytorch import guards
 
 TEXT = """graph(%x : int):
   %0 : int = prim::Constant[value=0]()

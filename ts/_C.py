@@ -18,51 +18,51 @@ from typing import Any, Final
 
 from ts.unsupported import names_for
 
-# Map the PyTorch names of passes, without `_jit_pass_`, to `file` or `file.function` in `ts.passes`.
+# Map the PyTorch names of passes, without `_jit_pass_`, to functions in `ts.passes`.
 _PASSES: Final = {
-    "batch_mm": "batch_mm",
-    "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",
-    "concat_frozen_linear": "concat_frozen_linear",
-    "constant_loop_unrolling": "loop_unrolling.unroll_constant_loops",
-    "constant_pooling": "constant_pooling",
-    "constant_propagation": "constant_propagation",
+    "batch_mm": "pytorch.batch_mm.batch_mm",
+    "canonicalize_graph_fuser_ops": "pytorch.canonicalize_graph_fuser_ops.canonicalize_graph_fuser_ops",
+    "concat_frozen_linear": "freezing.concat_frozen_linear.concat_frozen_linear",
+    "constant_loop_unrolling": "pytorch.loop_unrolling.unroll_constant_loops",
+    "constant_pooling": "constant_pooling.constant_pooling",
+    "constant_propagation": "constant_propagation.constant_propagation",
     "constant_propagation_immutable_types": "constant_propagation.constant_propagation_immutable_types",
-    "create_functional_graphs": "create_functional_graphs",
-    "create_autodiff_subgraphs": "create_autodiff_subgraphs",
+    "create_functional_graphs": "create_functional_graphs.create_functional_graphs",
+    "create_autodiff_subgraphs": "create_autodiff_subgraphs.create_autodiff_subgraphs",
     "cse": "cse.eliminate_common_subexpressions",
     "dce": "dce.eliminate_dead_code",
     "dce_graph": "dce.eliminate_dead_code",
-    "decompose_ops": "decompose_ops",
-    "erase_number_types": "erase_number_types",
+    "decompose_ops": "pytorch.decompose_ops.decompose_ops",
+    "erase_number_types": "pytorch.erase_number_types.erase_number_types",
     "erase_shape_information": "erase_shapes.erase_shape_information",
-    "fold_frozen_conv_add_or_sub": "frozen_conv_folding.fold_frozen_conv_add_or_sub",
-    "fold_frozen_conv_bn": "frozen_conv_folding.fold_frozen_conv_bn",
-    "fold_frozen_conv_mul_or_div": "frozen_conv_folding.fold_frozen_conv_mul_or_div",
-    "fold_frozen_linear_bn": "frozen_linear_folding.fold_frozen_linear_bn",
-    "functional_to_inplace_activation": "inplace_activations.functional_to_inplace_activation",
-    "fuse_addmm": "fuse_addmm",
-    "fuse_add_relu": "fuse_relu.fuse_add_relu",
-    "fuse_linear": "fuse_linear",
-    "inline": "inline",
-    "inline_fork_wait": "inline_fork_wait",
+    "fold_frozen_conv_add_or_sub": "freezing.frozen_conv_folding.fold_frozen_conv_add_or_sub",
+    "fold_frozen_conv_bn": "freezing.frozen_conv_folding.fold_frozen_conv_bn",
+    "fold_frozen_conv_mul_or_div": "freezing.frozen_conv_folding.fold_frozen_conv_mul_or_div",
+    "fold_frozen_linear_bn": "freezing.frozen_linear_folding.fold_frozen_linear_bn",
+    "functional_to_inplace_activation": "pytorch.inplace_activations.functional_to_inplace_activation",
+    "fuse_addmm": "pytorch.fuse_addmm.fuse_addmm",
+    "fuse_add_relu": "pytorch.fuse_relu.fuse_add_relu",
+    "fuse_linear": "pytorch.fuse_linear.fuse_linear",
+    "inline": "inline.inline",
+    "inline_fork_wait": "inline_fork_wait.inline_fork_wait",
     "inline_functional_graphs": "create_functional_graphs.inline_functional_graphs",
-    "inplace_to_functional_activation": "inplace_activations.inplace_to_functional_activation",
-    "integer_value_refinement": "refine_integer_values",
-    "lint": "lint",
-    "loop_unrolling": "loop_unrolling.unroll_loops",
+    "inplace_to_functional_activation": "pytorch.inplace_activations.inplace_to_functional_activation",
+    "integer_value_refinement": "refine_integer_values.refine_integer_values",
+    "lint": "pytorch.lint.lint",
+    "loop_unrolling": "pytorch.loop_unrolling.unroll_loops",
     "lower_all_tuples": "lower_tuples.lower_all_tuples",
-    "peephole": "peephole",
-    "peephole_list_idioms": "peephole_list_idioms",
+    "peephole": "peephole.peephole",
+    "peephole_list_idioms": "peephole_list_idioms.peephole_list_idioms",
     "propagate_device": "shape_analysis.propagate_types",
     "propagate_dtype": "shape_analysis.propagate_types",
     "propagate_shapes_on_graph": "shape_analysis.propagate_types",
-    "refine_integer_values": "refine_integer_values",
-    "refine_tuple_types": "refine_tuple_types",
-    "remove_dropout": "remove_dropout",
-    "remove_expands": "remove_expands",
-    "remove_inplace_ops": "remove_inplace_ops",
-    "remove_mutation": "remove_mutation",
-    "specialize_autogradzero": "specialize_autogradzero",
+    "refine_integer_values": "refine_integer_values.refine_integer_values",
+    "refine_tuple_types": "pytorch.refine_tuple_types.refine_tuple_types",
+    "remove_dropout": "freezing.remove_dropout.remove_dropout",
+    "remove_expands": "tracing.remove_expands.remove_expands",
+    "remove_inplace_ops": "pytorch.remove_inplace_ops.remove_inplace_ops",
+    "remove_mutation": "pytorch.remove_mutation.remove_mutation",
+    "specialize_autogradzero": "pytorch.specialize_autogradzero.specialize_autogradzero",
 }
 _TYPES: Final = (
     "Any Bool Class Complex DeviceObj Dict Enum Float Future Interface Int List None Number Optional RRef "
@@ -135,8 +135,7 @@ def __getattr__(name: str) -> Any:
     elif name in _OPERATORS:
         attribute = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
-        file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
-        attribute = partial(_run, _import_name(f"ts.passes.{file}.{function or file}"))
+        attribute = partial(_run, _import_name(f"ts.passes.{_PASSES[name.removeprefix(_PREFIX)]}"))
     else:
         attribute = _import_name(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
         if attribute is None:
@@ -182,17 +181,17 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     If the pass creates nodes of PyTorch's executor, such as `prim::TypeCheck`, calls execute a copy of the
     graph with ordinary nodes.
     """
-    from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import set_graph_to_execute
+    from ts.passes.pytorch.lower_executor_nodes import with_executor_nodes_lowered
 
     @wraps(run)  # copies `__module__`, by which pass switches identify a pass
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 
     if not hasattr(graph, "nodes"):  # `graph` is a module: run the pass on its methods
+        from ts.passes.freezing.remove_dropout import remove_dropout
         from ts.passes.pass_utils import run_on_methods
-        from ts.passes.remove_dropout import remove_dropout
 
         if run is remove_dropout:  # this pass checks the training mode of the module
             return run(graph)

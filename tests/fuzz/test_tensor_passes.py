@@ -17,14 +17,21 @@ from ts.analysis.alias import AliasDb
 from ts.ir.types import TensorType
 from ts.ir.verifier import verify
 from ts.passes import (
-    batch_mm,
-    canonicalize_graph_fuser_ops,
     constant_pooling,
     constant_propagation,
     cse,
     dce,
     erase_shapes,
     create_functional_graphs,
+    peephole,
+    peephole_list_idioms,
+    refine_integer_values,
+    shape_analysis,
+)
+from ts.passes.pass_utils import walk_nodes
+from ts.passes.pytorch import (
+    batch_mm,
+    canonicalize_graph_fuser_ops,
     fuse_addmm,
     fuse_linear,
     guards,
@@ -32,14 +39,9 @@ from ts.passes import (
     inplace_activations,
     loop_unrolling,
     peel_loops,
-    peephole,
-    peephole_list_idioms,
-    refine_integer_values,
     refine_tuple_types,
     remove_mutation,
-    shape_analysis,
 )
-from ts.passes.pass_utils import walk_nodes
 
 EXACT = [
     canonicalize_graph_fuser_ops.canonicalize_graph_fuser_ops,

@@ -79,6 +79,7 @@ MODULES = {
     "constant_propagation_immutable_types": "constant_propagation",
 }
 FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent
 MARK, AFTER = "=== ", "--- after\n"
 
 
@@ -94,7 +95,9 @@ CASES = [(path, *case) for path in sorted(FOLDER.glob("*.ir")) for case in read_
 
 def transformed(path, before):
     function = FUNCTIONS[path.stem]
-    run = getattr(importlib.import_module(f"ts.passes.{MODULES.get(path.stem, path.stem)}"), function)
+    file = pass_logging.pass_files()[MODULES.get(path.stem, path.stem)]
+    module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    run = getattr(importlib.import_module(module), function)
     graph = parse_ir(before)
     run_pass(graph, run)
     verify(graph)

@@ -1,8 +1,8 @@
-"""Tests of the pass `ts.passes.erase_number_types`."""
+"""Tests of the pass `ts.passes.pytorch.erase_number_types`."""
 
 import ts
 from ts.ir import parse_ir
-from ts.passes.erase_number_types import erase_number_types
+from ts.passes.pytorch.erase_number_types import erase_number_types
 
 
 def test_numbers_are_tensors():

@@ -14,15 +14,15 @@ from typing import Any
 
 from ts.ir.graph import Graph
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.freezing import freeze_module
-from ts.passes.frozen_conv_folding import (
+from ts.passes.freezing.freeze_module import freeze_module
+from ts.passes.freezing.frozen_conv_folding import (
     fold_frozen_conv_add_or_sub,
     fold_frozen_conv_bn,
     fold_frozen_conv_mul_or_div,
 )
-from ts.passes.frozen_linear_folding import fold_frozen_linear_bn
+from ts.passes.freezing.frozen_linear_folding import fold_frozen_linear_bn
+from ts.passes.freezing.remove_dropout import remove_dropout
 from ts.passes.pipelines import run_pipeline
-from ts.passes.remove_dropout import remove_dropout
 from ts.runtime.module import ScriptModule
 
 

@@ -38,7 +38,6 @@ _ALIASES: Final = {
     "dtype_analysis": "shape_analysis",
     "exit_transforms": "exit_transform",
     "fixup_trace_scope_blocks": "trace_scopes",
-    "freeze_module": "freezing",
     "frozen_concat_linear": "concat_frozen_linear",
     "guard_elimination": "guards",
     "inline_autodiff_subgraphs": "create_autodiff_subgraphs",
@@ -101,8 +100,14 @@ def configure(
 
 
 def _pass_names() -> set[str]:
-    """Return the names of all pass modules in this package."""
-    return {path.stem for path in Path(__file__).parent.glob("*.py")} - _NO_PASSES
+    """Return the names of all pass modules in this package and its packages."""
+    return set(pass_files())
+
+
+def pass_files() -> dict[str, Path]:
+    """Return the files of all passes by pass name, which is the name of the module."""
+    files = {path.stem: path for path in Path(__file__).parent.rglob("*.py")}
+    return {name: path for name, path in files.items() if name not in _NO_PASSES}
 
 
 def _pass_name(name: str) -> str:

@@ -625,8 +625,8 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     from ts.analysis.graph_typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify
-    from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.preserve_raising_code import set_graph_to_execute
+    from ts.passes.pytorch.lower_executor_nodes import with_executor_nodes_lowered
 
     try:
         verify(graph)

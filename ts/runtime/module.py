@@ -40,7 +40,7 @@ from ts.ir.types import ModuleType
 from ts.module_names import own_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
-from ts.passes import freezing
+from ts.passes.freezing import freeze_module
 from ts.runtime.deepcopy import deep_copy
 from ts.runtime.frozen_modules import frozen_object
 from ts.runtime.function import compile_function
@@ -647,7 +647,7 @@ def module_of(handle: Object) -> ScriptModule:
 
 
 register_modules(module_of)
-freezing.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
+freeze_module.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
 
 
 def method_names(module: ScriptModule) -> list[str]:

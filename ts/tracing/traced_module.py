@@ -25,7 +25,7 @@ from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.inline import inline_if_everything
 from ts.passes.preserve_raising_code import set_graph_to_execute
-from ts.passes.trace_scopes import convert_scopes
+from ts.passes.tracing.trace_scopes import convert_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
 from ts.runtime.function import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, compile_entry_points, object_tree

@@ -15,7 +15,7 @@ conversions to Python values (`int(x)`, `if x:`) are recorded as guards: the tra
 value differs.
 
 A submodule call is a `prim::TracedModuleForward` with a block, a fork a `prim::TracedFork`; values of any
-block may be used in other blocks until `ts.passes.trace_scopes` converts the blocks to methods.
+block may be used in other blocks until `ts.passes.tracing.trace_scopes` converts the blocks to methods.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import Final
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT
-from ts.passes.frozen_conv_folding import fold_batch_norm
+from ts.passes.freezing.frozen_conv_folding import fold_batch_norm
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
 

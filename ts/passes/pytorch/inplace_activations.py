@@ -13,7 +13,7 @@ from __future__ import annotations
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Graph, Node, Value
 from ts.ops import registry
-from ts.passes.remove_mutation import functional_variant, remove_tensor_mutation
+from ts.passes.pytorch.remove_mutation import functional_variant, remove_tensor_mutation
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 

@@ -9,7 +9,7 @@ the program cannot observe the difference.
 from __future__ import annotations
 
 from ts.ir.graph import Graph, Node, Value
-from ts.passes.remove_mutation import functional_variant, inplace_kinds
+from ts.passes.pytorch.remove_mutation import functional_variant, inplace_kinds
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 

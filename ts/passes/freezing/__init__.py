@@ -1,0 +1,1 @@
+"""Freezing of modules, and the optimizations of frozen graphs."""

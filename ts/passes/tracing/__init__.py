@@ -1,0 +1,1 @@
+"""Passes over graphs that a tracer recorded."""
