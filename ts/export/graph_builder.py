@@ -30,7 +30,8 @@ from ts.export.input_guards import Line
 from ts.export.module_calls import ModuleCalls
 from ts.export.node_metadata import FunctionCounter
 from ts.export.shape_env import ShapeEnv
-from ts.export.sym_node import FUNCTIONS, symbol_of
+from ts.export.size_operations import TARGETS
+from ts.export.sym_node import symbol_of
 from ts.export.user_frames import UserFrame, stack
 from ts.fx.graph import Graph
 from ts.fx.node import Node
@@ -249,10 +250,10 @@ class FxGraphBuilder:
                 assert result is not None
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
-                    result = self._call(FUNCTIONS["sub"], (result, int(offset)), times)
+                    result = self._call(TARGETS["sub"], (result, int(offset)), times)
                 if factor != 1:
                     by = (result, int(factor))
-                    result = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
+                    result = self._call(TARGETS["floordiv"], by, symbol_of(symbol, self.environment))
                 self._size_nodes[symbol] = result
                 return result
         return None
@@ -277,16 +278,16 @@ class FxGraphBuilder:
         """Create nodes that compute `expression` from the nodes of its symbols; return the last node."""
         if isinstance(expression, sympy.Piecewise):
             return self._chosen(expression)
-        function, _ = _CALLS.get(expression.func, (None, None))
-        if function is None:
+        operation, _ = sympy_functions.FUNCTIONS.get(expression.func, (None, None))
+        if operation is None or operation.target is None:
             raise RuntimeError(f"{expression} cannot be computed in a graph")
         operands = [self._size_node(a) for a in expression.args]
         result: Node = operands[0]
         for k, operand in enumerate(operands[1:], 1):
             so_far = expression if k == len(operands) - 1 else expression.func(*expression.args[: k + 1])
-            result = self._call(function, (result, operand), symbol_of(so_far, self.environment))
+            result = self._call(operation.target, (result, operand), symbol_of(so_far, self.environment))
         if len(operands) == 1:
-            result = self._call(function, (result,), symbol_of(expression, self.environment))
+            result = self._call(operation.target, (result,), symbol_of(expression, self.environment))
         self._size_nodes[expression] = result
         return result
 
@@ -297,7 +298,7 @@ class FxGraphBuilder:
         for value, condition in reversed(pairs):
             operands = (self._size_node(condition), self._size_node(value), result)
             last = sympy.Piecewise((value, condition), (last, True))
-            result = self._call(FUNCTIONS["sym_ite"], operands, symbol_of(last, self.environment))
+            result = self._call(TARGETS["sym_ite"], operands, symbol_of(last, self.environment))
         self._size_nodes[expression] = result
         return result  # type: ignore[no-any-return]
 
@@ -375,36 +376,3 @@ def _as_float(x: Any) -> Any:
     if isinstance(x, SymInt):
         return x.node.operate("sym_float", x)
     return float(x) if type(x) is int else x
-
-
-# Sympy function -> (Python function that a graph node calls to compute it, number of operands).
-_CALLS = {
-    sympy.Add: (FUNCTIONS["add"], 2),
-    sympy.Mul: (FUNCTIONS["mul"], 2),
-    sympy.Pow: (FUNCTIONS["pow"], 2),
-    sympy_functions.FloorDiv: (FUNCTIONS["floordiv"], 2),
-    sympy_functions.Mod: (FUNCTIONS["mod"], 2),
-    sympy_functions.FloatMod: (FUNCTIONS["mod"], 2),
-    sympy_functions.IntTrueDiv: (FUNCTIONS["truediv"], 2),
-    sympy_functions.FloatTrueDiv: (FUNCTIONS["truediv"], 2),
-    sympy_functions.FloatPow: (FUNCTIONS["pow"], 2),
-    sympy_functions.PowByNatural: (FUNCTIONS["pow"], 2),
-    sympy_functions.ToFloat: (FUNCTIONS["sym_float"], 1),
-    sympy_functions.TruncToInt: (FUNCTIONS["trunc"], 1),
-    sympy_functions.FloorToInt: (FUNCTIONS["floor"], 1),
-    sympy_functions.CeilToInt: (FUNCTIONS["ceil"], 1),
-    sympy_functions.RoundToInt: (FUNCTIONS["round"], 1),
-    sympy.Max: (FUNCTIONS["sym_max"], 2),
-    sympy.Min: (FUNCTIONS["sym_min"], 2),
-    sympy.Abs: (FUNCTIONS["abs"], 1),
-    sympy.Eq: (FUNCTIONS["eq"], 2),
-    sympy.Ne: (FUNCTIONS["ne"], 2),
-    sympy.Lt: (FUNCTIONS["lt"], 2),
-    sympy.Le: (FUNCTIONS["le"], 2),
-    sympy.Gt: (FUNCTIONS["gt"], 2),
-    sympy.Ge: (FUNCTIONS["ge"], 2),
-    sympy.And: (FUNCTIONS["and"], 2),
-    sympy.Or: (FUNCTIONS["or"], 2),
-    sympy.Not: (FUNCTIONS["sym_not"], 1),
-    **{function: (FUNCTIONS.get(f"sym_{name}"), 1) for name, function in sympy_functions.REAL.items()},
-}

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import sympy
 
 from ts.export import sympy_functions as e
 from ts.export.input_guards import Check, Line
 from ts.export.shape_env import ShapeEnv, Source
+from ts.export.size_operations import RELATIONS
 
-RELATIONS = {
-    sympy.Eq: "==", sympy.Ne: "!=", sympy.Lt: "<", sympy.Le: "<=", sympy.Gt: ">", sympy.Ge: ">=",
-}  # fmt: skip
-_LEVELS = {"or": 1, "and": 2, "not": 3, "relation": 4, "sum": 5, "product": 6, "power": 7, "atom": 8}
-_CALLS = {
-    e.ToFloat: "float", e.TruncToInt: "math.trunc", e.FloorToInt: "math.floor", e.CeilToInt: "math.ceil",
-    e.RoundToInt: "round", sympy.Max: "max", sympy.Min: "min", sympy.Abs: "abs",
-    **{function: f"math.{name}" for name, function in e.REAL.items()},
+# Operator -> precedence of its result, and minimal precedence of its first and of its other operands.
+_PRECEDENCE: Final = {
+    "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
+    **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
+    "|": (5, 5, 6), "^": (6, 6, 7), "&": (7, 7, 8), "+": (8, 8, 8), "-": (8, 10, 10),
+    **dict.fromkeys(("*", "/", "//", "%"), (9, 9, 10)), "**": (10, 11, 10), "": (11, 0, 0),
 }  # fmt: skip
 
 
@@ -33,43 +32,33 @@ def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 
 
 
 def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
+    """Return an expression as Python and its precedence."""
+    operation, function = e.FUNCTIONS.get(x.func, (None, None))
+    sign, operands = "", x.args
     if x.is_Symbol:
-        return names(x), _LEVELS["atom"]
+        return names(x), _PRECEDENCE[""][0]
     if not x.args:
         n = e.to_python_number(x)
-        return str(n), _LEVELS["sum"] if not isinstance(n, bool) and n < 0 else _LEVELS["atom"]
-
-    def at(operand: Any, level: str, more: int = 0) -> str:
-        return format_condition(operand, names, _LEVELS[level] + more)
-
-    if x.func in RELATIONS:
-        return f"{at(x.lhs, 'sum')} {RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
-    if isinstance(x, sympy.Add):
-        return " + ".join(at(a, "sum") for a in x.args), _LEVELS["sum"]
-    if isinstance(x, sympy.Mul):
-        if x.args[0] == -1 and len(x.args) == 2:
-            return f"-{at(x.args[1], 'product', 1)}", _LEVELS["sum"]
-        first, *rest = x.args
-        return " * ".join([at(first, "product"), *(at(a, "product", 1) for a in rest)]), _LEVELS["product"]
-    if isinstance(x, e.FloorDiv):
-        return f"{at(x.args[0], 'product')} // {at(x.args[1], 'product', 1)}", _LEVELS["product"]
-    if isinstance(x, e.Mod | e.FloatMod):
-        return f"{at(x.args[0], 'product')} % {at(x.args[1], 'product', 1)}", _LEVELS["product"]
-    if isinstance(x, e.IntTrueDiv | e.FloatTrueDiv):
-        return f"{at(x.args[0], 'product')} / {at(x.args[1], 'product', 1)}", _LEVELS["product"]
-    if isinstance(x, sympy.Pow | e.FloatPow | e.PowByNatural):
-        return f"{at(x.args[0], 'power', 1)} ** {at(x.args[1], 'power')}", _LEVELS["power"]
-    if isinstance(x, sympy.And | sympy.Or):
-        word = "and" if isinstance(x, sympy.And) else "or"
-        return f" {word} ".join(at(a, word, 1) for a in x.args), _LEVELS[word]
-    if isinstance(x, sympy.Not):
-        return f"not {at(x.args[0], 'not')}", _LEVELS["not"]
+        return str(n), _PRECEDENCE["+" if not isinstance(n, bool) and n < 0 else ""][0]
     if isinstance(x, sympy.Piecewise):
         *pairs, (last, _) = x.args
-        chosen = [f"{at(value, 'or')} if {at(truth, 'or')} else " for value, truth in pairs]
-        return "".join(chosen) + at(last, "or"), 0
-    inside = ", ".join(format_condition(a, names) for a in x.args)
-    return f"{_CALLS.get(x.func, x.func.__name__)}({inside})", _LEVELS["atom"]
+        sign, operands = "if", [*(y for pair in pairs for y in pair), last]
+    elif isinstance(x, sympy.Mul) and x.args[0] == -1 and len(x.args) == 2:
+        sign, operands = "-", x.args[1:]
+    elif operation is not None and function is not None:
+        sign = function.sign or operation.sign
+    level, *levels = _PRECEDENCE[sign]
+    first, *rest = (format_condition(y, names, levels[i > 0]) for i, y in enumerate(operands))
+    if sign == "if":
+        *choices, last = first, *rest
+        pairs = zip(choices[::2], choices[1::2], strict=True)
+        return "".join(f"{value} if {truth} else " for value, truth in pairs) + last, level
+    if not sign:
+        name = x.func.__name__ if operation is None else operation.call_name
+        return f"{name}({', '.join([first, *rest])})", level
+    if len(operands) == 1:
+        return f"{'not ' if sign == 'not' else sign}{first}", level
+    return f" {sign} ".join([first, *rest]), level
 
 
 class SymbolSources:
@@ -131,6 +120,3 @@ class SymbolSources:
 
         code = format_condition(condition, lambda s: sources[s].code)
         return Check(format_condition(condition, lambda s: str(sources[s])), holds, code, where)
-
-
-__all__ = ["RELATIONS", "Check", "SymbolSources", "format_condition"]

@@ -9,7 +9,6 @@ scripted function. Nodes with other calls, such as those of `vmap`, raise `Unsup
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
@@ -22,7 +21,9 @@ from ts._higher_order_ops.map import EMPTY_DIMENSION_ERROR, UNEQUAL_DIMENSIONS_E
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.scan import TOO_SHORT
 from ts.export import sympy_functions
-from ts.export.value_ranges import EVERYTHING, value_range
+from ts.export.intervals import EVERYTHING
+from ts.export.size_operations import SCRIPT_OPERATORS
+from ts.export.value_ranges import value_range
 from ts.fx.graph_module import GraphModule
 from ts.fx.impurity import is_impure
 from ts.fx.node import Node
@@ -44,16 +45,6 @@ from ts.ir.types import (
 from ts.ops.namespace import OpOverload, overload_named
 from ts.ops.node_schema import find_operator
 
-FUNCTIONS: Final[dict[Any, str]] = {
-    operator.add: "aten::add", operator.sub: "aten::sub", operator.mul: "aten::mul",
-    operator.neg: "aten::neg", operator.floordiv: "aten::floordiv", operator.mod: "aten::remainder",
-    operator.truediv: "aten::div",
-    operator.pow: "aten::pow", operator.eq: "aten::eq", operator.ne: "aten::ne", operator.lt: "aten::lt",
-    operator.le: "aten::le", operator.gt: "aten::gt", operator.ge: "aten::ge", operator.and_: "aten::__and__",
-    operator.or_: "aten::__or__", ts.sym_not: "aten::__not__", ts.sym_float: "aten::Float",
-    ts.sym_int: "aten::Int", ts.sym_max: "prim::max", ts.sym_min: "prim::min", ts.sym_sqrt: "aten::sqrt",
-    math.floor: "aten::floor", math.ceil: "aten::ceil",
-}  # fmt: skip
 _SIZES: Final = {
     "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
     "aten::sym_numel": "aten::numel",
@@ -165,7 +156,7 @@ class _Lowering:
                 return self._map(*node.args)
             if target.name == "scan":
                 return self._scan(*node.args)
-        kind = FUNCTIONS.get(target)
+        kind = SCRIPT_OPERATORS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
             # not supported, because `pow` of ints returns a float in scripts
             raise UnsupportedNodeError("a power of integers")

@@ -17,7 +17,8 @@ from ts._core.tensor.tensor import Tensor
 from ts.export import sympy_functions
 from ts.export.node_arguments import origin_of
 from ts.export.shape_env import MAX_UNBACKED_SIZE, Requirement, ShapeEnv
-from ts.export.sym_node import FUNCTIONS, SymNode, symbol_of
+from ts.export.size_operations import TARGETS
+from ts.export.sym_node import SymNode, symbol_of
 from ts.export.tracer import ExportTracer
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
@@ -173,7 +174,7 @@ class _Insertion:
         """Insert a `sym_ite` node that converts a boolean to 0 or 1."""
         with self.recorder.graph.inserting_after(node):
             symbolic_number = symbol_of(_number_of_truth(symbol), self.environment)
-            number_node = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), symbolic_number)
+            number_node = self.recorder._call(TARGETS["sym_ite"], (node, 1, 0), symbolic_number)
         number_node.meta |= origin_of(node)
         self.number_by_symbol[symbol] = symbolic_number.node.expression
         return number_node
@@ -237,9 +238,7 @@ class _Insertion:
             return self._uncached_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
         else:
             return recorder._size_node(condition)
-        node = recorder._call(
-            FUNCTIONS[function], operands, symbol_of(normalized_condition, self.environment)
-        )
+        node = recorder._call(TARGETS[function], operands, symbol_of(normalized_condition, self.environment))
         self.defined[condition] = node
         return node
 
@@ -288,7 +287,7 @@ def _number_of_truth(symbol: Any) -> Any:
 
 def _truth_of_data_number(node: Node) -> Any:
     """Return the symbol of the boolean that a `sym_ite` node converts to a number; None for other nodes."""
-    tested = node.args[0] if node.target is FUNCTIONS["sym_ite"] else None
+    tested = node.args[0] if node.target is TARGETS["sym_ite"] else None
     return _truth_of_data(tested) if isinstance(tested, Node) else None
 
 

@@ -23,13 +23,15 @@ from ts._core.thread import deadline
 from ts.errors import LimitExceeded, TsError
 from ts.export import sympy_functions as e
 from ts.export.fake import device_of, fake_array, fake_for, is_fake
+from ts.export.intervals import ValueRange
 from ts.export.node_arguments import values_of
 from ts.export.program import ExportedProgram
 from ts.export.shape_env import ShapeEnv, UndecidableError
 from ts.export.signature import InputKind
+from ts.export.size_operations import RELATIONS
 from ts.export.sym_node import symbol_of
 from ts.export.tracer import ExportTracer
-from ts.export.value_ranges import ValueRange, value_range
+from ts.export.value_ranges import value_range
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
@@ -81,7 +83,7 @@ class _DecisionRecorder(ShapeEnv):
     def result(self, name: str, operands: list[Any]) -> Any:
         if math.prod(map(e.terms, operands)) > _MAX_TERMS:
             raise ShapeError("a size is too large to be compared")
-        return self.related(name, *operands) if name in e.RELATIONS else None
+        return self.related(name, *operands) if name in RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
         """Return the result of a comparison of polynomials by the symbols' ranges; None if undecided.

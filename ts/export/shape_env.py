@@ -25,8 +25,10 @@ import sympy
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
 from ts.export.input_guards import Line
+from ts.export.intervals import ValueRange
+from ts.export.size_operations import BY_NAME
 from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
-from ts.export.value_ranges import ValueRange, value_range
+from ts.export.value_ranges import value_range
 
 MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit integer
 
@@ -392,7 +394,7 @@ class ShapeEnv:
         if not symbols or not all(s in self.hints for s in others):
             return []
         differences = []
-        compute = e.OPERATORS[name]
+        compute: Any = BY_NAME[name].compute
         numbers = {s: self.hints[s] for s in others}
         for symbol in symbols:
             for n in (0, 1):

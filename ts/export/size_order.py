@@ -6,15 +6,13 @@ nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
 
 from __future__ import annotations
 
-import operator
-
 from ts._core.tensor.sym_types import SymInt
-from ts.export.sym_node import FUNCTIONS
+from ts.export.size_operations import TARGETS
 from ts.export.sympy_functions import is_of_data
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 
-_RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, FUNCTIONS["sym_not"])
+_RELATIONS = [TARGETS[name] for name in ("ge", "le", "gt", "lt", "eq", "sym_not")]
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:

@@ -17,9 +17,9 @@ import sympy
 
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
-from ts.export.guards import RELATIONS, format_condition
+from ts.export.guards import format_condition
+from ts.export.intervals import ValueRange
 from ts.export.shape_env import ShapeEnv, Source
-from ts.export.value_ranges import ValueRange
 
 _SPECIALIZED = (
     "You marked {0} as dynamic but your code specialized it to be a constant ({1}). If you're using "
@@ -207,12 +207,10 @@ def _of(n: Named, condition: Any) -> str:
         written = format_condition(x, lambda s: n.size)
         return f"({written})" if isinstance(x, sympy.Mul | e.FloorDiv | e.Mod) else written
 
-    relation = RELATIONS.get(condition.func)
-    return (
-        format_condition(condition, lambda s: n.size)
-        if relation is None
-        else f"{side(condition.lhs)} {relation} {side(condition.rhs)}"
-    )
+    if not condition.is_Relational:
+        return format_condition(condition, lambda s: n.size)
+    operation, _ = e.FUNCTIONS[condition.func]
+    return f"{side(condition.lhs)} {operation.sign} {side(condition.rhs)}"
 
 
 def _dim(name: str, low: Any, high: Any) -> str:

@@ -8,10 +8,7 @@ If the result is constant, it is a Python number.
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import sympy
 
@@ -19,6 +16,7 @@ from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
 from ts.errors import UserError
 from ts.export import sympy_functions as e
 from ts.export.shape_env import ShapeEnv
+from ts.export.size_operations import BY_NAME, TARGETS, Kind
 
 
 class SymNode:
@@ -134,8 +132,8 @@ class SymNode:
         result = symbol_of(expression, self.environment)
         if isinstance(result, SymNumber):
             observer = self.environment.observer
-            if observer is not None:
-                observer(FUNCTIONS[name], arguments, result)
+            if observer is not None and (target := TARGETS[name]) is not None:
+                observer(target, arguments, result)
         return result
 
     def _computed(self, name: str, operands: list[_Operand]) -> Any:
@@ -144,10 +142,10 @@ class SymNode:
             known_result = self.environment.result(name, [x.expression for x in operands])
             if known_result is not None:
                 return known_result
-        expression = self.environment.simplify(_RULES[name](*operands))
+        expression = self.environment.simplify(_apply(name, operands))
         if expression.has(sympy.ITE):  # sympy creates `ITE` from conditions on Piecewise expressions
             expression = expression.replace(sympy.ITE, _boolean_ite)
-        if name in e.OPERATORS:
+        if BY_NAME[name].depends_on_signs:
             expression = self._check_small_sizes(name, [x.expression for x in operands], expression)
         return expression
 
@@ -158,19 +156,16 @@ class SymNode:
         different results is returned unevaluated instead.
         """
         environment = self.environment
-        relation = e.RELATIONS.get(name)
-        if not environment.quiet or (relation is None and name in _SIZES):
+        operation = BY_NAME[name]
+        if not environment.quiet or operation.in_shape_rules:
             environment.compare_at_small_sizes(name, arguments, expression)
         elif (
-            relation is not None
+            operation.is_relation
             and e.is_constant(expression)
             and environment.differences_at_small_sizes(name, arguments, expression)
         ):
-            return relation(*arguments, evaluate=False)
+            return e.CLASSES[operation.functions[0].name](*arguments, evaluate=False)
         return expression
-
-
-_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that shape rules apply to sizes
 
 
 def _check_size(expressions: list[Any]) -> None:
@@ -197,21 +192,19 @@ class _Operand:
         self.is_float = isinstance(x, float | SymFloat)
 
     @property
-    def as_float(self) -> Any:
+    def as_number(self) -> Any:
+        """Expression; a boolean is converted to 0 or 1."""
         x = self.expression
-        if self.is_float:
-            return x
-        return e.ToFloat(_bool_to_int(x))
+        return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
+
+    @property
+    def as_float(self) -> Any:
+        return self.expression if self.is_float else e.ToFloat(self.as_number)
 
 
 def _boolean_ite(condition: Any, a: Any, b: Any) -> Any:
     """Return the boolean expression that is `a` if `condition` is true and otherwise `b`."""
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
-
-
-def _bool_to_int(x: Any) -> Any:
-    """Convert a boolean expression to an integer expression, 0 or 1; return other expressions unchanged."""
-    return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
 
 def expression_of(x: Any) -> Any:
@@ -229,139 +222,16 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
     return SymInt(node) if expression.is_integer else SymFloat(node)
 
 
-def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap an arithmetic rule: if one operand is a float, all operands are converted to float."""
-
-    def rule(*operands: _Operand) -> Any:
-        if any(x.is_float for x in operands):
-            return function(*(x.as_float for x in operands))
-        return function(*(_bool_to_int(x.expression) for x in operands))
-
-    return rule
-
-
-def _division(a: _Operand, b: _Operand) -> Any:
-    if a.is_float or b.is_float:
-        return e.FloatTrueDiv(a.as_float, b.as_float)
-    return e.IntTrueDiv(a.expression, b.expression)
-
-
-def _floor_division(a: _Operand, b: _Operand) -> Any:
-    if a.is_float or b.is_float:
-        return e.ToFloat(e.FloorToInt(e.FloatTrueDiv(a.as_float, b.as_float)))
-    return e.FloorDiv(a.expression, b.expression)
-
-
-def _modulo(a: _Operand, b: _Operand) -> Any:
-    if a.is_float or b.is_float:
-        return e.FloatMod(a.as_float, b.as_float)
-    return e.Mod(_bool_to_int(a.expression), _bool_to_int(b.expression))
-
-
-def _power(a: _Operand, b: _Operand) -> Any:
-    if a.is_float or b.is_float or b.expression.is_negative:
-        return e.FloatPow(a.as_float, b.as_float)
-    if b.expression.is_Integer:
-        return a.expression**b.expression
-    return e.PowByNatural(a.expression, b.expression)
-
-
-def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda a: function(a.expression) if a.is_float else a.expression
-
-
-def _to_int(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, b: function(_bool_to_int(a.expression), _bool_to_int(b.expression))
-
-
-def _logical(truths: Callable[..., Any], bits: Callable[..., Any]) -> Callable[..., Any]:
-    def rule(a: _Operand, b: _Operand) -> Any:
-        if e.is_truth(a.expression) and e.is_truth(b.expression):
-            return truths(a.expression, b.expression)
-        return bits(_bool_to_int(a.expression), _bool_to_int(b.expression))
-
-    return rule
-
-
-def _relation(relation: Callable[..., Any], same: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    compare = _arithmetic(lambda a, b: relation(a, b))
-
-    def rule(a: _Operand, b: _Operand) -> Any:
-        if same is not None and e.is_truth(a.expression) and e.is_truth(b.expression):
-            return same(a.expression, b.expression)
-        return compare(a, b)
-
-    return rule
-
-
-def _real_function(name: str) -> Callable[..., Any]:
-    return lambda a: e.REAL[name](a.as_float)
-
-
-_RULES: Final[dict[str, Callable[..., Any]]] = {
-    "add": _arithmetic(lambda a, b: a + b),
-    "sub": _arithmetic(lambda a, b: a - b),
-    "mul": _arithmetic(lambda a, b: sympy.expand_mul(a * b, deep=False) if (a * b).is_integer else a * b),
-    "truediv": _division,
-    "floordiv": _floor_division,
-    "mod": _modulo,
-    "pow": _power,
-    "lshift": _to_int(lambda a, b: a * 2**b),
-    "rshift": _to_int(lambda a, b: e.FloorDiv(a, 2**b)),
-    "neg": _arithmetic(lambda a: -a),
-    "abs": _arithmetic(sympy.Abs),
-    "trunc": _rounding(e.TruncToInt),
-    "floor": _rounding(e.FloorToInt),
-    "ceil": _rounding(e.CeilToInt),
-    "round": _rounding(e.RoundToInt),
-    "sym_int": _rounding(e.TruncToInt),
-    "sym_float": lambda a: a.as_float,
-    "sym_max": _arithmetic(sympy.Max),
-    "sym_min": _arithmetic(sympy.Min),
-    "sym_not": lambda a: sympy.Not(a.expression),
-    "sym_sum": _arithmetic(lambda *terms: sympy.Add(*terms)),
-    "sym_ite": lambda c, a, b: sympy.Piecewise((a.expression, c.expression), (b.expression, True)),
-    "is_integer": lambda a: (
-        sympy.true if not a.is_float else sympy.Eq(e.FloorToInt(a.expression), a.expression)
-    ),
-    "lt": _relation(sympy.Lt),
-    "le": _relation(sympy.Le),
-    "gt": _relation(sympy.Gt),
-    "ge": _relation(sympy.Ge),
-    "eq": _relation(sympy.Eq, lambda a, b: sympy.Not(sympy.Xor(a, b))),
-    "ne": _relation(sympy.Ne, sympy.Xor),
-    "and": _logical(sympy.And, e.BitwiseFn_bitwise_and),
-    "or": _logical(sympy.Or, e.BitwiseFn_bitwise_or),
-    "xor": _logical(sympy.Xor, e.BitwiseFn_bitwise_xor),
-    **{f"sym_{name}": _real_function(name) for name in e.REAL},
-}
-
-
-def _functions() -> dict[str, Any]:
-    """Return a dictionary: operation name -> function of `operator`, `math` or `ts` that graph nodes call."""
-    from ts.python_api import sym_functions
-
-    functions: dict[str, Any] = {
-        name: getattr(operator, name)
-        for name in (
-            "add",
-            "sub",
-            "mul",
-            "truediv",
-            "floordiv",
-            "mod",
-            "pow",
-            "lshift",
-            "rshift",
-            "neg",
-            "abs",
-        )
-    }
-    functions |= {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "xor")}
-    functions |= {"and": operator.and_, "or": operator.or_, "trunc": math.trunc, "floor": math.floor}
-    functions |= {"ceil": math.ceil, "round": round}
-    functions |= {name: getattr(sym_functions, name, None) for name in _RULES if name.startswith("sym_")}
-    return functions
-
-
-FUNCTIONS: Final = _functions()
+def _apply(name: str, operands: list[_Operand]) -> Any:
+    """Return the result expression of an operation, by its rule or its function for these operand kinds."""
+    operation = BY_NAME[name]
+    if operation.rule is not None:
+        return operation.rule(e, *operands)
+    functions = {f.kind: e.CLASSES[f.name] for f in operation.functions}
+    if Kind.BOOLEANS in functions and all(e.is_truth(x.expression) for x in operands):
+        return functions[Kind.BOOLEANS](*(x.expression for x in operands))
+    is_float = any(x.is_float for x in operands)
+    kinds = (Kind.FLOATS, Kind.NUMBERS) if is_float else (Kind.INTEGERS, Kind.NUMBERS, Kind.FLOATS)
+    kind = next((kind for kind in kinds if kind in functions), Kind.INTEGERS)
+    to_float = is_float if kind is Kind.NUMBERS else kind is Kind.FLOATS
+    return functions[kind](*(x.as_float if to_float else x.as_number for x in operands))

@@ -10,7 +10,6 @@ Expressions are exact: sympy does not round. `value(expression, numbers)` comput
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from ts.export.bounded_pow import power
+from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicFunction
 
 Expression = sympy.Basic  # type of expressions: numbers or booleans
 
@@ -221,18 +220,6 @@ class FloatMod(sympy.Function):
         return f"PythonMod({', '.join(map(printer.doprint, self.args))})"
 
 
-class FloatPow(sympy.Function):
-    """Power `a ** b` of floats."""
-
-    nargs = (2,)
-    is_real = True
-
-    @classmethod
-    def eval(cls, a: Any, b: Any) -> Any:
-        """Compute the power of constants in float64; None leaves the expression unevaluated."""
-        return sympy.Float(float(a) ** float(b)) if a.is_number and b.is_number else None
-
-
 class PowByNatural(sympy.Function):
     """Power `a ** b` of integers, where b is a symbol that is not negative."""
 
@@ -245,7 +232,7 @@ class PowByNatural(sympy.Function):
         return sympy.Pow(a, b) if b.is_Integer else None
 
 
-def _rounding(name: str, doc: str, compute: Callable[[float], int]) -> type[Any]:
+def _define_rounding(name: str, compute: Callable[[float], int]) -> type[Any]:
     """Define a sympy function that rounds floats to integers."""
 
     def evaluated(cls: Any, a: Any) -> Any:
@@ -255,123 +242,46 @@ def _rounding(name: str, doc: str, compute: Callable[[float], int]) -> type[Any]
             return a.args[0]
         return sympy.Integer(compute(float(a))) if a.is_number else None
 
-    contents = {"__doc__": doc, "nargs": (1,), "is_integer": True, "eval": classmethod(evaluated)}
+    contents = {"__doc__": f"{name}(a)", "nargs": (1,), "is_integer": True, "eval": classmethod(evaluated)}
     return type(name, (sympy.Function,), {**contents, "__module__": __name__})
 
 
-TruncToInt = _rounding("TruncToInt", "int(a)", math.trunc)
-FloorToInt = _rounding("FloorToInt", "math.floor(a)", math.floor)
-CeilToInt = _rounding("CeilToInt", "math.ceil(a)", math.ceil)
-RoundToInt = _rounding("RoundToInt", "round(a)", round)
+TruncToInt = _define_rounding("TruncToInt", math.trunc)
+FloorToInt = _define_rounding("FloorToInt", math.floor)
+CeilToInt = _define_rounding("CeilToInt", math.ceil)
+RoundToInt = _define_rounding("RoundToInt", round)
 
 
-def _define_real_function(name: str, compute: Callable[[float], float]) -> type[Any]:
-    """Define a sympy function of a real argument that is evaluated only for numbers."""
+def _define_opaque(operation: SizeOperation, function: SymbolicFunction) -> type[Any]:
+    """Define a sympy function of integers, or of floats, that is evaluated only for numbers."""
+    is_integer = function.kind is Kind.INTEGERS
+    compute: Any = operation.compute
+    convert, number = (int, sympy.Integer) if is_integer else (float, sympy.Float)
 
-    def evaluated(cls: Any, a: Any) -> Any:
-        return sympy.Float(compute(float(a))) if a.is_number else None
+    def evaluated(cls: Any, *operands: Any) -> Any:
+        if all(x.is_Integer if is_integer else x.is_number for x in operands):
+            return number(compute(*map(convert, operands)))
+        return None
 
-    contents = {"__doc__": f"math.{name}(a)", "nargs": (1,), "is_real": True, "eval": classmethod(evaluated)}
-    return type(f"OpaqueUnaryFn_{name}", (sympy.Function,), {**contents, "__module__": __name__})
-
-
-REAL = {
-    name: _define_real_function(name, getattr(math, name))
-    for name in (
-        "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "exp", "log", "log2",
-    )
-}  # fmt: skip
-
-
-class BitwiseFn_bitwise_and(sympy.Function):
-    """Bitwise `a & b` of integers."""
-
-    nargs = (2,)
-    is_integer = True
-
-    @classmethod
-    def eval(cls, a: Any, b: Any) -> Any:
-        """Compute the result for constants; None leaves the expression unevaluated."""
-        return sympy.Integer(int(a) & int(b)) if a.is_Integer and b.is_Integer else None
+    contents = {
+        "__doc__": f"{operation.name} of {function.kind.value}",
+        "nargs": (function.max_count,),
+        "is_integer" if is_integer else "is_real": True,
+        "eval": classmethod(evaluated),
+    }
+    return type(function.name, (sympy.Function,), {**contents, "__module__": __name__})
 
 
-class BitwiseFn_bitwise_or(sympy.Function):
-    """Bitwise `a | b` of integers."""
-
-    nargs = (2,)
-    is_integer = True
-
-    @classmethod
-    def eval(cls, a: Any, b: Any) -> Any:
-        """Compute the result for constants; None leaves the expression unevaluated."""
-        return sympy.Integer(int(a) | int(b)) if a.is_Integer and b.is_Integer else None
-
-
-class BitwiseFn_bitwise_xor(sympy.Function):
-    """Bitwise `a ^ b` of integers."""
-
-    nargs = (2,)
-    is_integer = True
-
-    @classmethod
-    def eval(cls, a: Any, b: Any) -> Any:
-        """Compute the result for constants; None leaves the expression unevaluated."""
-        return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
-
-
-# Sympy function or relation -> function that computes it for Python numbers.
-COMPUTE: Mapping[Any, Callable[..., Any]] = {
-    FloorDiv: operator.floordiv,
-    Mod: operator.mod,
-    ToFloat: float,
-    IntTrueDiv: operator.truediv,
-    FloatTrueDiv: operator.truediv,
-    FloatMod: operator.mod,
-    FloatPow: power,
-    PowByNatural: power,
-    TruncToInt: math.trunc,
-    FloorToInt: math.floor,
-    CeilToInt: math.ceil,
-    RoundToInt: round,
-    BitwiseFn_bitwise_and: operator.and_,
-    BitwiseFn_bitwise_or: operator.or_,
-    BitwiseFn_bitwise_xor: operator.xor,
-    sympy.Min: min,
-    sympy.Max: max,
-    sympy.Abs: abs,
-    sympy.Pow: power,
-    sympy.Add: lambda *terms: sum(terms),
-    sympy.Mul: lambda *factors: math.prod(factors),
-    sympy.Eq: operator.eq,
-    sympy.Ne: operator.ne,
-    sympy.Lt: operator.lt,
-    sympy.Le: operator.le,
-    sympy.Gt: operator.gt,
-    sympy.Ge: operator.ge,
-    sympy.Not: operator.not_,
-    sympy.And: lambda *truths: all(truths),
-    sympy.Or: lambda *truths: any(truths),
-    sympy.ITE: lambda condition, a, b: a if condition else b,
-    sympy.Xor: lambda *truths: sum(map(bool, truths)) % 2 == 1,
-    **{function: getattr(math, name) for name, function in REAL.items()},
+# Name of a sympy function -> its class, defined here or by sympy.
+CLASSES: Mapping[str, Any] = {
+    f.name: globals().get(f.name) or getattr(sympy, f.name, None) or _define_opaque(op, f)
+    for op in OPERATIONS
+    for f in op.functions
 }
-
-# Python operators whose symbolic result depends on the signs of symbols: name -> function for numbers.
-OPERATORS: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
-    **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},
-    "sym_max": max,
-    "sym_min": min,
-    "trunc": math.trunc,
-    "sym_int": math.trunc,
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "round": round,
+# Class -> the first operation with this result, and the table's entry of the function.
+FUNCTIONS: Mapping[Any, tuple[SizeOperation, SymbolicFunction]] = {
+    CLASSES[f.name]: (op, f) for op in reversed(OPERATIONS) for f in op.functions
 }
-
-RELATIONS: Mapping[str, Any] = {
-    "lt": sympy.Lt, "le": sympy.Le, "gt": sympy.Gt, "ge": sympy.Ge, "eq": sympy.Eq, "ne": sympy.Ne,
-}  # fmt: skip
 
 
 def to_python_number(x: Any) -> Any:
@@ -409,7 +319,9 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
         elif type(x).__name__ == "ExprCondPair":
             done[x] = None
         else:
-            done[x] = COMPUTE[x.func](*(done[a] for a in x.args))
+            operation, function = FUNCTIONS[x.func]
+            compute: Any = function.compute or operation.compute
+            done[x] = compute(*(done[a] for a in x.args))
         waiting.pop()
     return done[expression]
 
@@ -438,31 +350,3 @@ def is_of_data(expression: Any) -> bool:
 def is_constant(x: Any) -> bool:
     """Return True if an expression has no symbols."""
     return x.is_Integer or (not x.is_Symbol and not x.free_symbols)
-
-
-__all__ = [
-    "COMPUTE",
-    "REAL",
-    "BitwiseFn_bitwise_and",
-    "BitwiseFn_bitwise_or",
-    "BitwiseFn_bitwise_xor",
-    "CeilToInt",
-    "Expression",
-    "FloatMod",
-    "FloatPow",
-    "FloatTrueDiv",
-    "FloorDiv",
-    "FloorToInt",
-    "IntTrueDiv",
-    "Mod",
-    "PowByNatural",
-    "RoundToInt",
-    "ToFloat",
-    "TruncToInt",
-    "is_constant",
-    "is_truth",
-    "terms",
-    "to_python_number",
-    "to_sympy",
-    "value",
-]  # fmt: skip

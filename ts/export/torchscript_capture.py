@@ -20,7 +20,7 @@ from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 from ts.errors import UserError
 from ts.export.input_guards import Line
-from ts.export.lowering import FUNCTIONS
+from ts.export.size_operations import SCRIPT_OPERATORS
 from ts.ir.types import FunctionType
 from ts.ops.namespace import overload_named
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
     from ts.ir.graph import Block, Node, Value
 
-_SYMBOL_FUNCTIONS: Final = {name: function for function, name in FUNCTIONS.items()}
+_SYMBOL_FUNCTIONS: Final = {name: function for function, name in SCRIPT_OPERATORS.items()}
 _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",

@@ -33,13 +33,13 @@ from ts.export.data_dependent_bools import BOOL_OPERATORS
 from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants, tensors_in
 from ts.export.gradients import ExportTape
 from ts.export.graph_builder import FxGraphBuilder
+from ts.export.intervals import ValueRange
 from ts.export.node_arguments import readable
 from ts.export.python_calls import overload_for_numbers, with_factory_options
 from ts.export.python_operators import OPERATOR_SYMBOLS, is_sign
 from ts.export.result_devices import result_device
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import symbol_of
-from ts.export.value_ranges import ValueRange
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 from ts.ops import registry

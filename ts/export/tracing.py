@@ -26,6 +26,7 @@ from ts.export.fake import fake
 from ts.export.guards import SymbolSources, format_condition
 from ts.export.identifiers import word
 from ts.export.input_guards import Check, IntegerGuard
+from ts.export.intervals import ValueRange
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
 from ts.export.node_metadata import (
@@ -49,7 +50,7 @@ from ts.export.signature import (
 from ts.export.suggested_fixes import Fixes, Named
 from ts.export.sym_node import symbol_of
 from ts.export.tracer import ExportTracer
-from ts.export.value_ranges import ValueRange, ValueRanges, value_range
+from ts.export.value_ranges import ValueRanges, value_range
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.nn.modules.module import Module

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ts._functorch import predispatch
 from ts._higher_order_ops.operator import HigherOrderOperator
-from ts.export.python_functions import FUNCTIONS
 from ts.export.signature import ConstantArgument, InputKind, OutputKind
+from ts.export.size_operations import ARCHIVE_TARGETS
 from ts.ops.namespace import OpOverload
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ _NONE = _NoGraph()
 def _is_scalar_function(target: Any) -> bool:
     """Return True for a Python function on numbers, or a helper of `vmap`."""
     return (
-        target in FUNCTIONS.values() or getattr(predispatch, getattr(target, "__name__", ""), None) is target
+        target in ARCHIVE_TARGETS.values()
+        or getattr(predispatch, getattr(target, "__name__", ""), None) is target
     )
 
 

@@ -10,8 +10,6 @@ Conditions are parsed as formulas that may call only listed functions; they are 
 
 from __future__ import annotations
 
-import math
-import operator
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -19,7 +17,6 @@ from typing import Any, Final, NamedTuple
 from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ArchiveError
-from ts.export.bounded_pow import MAX_BITS, power
 from ts.export.input_guards import Check, IntegerGuard
 from ts.export.pt2_format import expr_parser, pytree_specs
 from ts.export.pt2_format.expr_parser import (
@@ -32,6 +29,7 @@ from ts.export.pt2_format.expr_parser import (
     Subscript,
 )
 from ts.export.pt2_format.symbols import Symbols
+from ts.export.size_operations import BY_SIGN, OPERATIONS
 
 _Compute = Callable[[list[Any]], Any]
 
@@ -184,7 +182,7 @@ class Conditions:
         return checks
 
     def _compared(self, leaf: int, dim: int | None, at: str, relation: str, end: int) -> Check:
-        compare = _RELATIONS[relation]
+        compare = _OPERATORS[relation]
 
         def holds(leaves: list[Any]) -> bool:
             if dim is None:
@@ -294,12 +292,6 @@ def _dotted(formula: Formula) -> str:
     return ""
 
 
-def _shift(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and not 0 <= b <= MAX_BITS - a.bit_length():
-        raise OverflowError("a number is too large")
-    return a << b
-
-
 def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `function` to reject arguments other than numbers.
 
@@ -315,26 +307,14 @@ def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _ARGUMENT: Final = re.compile(r"L\['(\w+)'\]")
-_RELATIONS: Final = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-    ">=": operator.ge,
-}  # fmt: skip
-_ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": power, "neg": operator.neg, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor, "<<": _shift, ">>": operator.rshift,
-}  # fmt: skip
 _OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
-    **_RELATIONS,
-    "not": operator.not_,
-    **{name: _numbers_only(function) for name, function in _ARITHMETIC.items()},
+    sign: op.compute if op.is_relation or sign == "not" else _numbers_only(op.compute)
+    for sign, op in BY_SIGN.items()
+    if op.compute is not None
 }
-_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "max": max, "min": min, "abs": abs, "float": float, "int": int, "round": round, "bool": bool,
-    "torch.sym_float": float, "torch.sym_int": int, "torch.sym_max": max, "torch.sym_min": min,
-    "torch.sym_not": operator.not_, "torch.sym_sqrt": math.sqrt, "torch._sym_sqrt": math.sqrt,
-    **{f"math.{name}": getattr(math, name) for name in (
-        "trunc", "floor", "ceil", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos",
-        "atan", "exp", "log", "log2",
-    )},
-}  # fmt: skip
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {"bool": bool} | {
+    name: op.compute
+    for op in OPERATIONS
+    if op.compute is not None and (op.compute in (max, min) or any(f.max_count == 1 for f in op.functions))
+    for name in op.call_names
+}

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import ts
 from ts.errors import ArchiveError
-from ts.export.python_functions import FUNCTIONS
+from ts.export.size_operations import ARCHIVE_TARGETS
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, overload_named
 
@@ -25,12 +25,12 @@ _VMAP_OPERATORS: Final = (  # functions that nodes of an exported `vmap` call
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
-_NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
+_NAMES: Final = {function: name for name, function in ARCHIVE_TARGETS.items()}
 
 
 def resolve(name: str) -> Any:
     """Return the function or operator that `name` denotes; raise ArchiveError if it is unknown."""
-    function = FUNCTIONS.get(name)
+    function = ARCHIVE_TARGETS.get(name)
     if function is not None:
         return function
     if name.startswith(_HIGHER):

@@ -33,8 +33,8 @@ from ts.export.pt2_format.argument_conditions import Conditions
 from ts.export.pt2_format.container import Container
 from ts.export.pt2_format.symbols import Symbols
 from ts.export.pt2_format.tensors import TensorFolder, check_layout, device_of, dtype_of
-from ts.export.python_functions import FUNCTIONS
 from ts.export.signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec
+from ts.export.size_operations import ARCHIVE_TARGETS
 from ts.export.unlifted_module import PROGRAM_ATTRIBUTES
 from ts.export.verifier import Verifier
 from ts.fx.graph import Graph
@@ -631,7 +631,7 @@ def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
         raise ArchiveError(f"the arguments of {target} do not match its signature")
 
 
-_FUNCTIONS: Final = frozenset(FUNCTIONS.values())
+_FUNCTIONS: Final = frozenset(ARCHIVE_TARGETS.values())
 _signature: Final = cache(inspect.signature)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ts._core.thread import deadline
@@ -18,6 +19,7 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import expr_parser
 from ts.export.pt2_format.expr_parser import Constant, Formula, FunctionCall, Name, Operation
 from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
+from ts.export.size_operations import ARCHIVE_FUNCTIONS, BY_SIGN, OPERATIONS, Kind, SymbolicFunction
 
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
@@ -107,7 +109,7 @@ class Symbols:
             _ = self.environment
             import sympy
 
-            from ts.export.value_ranges import ValueRange as Ends
+            from ts.export.intervals import ValueRange as Ends
 
             if assumptions is None:
                 is_float = name.startswith("zuf")
@@ -154,7 +156,7 @@ def _checked(expression: Any, source: str) -> Any:
             continue
         if x.is_Float and math.isfinite(float(x)):
             continue
-        if x.args and (x.func in e.COMPUTE or type(x).__name__ in ("Piecewise", "ExprCondPair")):
+        if x.args and (x.func in e.FUNCTIONS or type(x).__name__ == "ExprCondPair"):
             continue
         raise ArchiveError(f"the size {source[:80]!r} is invalid: it contains {str(x)[:80]}")
     return expression
@@ -196,17 +198,15 @@ class _Builder:
                 return self.call(name, arguments, dict(options))
         self.fail("unsupported expression")
 
-    def operation(self, operator: str, values: list[Any]) -> Any:
-        if operator == "neg":
-            self.check_kinds("neg", values)
-            return -values[0]
-        name = _OPERATORS.get(operator)
-        if name is None:
-            self.fail(f"the operator {operator} is not supported")
-        if name == "Sub":
-            self.check_kinds(name, values)
-            return values[0] - values[1]
-        return self.apply(name, values)
+    def operation(self, sign: str, values: list[Any]) -> Any:
+        operation = BY_SIGN.get(sign)
+        if operation is not None and operation.functions:
+            functions = [f for f in operation.functions if (f.sign or operation.sign) == sign]
+            return self.apply(sign, functions, values)
+        if sign not in ("neg", "-"):
+            self.fail(f"the operator {sign} is not supported")
+        self.check_kind(sign, Kind.NUMBERS, values)
+        return -values[0] if sign == "neg" else values[0] - values[1]
 
     def call(self, name: str, arguments: tuple[Formula, ...], options: dict[str, Formula]) -> Any:
         import sympy
@@ -219,7 +219,22 @@ class _Builder:
             self.fail(f"{name} does not accept keyword arguments")
         if name == "Piecewise":
             return sympy.Piecewise(*map(self.pair, arguments))
-        return self.apply(name, [self.build(x) for x in arguments])
+        values = [self.build(x) for x in arguments]
+        if name in ("CeilDiv", "Identity"):
+            return self.composed(name, values)
+        functions = ARCHIVE_FUNCTIONS.get(name)
+        if functions is None:
+            self.fail(f"the function {name[:80]} is not supported")
+        return self.apply(name, functions, values)
+
+    def composed(self, name: str, values: list[Any]) -> Any:
+        """Return the expression of a function of archives that is no sympy function of `ts`."""
+        if len(values) != (2 if name == "CeilDiv" else 1):
+            self.fail(f"{name} has the wrong number of arguments")
+        if name == "Identity":
+            self.check_kind(name, Kind.NUMBERS, values)
+            return values[0]
+        return -self.apply(name, ARCHIVE_FUNCTIONS["FloorDiv"], [-values[0], values[1]])
 
     def named(self, arguments: tuple[Formula, ...], options: dict[str, Formula]) -> Any:
         match arguments:
@@ -262,31 +277,28 @@ class _Builder:
                 function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()
             ):
                 pair = self.build(value), self.build(condition)
-                self.check_kinds("Add", [pair[0]])
-                self.check_kinds("Not", [pair[1]])
+                self.check_kind("Piecewise", Kind.NUMBERS, [pair[0]])
+                self.check_kind("Piecewise", Kind.BOOLEANS, [pair[1]])
                 return pair
         self.fail("a case of Piecewise has no condition")
 
-    def apply(self, name: str, values: list[Any]) -> Any:
-        function, min_count, max_count = functions().get(name, (None, 0, 0))
-        if function is None:
-            self.fail(f"the function {name[:80]} is not supported")
-        if not min_count <= len(values) <= max_count:
-            self.fail(f"{name} has the wrong number of arguments")
-        self.check_kinds(name, values)
-        if name in ("Pow", "PowByNatural"):
-            self.check_power(*values)
-        return self.checked(function(*values))
-
-    def check_kinds(self, name: str, values: list[Any]) -> None:
-        """Raise ArchiveError if an operand is not a boolean, number or int as the function requires."""
+    def apply(self, name: str, functions: Sequence[SymbolicFunction], values: list[Any]) -> Any:
+        """Apply the first of `functions` whose argument kind fits; `name` is their name in the archive."""
         from ts.export import sympy_functions as e
 
-        of_truths = name in _BOOLEAN_FUNCTIONS
-        if any(e.is_truth(x) is not of_truths for x in values):
-            self.fail(f"the arguments of {name} must be {'booleans' if of_truths else 'numbers'}")
-        if name in _INTEGER_FUNCTIONS and not all(x.is_integer for x in values):
-            self.fail(f"the arguments of {name} must be integers")
+        function = next((f for f in functions if _fits(f.kind, values)), functions[-1])
+        if not function.min_count <= len(values) <= function.max_count:
+            self.fail(f"{name} has the wrong number of arguments")
+        self.check_kind(name, function.kind, values)
+        if function.name in ("Pow", "PowByNatural"):
+            self.check_power(*values)
+        return self.checked(e.CLASSES[function.name](*values))
+
+    def check_kind(self, name: str, kind: Kind, values: list[Any]) -> None:
+        """Raise ArchiveError if the operands of `name` are not of `kind`."""
+        if not _fits(kind, values):
+            expected = "numbers" if kind is Kind.FLOATS else kind.value
+            self.fail(f"the arguments of {name} must be {expected}")
 
     def check_power(self, base: Any, exponent: Any) -> None:
         if not exponent.is_Integer:
@@ -304,19 +316,17 @@ class _Builder:
         return result
 
 
-_OPERATORS: Final = {
-    "+": "Add", "*": "Mul", "-": "Sub", "/": "IntTrueDiv", "//": "FloorDiv", "%": "Mod", "**": "Pow",
-    "<": "StrictLessThan", "<=": "LessThan", ">": "StrictGreaterThan", ">=": "GreaterThan",
-    "==": "Equality", "!=": "Unequality", "and": "And", "or": "Or", "not": "Not",
-}  # fmt: skip
-_BOOLEAN_FUNCTIONS: Final = frozenset(("And", "Or", "Xor", "Not"))
-_INTEGER_FUNCTIONS: Final = frozenset((
-    "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PowByNatural", "BitwiseFn_bitwise_and",
-    "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
-))  # fmt: skip
-_MAX_VALUES: Final = 1 << 5
-_PRODUCTS: Final = frozenset(
-    ("Mul", "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PythonMod", "IntTrueDiv", "*", "/", "//", "%")
+def _fits(kind: Kind, values: list[Any]) -> bool:
+    """Return True if a function of arguments of `kind` accepts `values`."""
+    from ts.export import sympy_functions as e
+
+    if any(e.is_truth(x) is not (kind is Kind.BOOLEANS) for x in values):
+        return False
+    return kind is not Kind.INTEGERS or all(x.is_integer for x in values)
+
+
+_PRODUCTS: Final = {"CeilDiv"}.union(
+    *([op.sign, *f.names_in_archives] for op in OPERATIONS if op.multiplies_terms for f in op.functions)
 )
 
 
@@ -339,49 +349,6 @@ def _terms(formula: Formula) -> int:
         n = power.value if isinstance(power, Constant) and type(power.value) is int else 1
         return int(each[0] ** min(n, _MAX_POWER))
     return sum(each)
-
-
-_tables: list[dict[str, tuple[Any, int, int]]] = []
-
-
-def _modulo(a: Any, b: Any) -> Any:
-    from ts.export import sympy_functions as e
-
-    return (e.Mod if a.is_integer and b.is_integer else e.FloatMod)(a, b)
-
-
-def functions() -> dict[str, tuple[Any, int, int]]:
-    """Return the functions that expressions may call: name -> (function, minimal, maximal argument count)."""
-    if _tables:
-        return _tables[0]
-    import sympy
-
-    from ts.export import sympy_functions as e
-
-    two = {
-        "FloorDiv": e.FloorDiv, "CleanDiv": e.FloorDiv, "Mod": e.Mod, "PythonMod": _modulo, "Pow": sympy.Pow,
-        "IntTrueDiv": e.IntTrueDiv, "FloatTrueDiv": e.FloatTrueDiv, "FloatPow": e.FloatPow,
-        "PowByNatural": e.PowByNatural, "Equality": sympy.Eq, "Unequality": sympy.Ne, "Eq": sympy.Eq,
-        "Ne": sympy.Ne, "StrictLessThan": sympy.Lt, "LessThan": sympy.Le, "StrictGreaterThan": sympy.Gt,
-        "GreaterThan": sympy.Ge, "BitwiseFn_bitwise_and": e.BitwiseFn_bitwise_and,
-        "BitwiseFn_bitwise_or": e.BitwiseFn_bitwise_or, "BitwiseFn_bitwise_xor": e.BitwiseFn_bitwise_xor,
-        "CeilDiv": lambda a, b: -e.FloorDiv(-a, b),
-    }  # fmt: skip
-    one = {
-        "ToFloat": e.ToFloat, "TruncToInt": e.TruncToInt, "FloorToInt": e.FloorToInt,
-        "CeilToInt": e.CeilToInt, "RoundToInt": e.RoundToInt, "Abs": sympy.Abs, "Not": sympy.Not,
-        "Identity": lambda a: a, **{f"OpaqueUnaryFn_{name}": f for name, f in e.REAL.items()},
-    }  # fmt: skip
-    variadic = {
-        "Add": sympy.Add, "Mul": sympy.Mul, "Max": sympy.Max, "Min": sympy.Min, "And": sympy.And,
-        "Or": sympy.Or, "Xor": sympy.Xor,
-    }  # fmt: skip
-    table: dict[str, tuple[Any, int, int]] = {name: (f, 2, 2) for name, f in two.items()}
-    table |= {name: (f, 1, 1) for name, f in one.items()} | {
-        name: (f, 1, _MAX_VALUES) for name, f in variadic.items()
-    }
-    _tables.append(table)
-    return table
 
 
 # ---- writing -----------------------------------------------------------------------------------------
@@ -408,7 +375,9 @@ def format_expression(expression: Any) -> str:
         return f"Rational({expression.p}, {expression.q})"
     if expression.is_Float:
         return f"Float('{float(expression)!r}', precision=53)"
-    name = "PythonMod" if isinstance(expression, e.Mod | e.FloatMod) else type(expression).__name__
+    _, function = e.FUNCTIONS.get(expression.func, (None, None))
+    names = () if function is None else function.names_in_archives
+    name = names[0] if names else type(expression).__name__
     return f"{name}({', '.join(map(format_expression, expression.args))})"
 
 

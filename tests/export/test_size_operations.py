@@ -1,0 +1,127 @@
+"""Every row of the table of size operations is consistent: all forms of an operation compute the same number."""
+
+import itertools
+
+import pytest
+import sympy
+
+import ts
+from ts.export import size_operations
+from ts.export import sympy_functions as e
+from ts.export.dim import Dim
+from ts.export.guards import format_condition
+from ts.export.intervals import ValueRange
+from ts.export.pt2_format import argument_conditions, expr_parser, symbols
+from ts.export.shape_env import ShapeEnv, Source
+from ts.export.size_operations import Kind
+from ts.export.sym_node import symbol_of
+from ts.export.value_ranges import value_range
+
+OPERATIONS = [op for op in size_operations.OPERATIONS if op.functions and op.compute is not None]
+FUNCTIONS = [pytest.param(op, f, id=f.name) for op in OPERATIONS for f in op.functions]
+NUMBERS = ((7, 3), (12, 4), (5, 9))
+A, B = sympy.symbols("a b", integer=True, positive=True)
+
+
+def arguments(function):
+    """Symbolic arguments of the kind that a function accepts."""
+    count = min(function.max_count, 2)
+    if function.kind is Kind.BOOLEANS:
+        return [sympy.Gt(x, 4) for x in (A, B)[:count]]
+    return [e.ToFloat(x) / 16 if function.kind is Kind.FLOATS else x for x in (A, B)[:count]]
+
+
+def written(function):
+    """An expression with a function, and the values of its symbols."""
+    if function.name in ("ITE", "Piecewise"):
+        pytest.skip("a choice has a condition and operands of another kind")
+    expression = e.CLASSES[function.name](*arguments(function))
+    for numbers in NUMBERS:
+        try:
+            yield (
+                expression,
+                dict(zip((A, B), numbers, strict=True)),
+                e.value(expression, {A: numbers[0], B: numbers[1]}),
+            )
+        except (ArithmeticError, ValueError):  # the function is undefined for these numbers
+            continue
+
+
+@pytest.mark.parametrize("operation, function", FUNCTIONS)
+def test_range_contains_the_value(operation, function):
+    for expression, numbers, value in written(function):
+        low, high = value_range(expression, {s: ValueRange(1, n) for s, n in numbers.items()})
+        assert low <= value <= high
+
+
+@pytest.mark.parametrize("operation, function", FUNCTIONS)
+def test_printed_condition_has_the_value(operation, function):
+    """A condition that is printed as Python is parsed from an archive and computes the same number."""
+    conditions = argument_conditions.Conditions.__new__(argument_conditions.Conditions)
+    conditions.paths = [("a", ()), ("b", ())]
+    for expression, numbers, value in written(function):
+        text = format_condition(expression, lambda s: f"L['{s}']")
+        compute = conditions._computed(expr_parser.parse(text), text)
+        assert compute([numbers[A], numbers[B]]) == value, text
+
+
+@pytest.mark.parametrize("operation, function", FUNCTIONS)
+def test_written_expression_is_read(operation, function):
+    reader = symbols.Symbols({})
+    for expression, numbers, value in written(function):
+        text = symbols.format_expression(expression)
+        read = reader.expression(symbols.Expression(text))
+        values = {s: numbers[sympy.Symbol(s.name, integer=True, positive=True)] for s in read.free_symbols}
+        assert e.value(read, values) == value, text
+
+
+@pytest.mark.parametrize("operation", [pytest.param(op, id=op.name) for op in OPERATIONS])
+@pytest.mark.parametrize("as_float", (False, True))
+def test_symbolic_result_has_the_value(operation, as_float):
+    if operation.name in ("sym_ite", "sym_not"):
+        pytest.skip("a condition is an operand")
+    environment = ShapeEnv()
+    count = min(max(f.max_count for f in operation.functions), 2)
+    for numbers in NUMBERS:
+        expressions = [environment.size(Source("x", i), n) for i, n in enumerate(numbers[:count])]
+        operands = [e.ToFloat(x) if as_float else x for x in expressions]
+        if as_float and all(f.kind is not Kind.FLOATS for f in operation.functions):
+            continue
+        values = [float(n) if as_float else n for n in numbers[:count]]
+        try:
+            expected = operation.compute(*values)
+        except (ArithmeticError, ValueError):
+            continue
+        result = symbol_of(operands[0], environment).node.operate(
+            operation.name, *(symbol_of(x, environment) for x in operands)
+        )
+        assert result == expected if isinstance(result, int | float) else result.node.hint == expected
+
+
+def test_names_are_unique():
+    for attribute in ("name", "archive_name", "script"):
+        names = [getattr(op, attribute) for op in size_operations.OPERATIONS if op.target is not None]
+        names = [name for name in names if name]
+        assert len(names) == len(set(names)), attribute
+    assert all(
+        size_operations.ARCHIVE_TARGETS[op.archive_name] is op.target for op in OPERATIONS if op.target
+    )
+
+
+def test_bitwise_conditions_are_saved(tmp_path):
+    class Model(ts.nn.Module):
+        def forward(self, x):
+            return x + 1 if (x.shape[0] & 1) == 0 else x - 1
+
+    program = ts.export.export(Model(), (ts.ones(4),), dynamic_shapes={"x": {0: Dim.AUTO}})
+    ts.export.save(program, tmp_path / "model.pt2")
+    loaded = ts.export.load(tmp_path / "model.pt2").module()
+    assert loaded(ts.ones(6)).sum() == 12
+    with pytest.raises(AssertionError, match=r"x.size\(\)\[0\] & 1"):
+        loaded(ts.ones(5))
+
+
+def test_products_and_sums_accept_many_terms():
+    s = sympy.symbols("s0:6", integer=True, positive=True)
+    numbers = dict(zip(s, itertools.count(1), strict=False))
+    assert e.value(sympy.Add(*s), numbers) == 21 and e.value(sympy.Mul(*s), numbers) == 720

@@ -1,0 +1,335 @@
+"""Table of the operations on symbolic sizes, from which all other tables of these operations are derived.
+
+    BY_NAME["floordiv"].target         operator.floordiv, which graph nodes call
+    BY_NAME["floordiv"].functions      FloorDiv: the sympy function of the result, with its interval rule
+    ARCHIVE_TARGETS["_operator.floordiv"]      operator.floordiv, from its name in archives
+
+A new operation is one row of `OPERATIONS`, and a class in `sympy_functions` if sympy does not define its
+function. This module does not import sympy: programs without symbols are loaded without it.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from ts.export import intervals
+from ts.export.bounded_pow import MAX_BITS, power
+from ts.python_api import sym_functions
+
+MAX_ARGUMENTS: Final = 1 << 5  # maximum number of arguments of a function in archives
+
+
+class Kind(enum.Enum):
+    """Kind of the arguments of a sympy function."""
+
+    BOOLEANS = "booleans"
+    INTEGERS = "integers"
+    FLOATS = "floats"  # at least one argument is a float; an operation converts the others
+    NUMBERS = "numbers"
+
+
+class SymbolicFunction(NamedTuple):
+    """Function in expressions: the sympy class `name`, and how it is evaluated and written."""
+
+    name: str
+    kind: Kind = Kind.NUMBERS
+    max_count: int = 2  # maximum number of arguments
+    bounds: Callable[..., intervals.ValueRange] | None = None  # interval rule
+    compute: Callable[..., Any] | None = None  # value for Python numbers; None: the operation's `compute`
+    archive_names: tuple[str, ...] | None = None  # names in archives, the written one first; None: `name`
+    sign: str = ""  # operator in Python conditions, if it is not the operation's `sign`
+
+    @property
+    def min_count(self) -> int:
+        """Minimum number of arguments."""
+        return self.max_count if self.max_count <= 2 else 1
+
+    @property
+    def names_in_archives(self) -> tuple[str, ...]:
+        """Names of the function in expressions of archives, the written one first."""
+        return (self.name,) if self.archive_names is None else self.archive_names
+
+
+class SizeOperation(NamedTuple):
+    """Operation on numbers that programs call: its Python function, and how it is computed on symbols.
+
+    The result is the first of `functions` whose argument kind fits, or `rule(e, *operands)`. The argument `e`
+    is the module `sympy_functions`, which the table does not import.
+    """
+
+    name: str  # name in `SymNode.operate`
+    target: Callable[..., Any] | None  # function that graph nodes call; None: not available in graphs
+    compute: Callable[..., Any] | None  # function of Python numbers
+    functions: tuple[SymbolicFunction, ...] = ()
+    script: str = ""  # operator of the script IR
+    rule: Callable[..., Any] | None = None  # result of an operation that is composed of several functions
+    sign: str = ""  # operator in Python conditions; without one, conditions call `call_name`
+    more_call_names: tuple[str, ...] = ()  # other names of this function in conditions
+    is_relation: bool = False
+    depends_on_signs: bool = False  # sympy simplifies the result by the signs of symbols
+    in_shape_rules: bool = False  # shape rules of operators apply the operation to sizes
+    multiplies_terms: bool = False  # the expansion has as many terms as the product of the operands' terms
+
+    @property
+    def archive_name(self) -> str:
+        """Name of the target in archives, such as `_operator.add` or `torch.sym_max`."""
+        assert self.target is not None
+        module = self.target.__module__
+        return f"{'torch' if module == sym_functions.__name__ else module}.{self.target.__name__}"
+
+    @property
+    def call_name(self) -> str:
+        """Name of a call in Python conditions, such as `max` or `math.floor`."""
+        assert self.compute is not None
+        module = self.compute.__module__
+        return self.compute.__name__ if module == "builtins" else f"{module}.{self.compute.__name__}"
+
+    @property
+    def call_names(self) -> tuple[str, ...]:
+        """Names of calls in Python conditions, of the function of numbers and of the target."""
+        return self.call_name, *([self.archive_name] if self.target else []), *self.more_call_names
+
+
+def _shift_left(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and not 0 <= b <= MAX_BITS - a.bit_length():
+        raise OverflowError("a number is too large")
+    return a << b
+
+
+def _sum(*terms: Any) -> Any:
+    return sum(terms)
+
+
+def _product(*factors: Any) -> Any:
+    return math.prod(factors)
+
+
+def _all(*truths: Any) -> bool:
+    return all(truths)
+
+
+def _any(*truths: Any) -> bool:
+    return any(truths)
+
+
+def _is_odd(*truths: Any) -> bool:
+    return sum(map(bool, truths)) % 2 == 1
+
+
+def _choose(condition: Any, a: Any, b: Any) -> Any:
+    return a if condition else b
+
+
+# ---- rules
+
+
+def _composed(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a rule that applies `compute` to integers, or to floats if an operand is a float."""
+
+    def rule(e: Any, *operands: Any) -> Any:
+        is_float = any(x.is_float for x in operands)
+        return compute(*(x.as_float if is_float else x.as_number for x in operands))
+
+    return rule
+
+
+def _multiply(e: Any, a: Any, b: Any) -> Any:
+    product = _composed(operator.mul)(e, a, b)
+    return e.sympy.expand_mul(product, deep=False) if product.is_integer else product
+
+
+def _floor_divide(e: Any, a: Any, b: Any) -> Any:
+    if a.is_float or b.is_float:
+        return e.ToFloat(e.FloorToInt(e.FloatTrueDiv(a.as_float, b.as_float)))
+    return e.FloorDiv(a.expression, b.expression)
+
+
+def _raise_to_power(e: Any, a: Any, b: Any) -> Any:
+    if a.is_float or b.is_float or b.expression.is_negative:
+        return e.CLASSES["FloatPow"](a.as_float, b.as_float)
+    if b.expression.is_Integer:
+        return a.expression**b.expression
+    return e.PowByNatural(a.expression, b.expression)
+
+
+def _is_different(e: Any, a: Any, b: Any) -> Any:
+    if e.is_truth(a.expression) and e.is_truth(b.expression):
+        return e.sympy.Xor(a.expression, b.expression)
+    return _composed(e.sympy.Ne)(e, a, b)
+
+
+def _is_equal(e: Any, a: Any, b: Any) -> Any:
+    if e.is_truth(a.expression) and e.is_truth(b.expression):
+        return e.sympy.Not(e.sympy.Xor(a.expression, b.expression))
+    return _composed(e.sympy.Eq)(e, a, b)
+
+
+def _choose_expression(e: Any, condition: Any, a: Any, b: Any) -> Any:
+    return e.sympy.Piecewise((a.expression, condition.expression), (b.expression, True))
+
+
+def _is_integer(e: Any, a: Any) -> Any:
+    return e.sympy.Eq(e.FloorToInt(a.expression), a.expression) if a.is_float else e.sympy.true
+
+
+# ---- rows
+
+
+def _arithmetic(name: str, *functions: SymbolicFunction, **facts: Any) -> SizeOperation:
+    """Define an operation of the module `operator`, whose function computes Python numbers, too."""
+    target = getattr(operator, name)
+    return SizeOperation(name.rstrip("_"), target, facts.pop("compute", target), functions, **facts)
+
+
+def _relation(name: str, sign: str, function: str, *archive_names: str, **facts: Any) -> SizeOperation:
+    relation = SymbolicFunction(function, archive_names=(function, *archive_names))
+    facts |= {"script": f"aten::{name}", "sign": sign, "is_relation": True, "depends_on_signs": True}
+    return _arithmetic(name, relation, **facts)
+
+
+def _bitwise(name: str, sign: str, truths: str, combine: Callable[..., bool], **facts: Any) -> SizeOperation:
+    bits = SymbolicFunction(f"BitwiseFn_bitwise_{name.rstrip('_')}", Kind.INTEGERS)
+    word = name.rstrip("_") if truths != "Xor" else ""
+    logical = SymbolicFunction(truths, Kind.BOOLEANS, MAX_ARGUMENTS, compute=combine, sign=word)
+    return _arithmetic(name, logical, bits, sign=sign, **facts)
+
+
+def _rounding(
+    name: str, target: Callable[..., Any], compute: Callable[..., Any], function: str, **facts: Any
+) -> SizeOperation:
+    rounded = SymbolicFunction(function, Kind.FLOATS, 1, intervals.monotonic(compute))
+
+    def rule(e: Any, a: Any) -> Any:
+        return e.CLASSES[function](a.expression) if a.is_float else a.expression
+
+    return SizeOperation(name, target, compute, (rounded,), rule=rule, depends_on_signs=True, **facts)
+
+
+def _extreme(
+    target: Callable[..., Any], compute: Callable[..., Any], function: str, bounds: Callable[..., Any]
+) -> SizeOperation:
+    """Define the operation `target`, the minimum or maximum."""
+    functions = (SymbolicFunction(function, Kind.NUMBERS, MAX_ARGUMENTS, bounds),)
+    script = f"prim::{compute.__name__}"
+    return SizeOperation(
+        target.__name__, target, compute, functions, script, depends_on_signs=True, in_shape_rules=True
+    )
+
+
+def _real(name: str, bounds: Callable[..., Any] | None = None, **facts: Any) -> SizeOperation:
+    functions = (SymbolicFunction(f"OpaqueUnaryFn_{name}", Kind.FLOATS, 1, bounds),)
+    target = getattr(sym_functions, f"sym_{name}", None)
+    return SizeOperation(f"sym_{name}", target, getattr(math, name), functions, **facts)
+
+
+# If two operations have the same sympy function, graphs compute the function by the first operation.
+OPERATIONS: Final[tuple[SizeOperation, ...]] = (
+    _arithmetic(
+        "add",
+        SymbolicFunction("Add", Kind.NUMBERS, MAX_ARGUMENTS, intervals.add, _sum),
+        script="aten::add", sign="+",
+    ),
+    _arithmetic("sub", script="aten::sub", sign="-", rule=_composed(operator.sub)),
+    _arithmetic(
+        "mul",
+        SymbolicFunction("Mul", Kind.NUMBERS, MAX_ARGUMENTS, intervals.multiply, _product),
+        script="aten::mul", sign="*", rule=_multiply, multiplies_terms=True,
+    ),
+    _arithmetic(
+        "truediv",
+        SymbolicFunction("IntTrueDiv", Kind.INTEGERS, 2, intervals.divide),
+        SymbolicFunction("FloatTrueDiv", Kind.FLOATS, 2, intervals.divide),
+        script="aten::div", sign="/", depends_on_signs=True, multiplies_terms=True,
+    ),
+    _arithmetic(
+        "floordiv",
+        SymbolicFunction(
+            "FloorDiv", Kind.INTEGERS, 2, intervals.floor_divide, archive_names=("FloorDiv", "CleanDiv")
+        ),
+        script="aten::floordiv", sign="//", rule=_floor_divide,
+        depends_on_signs=True, in_shape_rules=True, multiplies_terms=True,
+    ),
+    _arithmetic(
+        "mod",
+        SymbolicFunction("Mod", Kind.INTEGERS, 2, intervals.remainder, archive_names=("PythonMod", "Mod")),
+        SymbolicFunction("FloatMod", Kind.FLOATS, 2, archive_names=("PythonMod",)),
+        script="aten::remainder", sign="%", depends_on_signs=True, in_shape_rules=True, multiplies_terms=True,
+    ),
+    _arithmetic(
+        "pow",
+        SymbolicFunction("Pow", Kind.NUMBERS, 2, intervals.power),
+        SymbolicFunction("PowByNatural", Kind.INTEGERS, 2, intervals.power),
+        SymbolicFunction("FloatPow", Kind.FLOATS),
+        compute=power, script="aten::pow", sign="**", rule=_raise_to_power, depends_on_signs=True,
+    ),
+    _arithmetic("lshift", compute=_shift_left, sign="<<", rule=lambda e, a, b: a.as_number * 2**b.as_number),
+    _arithmetic("rshift", sign=">>", rule=lambda e, a, b: e.FloorDiv(a.as_number, 2**b.as_number)),
+    _arithmetic("neg", script="aten::neg", sign="neg", rule=_composed(operator.neg)),
+    _arithmetic("pos"),
+    SizeOperation(
+        "abs", operator.abs, abs, (SymbolicFunction("Abs", Kind.NUMBERS, 1, intervals.absolute),),
+        depends_on_signs=True,
+    ),
+    _relation("lt", "<", "StrictLessThan"),
+    _relation("le", "<=", "LessThan"),
+    _relation("gt", ">", "StrictGreaterThan"),
+    _relation("ge", ">=", "GreaterThan"),
+    _relation("eq", "==", "Equality", "Eq", rule=_is_equal),
+    _relation("ne", "!=", "Unequality", "Ne", rule=_is_different),
+    _bitwise("and_", "&", "And", _all, script="aten::__and__"),
+    _bitwise("or_", "|", "Or", _any, script="aten::__or__"),
+    _bitwise("xor", "^", "Xor", _is_odd),
+    _arithmetic("not_"),
+    SizeOperation(
+        "sym_not", sym_functions.sym_not, operator.not_, (SymbolicFunction("Not", Kind.BOOLEANS, 1),),
+        "aten::__not__", sign="not",
+    ),
+    SizeOperation(
+        "sym_ite", sym_functions.sym_ite, _choose,
+        (SymbolicFunction("ITE", archive_names=()), SymbolicFunction("Piecewise", archive_names=())),
+        rule=_choose_expression,
+    ),
+    SizeOperation("sym_sum", sym_functions.sym_sum, None, rule=lambda e, *terms: _composed(e.sympy.Add)(e, *terms)),
+    SizeOperation(
+        "sym_float", sym_functions.sym_float, float,
+        (SymbolicFunction("ToFloat", Kind.NUMBERS, 1, intervals.monotonic(lambda x: x)),), "aten::Float",
+        rule=lambda e, a: a.as_float,
+    ),
+    _rounding("trunc", math.trunc, math.trunc, "TruncToInt"),
+    _rounding("floor", math.floor, math.floor, "FloorToInt", script="aten::floor"),
+    _rounding("ceil", math.ceil, math.ceil, "CeilToInt", script="aten::ceil"),
+    _rounding("round", round, round, "RoundToInt"),
+    _rounding(
+        "sym_int", sym_functions.sym_int, math.trunc, "TruncToInt", script="aten::Int",
+        more_call_names=("int",),
+    ),
+    SizeOperation("is_integer", None, None, rule=_is_integer),
+    _extreme(sym_functions.sym_max, max, "Max", intervals.maximum),
+    _extreme(sym_functions.sym_min, min, "Min", intervals.minimum),
+    _real("sqrt", intervals.square_root, script="aten::sqrt", more_call_names=("torch._sym_sqrt",)),
+    _real("exp", intervals.exponential),
+    *map(_real, ("cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "log", "log2")),
+)  # fmt: skip
+
+BY_NAME: Final = {op.name: op for op in OPERATIONS}
+BY_SIGN: Final = {
+    sign: op for op in OPERATIONS for sign in (op.sign, *(f.sign for f in op.functions)) if sign
+}
+TARGETS: Final[dict[str, Any]] = {op.name: op.target for op in OPERATIONS}
+RELATIONS: Final = {op.name: op for op in OPERATIONS if op.is_relation}
+
+# Name in archives -> function that graph nodes may call. `getitem` reads the results of operators.
+ARCHIVE_TARGETS: Final[dict[str, Callable[..., Any]]] = {
+    **{op.archive_name: op.target for op in OPERATIONS if op.target is not None},
+    "_operator.getitem": operator.getitem,
+}
+# Name in expressions of archives -> functions that it denotes, of different kinds of arguments.
+ARCHIVE_FUNCTIONS: Final[dict[str, list[SymbolicFunction]]] = {
+    name: [f for op in OPERATIONS for f in op.functions if name in f.names_in_archives]
+    for name in (name for op in OPERATIONS for f in op.functions for name in f.names_in_archives)
+}
+SCRIPT_OPERATORS: Final[dict[Any, str]] = {op.target: op.script for op in OPERATIONS if op.script}
