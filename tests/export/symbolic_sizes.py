@@ -16,8 +16,9 @@ import sympy
 import ts
 from tests import samples
 from ts._core.tensor.sym_types import SymNumber
-from ts.export.shape_env import ShapeEnv, Source
+from ts.export.expr_parser import Source
 from ts.export.fake import fake
+from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import symbol_of
 from ts.export.tracer import ExportTracer
 

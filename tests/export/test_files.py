@@ -15,7 +15,7 @@ import pytest
 import ts
 from ts.errors import ArchiveError
 from ts.export import Dim, export, load, save
-from ts.export.pt2_format import expr_parser
+from ts.export import expr_parser
 from ts.nn import Buffer, Linear, Module, Parameter
 
 

@@ -9,13 +9,17 @@ import ts
 from ts.export import size_operations
 from ts.export import sympy_functions as e
 from ts.export.dim import Dim
-from ts.export.guards import format_condition
+from ts.export.expr_parser import Source
+from ts.export.guards import format_condition, to_formula
+from ts.export.input_guards import compile_formula
 from ts.export.intervals import ValueRange
-from ts.export.pt2_format import argument_conditions, expr_parser, symbols
-from ts.export.shape_env import ShapeEnv, Source
+from ts.export import expr_parser
+from ts.export.pt2_format import argument_conditions, symbols
+from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import Kind
 from ts.export.sym_node import symbol_of
 from ts.export.value_ranges import value_range
+from ts.utils import _pytree as pytree
 
 OPERATIONS = [op for op in size_operations.OPERATIONS if op.functions and op.compute is not None]
 FUNCTIONS = [pytest.param(op, f, id=f.name) for op in OPERATIONS for f in op.functions]
@@ -57,12 +61,15 @@ def test_range_contains_the_value(operation, function):
 @pytest.mark.parametrize("operation, function", FUNCTIONS)
 def test_printed_condition_has_the_value(operation, function):
     """A condition that is printed as Python is parsed from an archive and computes the same number."""
-    conditions = argument_conditions.Conditions.__new__(argument_conditions.Conditions)
-    conditions.paths = [("a", ()), ("b", ())]
+    spec = pytree.tree_structure(((1, 2), {}))
+    conditions = argument_conditions.Conditions(symbols.Symbols({}), {}, spec, ["a", "b"])
+    sources = {A: Source("a", None), B: Source("b", None, leaf=1)}
     for expression, numbers, value in written(function):
         text = format_condition(expression, lambda s: f"L['{s}']")
-        compute = conditions._computed(expr_parser.parse(text), text)
-        assert compute([numbers[A], numbers[B]]) == value, text
+        read = conditions._located(expr_parser.parse(text), text)
+        leaves = [numbers[A], numbers[B]]
+        assert compile_formula(read)(leaves) == value, text
+        assert compile_formula(to_formula(expression, sources))(leaves) == value, text
 
 
 @pytest.mark.parametrize("operation, function", FUNCTIONS)

@@ -234,7 +234,7 @@ class FunctionalizingTracer(ExportTracer):
         try:
             result = super().run(op, values)
         except UndecidableError:
-            if self._decomposition_depth or self.environment.symbol_sources is None:
+            if self._decomposition_depth or self.environment.guard_builder is None:
                 raise
             with self._collecting_conditions():
                 result = super().run(op, values)

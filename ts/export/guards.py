@@ -5,6 +5,7 @@ s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -12,15 +13,17 @@ from typing import Any, Final
 import sympy
 
 from ts.export import sympy_functions as e
-from ts.export.input_guards import Check, Line
-from ts.export.shape_env import ShapeEnv, Source
+from ts.export.expr_parser import Constant, FunctionCall, Name, Operation, Source
+from ts.export.input_guards import InputGuard, Line, guard_bound
+from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import RELATIONS
 
 # Operator -> precedence of its result, and minimal precedence of its first and of its other operands.
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
-    "|": (5, 5, 6), "^": (6, 6, 7), "&": (7, 7, 8), "+": (8, 8, 8), "-": (8, 10, 10),
+    **dict.fromkeys("|^&", (5, 8, 8)),  # archives have one level for them: print parentheses
+    "+": (8, 8, 8), "-": (8, 10, 10),
     **dict.fromkeys(("*", "/", "//", "%"), (9, 9, 10)), "**": (10, 11, 10), "": (11, 0, 0),
 }  # fmt: skip
 
@@ -61,62 +64,71 @@ def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     return f" {sign} ".join([first, *rest]), level
 
 
-class SymbolSources:
-    """Locations of symbols in the arguments, and construction of guards that read the symbols' values."""
+def to_formula(x: Any, sources: Mapping[Any, Source]) -> Any:
+    """Convert an expression to a formula of locations in the arguments."""
+    if x.is_Symbol:
+        return sources[x]
+    if not x.args:
+        return Constant(e.to_python_number(x))
+    if isinstance(x, sympy.Piecewise):
+        *pairs, (last, _) = ((to_formula(y, sources), truth) for y, truth in x.args)
+        for y, truth in reversed(pairs):
+            last = Operation("if", (to_formula(truth, sources), y, last))
+        return last
+    operation, function = e.FUNCTIONS[x.func]
+    operands = tuple(to_formula(y, sources) for y in x.args)
+    sign = function.sign or operation.sign
+    if not sign:
+        return FunctionCall(Name(operation.call_name), operands, ())
+    if len(operands) == 1:
+        return Operation(sign, operands)
+    return functools.reduce(lambda first, second: Operation(sign, (first, second)), operands)
+
+
+class GuardBuilder:
+    """Builder of guards from conditions on the symbols of an environment."""
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
-        self.leaves: dict[str, int] = {}  # name of a symbol's source -> index of the argument leaf
 
-    def read(self, source: Source, leaves: list[Any]) -> Any:
-        """Return the number at `source` in the argument leaves."""
-        leaf = leaves[self.leaves[source.name]]
-        value = leaf if source.dim is None else leaf.size()[source.dim]
-        return (value - source.offset) // source.factor
-
-    def min_size_checks(self, min_sizes: Mapping[Any, int]) -> list[Check]:
+    def min_sizes(self, min_sizes: Mapping[Any, int]) -> list[InputGuard]:
         """Return guards that exclude sizes 0 and 1 for which conditions have other values than in the export.
 
         min_sizes   symbol -> smallest allowed value
         """
         environment = self.environment
         return [
-            self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
+            self.guard(sympy.Ge(s, sympy.Integer(n), evaluate=False))
             for s, n in sorted(min_sizes.items(), key=str)
             if s not in environment.replaced and environment.ranges[s].low <= 2
         ]
 
-    def range_checks(self, symbol: Any) -> list[Check]:
+    def range_guards(self, symbol: Any) -> list[InputGuard]:
         """Return guards for the range of `symbol`, which is the size or value of an argument."""
         low, high = self.environment.ranges[symbol]
-        bounds = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
-        if not math.isinf(high):
-            bounds.append(sympy.Le(symbol, high, evaluate=False))
-        return [self._without_code(condition) for condition in bounds]
+        source = self.environment.sources[symbol][0]
+        bounds = [guard_bound(source, ">=", low)] if low > 0 else []
+        return bounds if math.isinf(high) else [*bounds, guard_bound(source, "<=", high)]
 
-    def equal(self, symbol: Any, expression: Any) -> Check:
-        """Return a guard that `symbol` equals `expression`."""
-        return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
+    def equal(self, source: Source, expression: Any) -> InputGuard:
+        """Return a guard that the size or number at `source` equals `expression`.
 
-    def _without_code(self, condition: Any) -> Check:
-        """Return a guard without code, because archives store this condition in the metadata of arguments."""
-        check = self.check(condition)
-        check.code = ""
-        return check
+        Archives omit the guard, as they store the expression in the metadata of arguments.
+        """
+        sources = {s: self.environment.sources[s][0] for s in expression.free_symbols}
+        return guard_equal(source, expression, sources)
 
-    def check(self, condition: Any, where: Line | None = None) -> Check:
+    def guard(self, condition: Any, where: Line | None = None) -> InputGuard:
         """Convert `condition`, whose symbols must have sources in the arguments, to a guard."""
-        environment = self.environment
-        symbols = sorted(condition.free_symbols, key=str)
-        sources = {s: environment.sources[s][0] for s in symbols}
-
-        def holds(leaves: list[Any]) -> bool:
-            numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
-            try:
-                return bool(e.value(condition, numbers))
-            # Reject the arguments of a division by a size of 0, because the trace does not cover this case.
-            except ArithmeticError:
-                return False
-
+        sources = {s: self.environment.sources[s][0] for s in condition.free_symbols}
         code = format_condition(condition, lambda s: sources[s].code)
-        return Check(format_condition(condition, lambda s: str(sources[s])), holds, code, where)
+        text = format_condition(condition, lambda s: str(sources[s]))
+        return InputGuard(to_formula(condition, sources), text, code, where)
+
+
+def guard_equal(source: Source, expression: Any, sources: Mapping[Any, Source]) -> InputGuard:
+    """Return a guard that the size or number at `source` equals `expression`, without code for archives."""
+    text = format_condition(expression, lambda s: str(sources[s]))
+    return InputGuard(
+        Operation("==", (source.size, to_formula(expression, sources))), f"{source.size} == {text}"
+    )

@@ -69,10 +69,10 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
         if signature.lifted_tensor_constants:
             _order_state(module, signature)
         checks = list(program._guards)
-        if environment.symbol_sources is not None:
-            checks += map(environment.symbol_sources.check, dict.fromkeys(run.recorder.noted))
+        if (builder := environment.guard_builder) is not None:
+            checks += map(builder.guard, dict.fromkeys(run.recorder.noted))
             more = {s: n for s, n in environment.min_sizes_in_calls.items() if before.get(s) != n}
-            checks += environment.symbol_sources.min_size_checks(more)
+            checks += builder.min_sizes(more)
     finally:
         environment.frozen = frozen
         environment.observer = None

@@ -24,6 +24,7 @@ import sympy
 
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
+from ts.export.expr_parser import Source
 from ts.export.input_guards import Line
 from ts.export.intervals import ValueRange
 from ts.export.size_operations import BY_NAME
@@ -51,32 +52,6 @@ class Requirement(NamedTuple):
     where: UserFrame | None
     # `Mod` terms whose dividend could be negative when the condition was recorded.
     signed_remainders: tuple[Any, ...] = ()
-
-
-class Source(NamedTuple):
-    """Location of a symbol in the arguments: a dimension of a tensor, or a number."""
-
-    name: str  # expression of the argument, such as x or batch['a'][0]
-    dim: int | None
-    factor: int = 1  # the size or number at this location is factor * symbol + offset
-    offset: int = 0
-
-    @property
-    def code(self) -> str:
-        """Expression of the size in archives, as in PyTorch: `L['x'].size()[0]`."""
-        end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
-        return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
-
-    @property
-    def where(self) -> str:
-        """Expression of the size or number in messages: `L['batch']['a'][0].size()[0]`."""
-        return self._replace(factor=1, offset=0).code
-
-    def __str__(self) -> str:
-        at = self.name if self.dim is None else f"{self.name}.size()[{self.dim}]"
-        if self.offset:
-            at = f"({at} {'-' if self.offset > 0 else '+'} {abs(self.offset)})"
-        return at if self.factor == 1 else f"{at} // {self.factor}"
 
 
 class UndecidableError(Exception):
@@ -119,8 +94,7 @@ class ShapeEnv:
         self.computed: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
-        # locations of symbols in the arguments of calls (`guards.SymbolSources`)
-        self.symbol_sources: Any = None
+        self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export
         # Symbol -> minimal value in calls, if a condition has another value for 0 or 1 than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
 

@@ -293,7 +293,9 @@ OPERATIONS: Final[tuple[SizeOperation, ...]] = (
         (SymbolicFunction("ITE", archive_names=()), SymbolicFunction("Piecewise", archive_names=())),
         rule=_choose_expression,
     ),
-    SizeOperation("sym_sum", sym_functions.sym_sum, None, rule=lambda e, *terms: _composed(e.sympy.Add)(e, *terms)),
+    SizeOperation(
+        "sym_sum", sym_functions.sym_sum, None, rule=lambda e, *terms: _composed(e.sympy.Add)(e, *terms)
+    ),
     SizeOperation(
         "sym_float", sym_functions.sym_float, float,
         (SymbolicFunction("ToFloat", Kind.NUMBERS, 1, intervals.monotonic(lambda x: x)),), "aten::Float",

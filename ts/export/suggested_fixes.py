@@ -17,9 +17,10 @@ import sympy
 
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
+from ts.export.expr_parser import Source
 from ts.export.guards import format_condition
 from ts.export.intervals import ValueRange
-from ts.export.shape_env import ShapeEnv, Source
+from ts.export.shape_env import ShapeEnv
 
 _SPECIALIZED = (
     "You marked {0} as dynamic but your code specialized it to be a constant ({1}). If you're using "
@@ -205,7 +206,9 @@ def _of(n: Named, condition: Any) -> str:
 
     def side(x: Any) -> str:
         written = format_condition(x, lambda s: n.size)
-        return f"({written})" if isinstance(x, sympy.Mul | e.FloorDiv | e.Mod) else written
+        operation, _ = e.FUNCTIONS.get(x.func, (None, None))
+        has_parentheses = operation is not None and operation.sign in ("*", "//", "%", "&", "|", "^")
+        return f"({written})" if has_parentheses else written
 
     if not condition.is_Relational:
         return format_condition(condition, lambda s: n.size)

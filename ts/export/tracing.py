@@ -22,10 +22,11 @@ from ts.export.builtin_functions import symbolic_builtins
 from ts.export.control_flow import name_inputs
 from ts.export.dim import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
+from ts.export.expr_parser import Source
 from ts.export.fake import fake
-from ts.export.guards import SymbolSources, format_condition
+from ts.export.guards import GuardBuilder
 from ts.export.identifiers import word
-from ts.export.input_guards import Check, IntegerGuard
+from ts.export.input_guards import InputGuard, guard_bound, guard_constant, guard_divisible, guard_size
 from ts.export.intervals import ValueRange
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
@@ -36,7 +37,7 @@ from ts.export.node_metadata import (
     rename_size_nodes,
 )
 from ts.export.program import ExportedProgram
-from ts.export.shape_env import ShapeEnv, Source
+from ts.export.shape_env import ShapeEnv
 from ts.export.signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -106,8 +107,8 @@ class Export:
         self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of the dimension
         self.inputs: list[InputSpec] = []
         self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> input node
-        self.checks: list[Check] = []
-        self.symbol_sources = self.environment.symbol_sources = SymbolSources(self.environment)
+        self.checks: list[InputGuard] = []
+        self.guard_builder = self.environment.guard_builder = GuardBuilder(self.environment)
         self.int_symbols: list[Any] = []  # symbols for int arguments
         # for each tensor argument: (expression, leaf index, sizes with symbols, sizes of the example)
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
@@ -238,7 +239,7 @@ class Export:
                         "torch.utils._pytree.register_pytree_node. To register a constant input, use "
                         "torch.utils._pytree.register_constant"
                     )
-                self.checks.append(_is(source, leaf_index, x))
+                self.checks.append(guard_constant(Source(source, None, leaf=leaf_index), x))
         return fakes, in_spec
 
     def _int_symbol(self, n: int, hint: _Hint, flat: str, source: str, leaf_index: int) -> Any:
@@ -247,68 +248,66 @@ class Export:
         low, high = max(hint.min or 0, 0), math.inf if hint.max is None else hint.max
         if not low <= n <= high:
             raise ConstraintViolationError(f"{source} = {n} not in range [{low}, {high}]")
-        self.symbol_sources.leaves[source] = leaf_index
-        symbol = environment.size(Source(source, None), n, low, high)
+        location = Source(source, None, leaf=leaf_index)
+        symbol = environment.size(location, n, low, high)
         self.int_symbols.append(symbol)
         symbolic_int = symbol_of(symbol, environment)
         node = self.recorder.placeholder(flat, symbolic_int)
         self.inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
-        self.checks.append(IntegerGuard(source, leaf_index))
+        self.checks.append(guard_size(location))
         return symbolic_int
 
     def _sizes(self, x: Tensor, shape: Any, source: str, leaf_index: int) -> list[Any]:
-        self.symbol_sources.leaves[source] = leaf_index
         sizes: list[Any] = []
         for i, n in enumerate(x.shape):
             dim = shape.get(i) if isinstance(shape, dict) else None
-            sizes.append(self._size(dim, n, Source(source, i)))
+            sizes.append(self._size(dim, n, Source(source, i, leaf=leaf_index)))
         self.tensors.append((source, leaf_index, sizes, list(x.shape)))
         return sizes
 
-    def _size_checks(self) -> list[Check]:
+    def _size_checks(self) -> list[InputGuard]:
         """Return the guards on argument sizes: ranges, equalities and divisibility."""
         environment = self.environment
-        checks: list[Check] = []
-        divisible: list[Check] = []
+        checks: list[InputGuard] = []
+        divisible: list[InputGuard] = []
         seen: set[Any] = set()
         # Symbol -> sizes factor * symbol + offset that occur before the size that is the symbol itself.
-        before: dict[Any, list[tuple[str, int, int, Any]]] = {}
+        before: dict[Any, list[tuple[Source, Any]]] = {}
         int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in int_expressions.items():
             if expression == symbol:
                 seen.add(symbol)
-                checks += self.symbol_sources.range_checks(symbol)
+                checks += self.guard_builder.range_guards(symbol)
         for source, leaf_index, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
-                at = f"{source}.size()[{i}]"
+                at = Source(source, i, leaf=leaf_index)
                 expression = sympy_functions.to_sympy(size) if isinstance(size, int) else size.node.expr
                 if expression.is_Symbol and expression not in seen:
                     seen.add(expression)
-                    environment.sources[expression] = [Source(source, i)]
+                    environment.sources[expression] = [at]
                     low, high = environment.ranges[expression]
                     if low > 2:
-                        checks.append(self._check(at, leaf_index, i, ">=", sympy.Integer(low)))
+                        checks.append(guard_bound(at, ">=", low))
                     if not math.isinf(high):
-                        checks.append(self._check(at, leaf_index, i, "<=", sympy.Integer(high)))
-                    for other, other_place, dim, size_there in before.pop(expression, ()):
-                        checks.append(self._check(other, other_place, dim, "==", size_there))
-                elif (derived := self._derived(expression, source, i)) is not None:
-                    checks += self._derived_range_checks(at, leaf_index, i, derived, expression)
-                    divisible += self._divisible(at, leaf_index, i, derived)
+                        checks.append(guard_bound(at, "<=", high))
+                    checks += itertools.starmap(self.guard_builder.equal, before.pop(expression, ()))
+                elif (derived := self._derived(expression, at)) is not None:
+                    checks += self._derived_range_checks(derived, expression)
+                    divisible += [guard_divisible(derived)] if derived.factor != 1 else []
                     (symbol,) = expression.free_symbols
-                    before.setdefault(symbol, []).append((at, leaf_index, i, expression))
+                    before.setdefault(symbol, []).append((at, expression))
                 else:
                     lower_bound = environment.between(expression).low
                     if expression.free_symbols and not expression.is_Symbol and 2 < lower_bound < math.inf:
-                        checks.append(self._check(at, leaf_index, i, ">=", sympy.Integer(lower_bound)))
-                    checks.append(self._check(at, leaf_index, i, "==", expression))
+                        checks.append(guard_bound(at, ">=", lower_bound))
+                    checks.append(self.guard_builder.equal(at, expression))
         checks += divisible
         checks += [
-            self.symbol_sources.equal(s, expression)
+            self.guard_builder.equal(environment.sources[s][0], expression)
             for s, expression in int_expressions.items()
             if expression != s
         ]
-        checks += self.symbol_sources.min_size_checks(environment.min_sizes_in_calls)
+        checks += self.guard_builder.min_sizes(environment.min_sizes_in_calls)
         for guard in environment.guards:
             condition = environment.simplify(guard.condition)
             if (
@@ -316,64 +315,26 @@ class Export:
                 and environment.has_hint(condition)
                 and not self.fixes._in_range(condition, next(iter(condition.free_symbols)))
             ):
-                checks.append(self.symbol_sources.check(condition, guard.where and guard.where.to_line()))
+                checks.append(self.guard_builder.guard(condition, guard.where and guard.where.to_line()))
         return checks
 
-    def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
+    def _derived(self, expression: Any, at: Source) -> Source | None:
         """Return the location of a size factor * symbol + offset if no earlier size contains the symbol."""
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
-            if (first.name, first.dim) == (name, dim) and (first.factor, first.offset) != (1, 0):
+            if first.size == at and first != at:
                 return first
         return None
 
-    def _divisible(self, at: str, leaf_index: int, dim: int, source: Source) -> list[Check]:
-        """Return the guard that a size factor * symbol + offset fits the factor and the offset."""
-        if source.factor == 1:
-            return []
-        condition = sympy.Eq(
-            sympy_functions.Mod(sympy.Symbol(at, integer=True) - source.offset, source.factor), 0
-        )
-
-        def holds(leaves: list[Any]) -> bool:
-            return bool((leaves[leaf_index].size()[dim] - source.offset) % source.factor == 0)
-
-        return [Check(format_condition(condition, str), holds)]
-
-    def _derived_range_checks(
-        self, at: str, leaf_index: int, dim: int, source: Source, expression: Any
-    ) -> list[Check]:
+    def _derived_range_checks(self, source: Source, expression: Any) -> list[InputGuard]:
         """Return the guards for the range of a size factor * symbol + offset."""
         (symbol,) = expression.free_symbols
         value_range = self.environment.ranges[symbol]
         return [
-            self._check(at, leaf_index, dim, relation, sympy.Integer(end * source.factor + source.offset))
+            guard_bound(source, relation, end * source.factor + source.offset)
             for relation, end in ((">=", value_range.low), ("<=", value_range.high))
             if not math.isinf(end) and not (relation == ">=" and end <= 2)
         ]
-
-    def _check(self, at: str, leaf_index: int, dim: int, relation: str, expression: Any) -> Check:
-        """Return a guard that compares x.size()[dim] with an expression of earlier sizes."""
-        symbol_sources, environment = self.symbol_sources, self.environment
-        compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
-        sources = {s: environment.sources[s][0] for s in expression.free_symbols}
-        if not sources:
-            limit = sympy_functions.to_python_number(expression)
-
-            def check_int(leaves: list[Any]) -> bool:
-                shape = leaves[leaf_index].size()
-                return dim < len(shape) and bool(compare(shape[dim], limit))
-
-            return Check(f"{at} {relation} {limit}", check_int)
-
-        def holds(leaves: list[Any]) -> bool:
-            shape = leaves[leaf_index].size()
-            int_symbols = {s: symbol_sources.read(source, leaves) for s, source in sources.items()}
-            return dim < len(shape) and bool(
-                compare(shape[dim], sympy_functions.value(expression, int_symbols))
-            )
-
-        return Check(f"{at} {relation} {format_condition(expression, lambda s: str(sources[s]))}", holds)
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
         """Return the SymInt of a dynamic dimension, or `n` for a constant one."""
@@ -514,21 +475,6 @@ def _is_kept_without_users(node: Node) -> bool:
     int_symbols = all(isinstance(n.meta.get("val"), SymNumber) for n in node.all_input_nodes)
     is_size = str(node.target).startswith("aten.sym_") or str(node.target) == "aten.item.default"
     return not (is_size or (isinstance(value, SymNumber) and int_symbols))
-
-
-def _is(source: str, leaf_index: int, value: Any) -> Check:
-    """Return the guard that the argument leaf at `leaf_index` equals its example value."""
-    if value is None:
-        return Check(f"{source} is None", lambda leaves: leaves[leaf_index] is None)
-    if isinstance(value, float) and math.isnan(value):
-        return Check(
-            f"math.isnan({source})",
-            lambda leaves: isinstance(leaves[leaf_index], float) and math.isnan(leaves[leaf_index]),
-        )
-    if isinstance(value, float) and math.isinf(value):
-        condition = f"{source} == {'-' if value < 0 else ''}math.inf"
-        return Check(condition, lambda leaves: bool(leaves[leaf_index] == value))
-    return Check(f"{source} == {value!r}", lambda leaves: bool(leaves[leaf_index] == value))
 
 
 def _format_entry(entry: Any) -> str:

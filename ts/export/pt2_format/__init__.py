@@ -6,7 +6,7 @@
     container.py     the records of the zip file
     schema.py        the objects of its JSON; json_codec.py decodes and encodes them
     reader.py        JSON to ExportedProgram; writer.py the inverse
-    expr_parser.py   syntax of sizes and conditions; symbols.py and argument_conditions.py validate them
+    symbols.py       expressions of sizes; argument_conditions.py the guards on arguments
     pytree_specs.py  pytree specs of arguments and results
     call_targets.py  call targets of nodes
     tensors.py       weights and constants

@@ -25,7 +25,7 @@ from ts.archive import torch_save
 from ts.errors import ArchiveError
 from ts.export import signature as kinds
 from ts.export.fake import fake_array, fake_for
-from ts.export.input_guards import Check, Line
+from ts.export.input_guards import InputGuard, Line
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
 from ts.export.pt2_format import call_targets, json_codec, pytree_specs, schema
@@ -597,7 +597,7 @@ def _check_shapes(program: ExportedProgram) -> None:
         raise ArchiveError(str(error)) from None
 
 
-def _add_lines(checks: list[Check], written: str | None) -> None:
+def _add_lines(checks: list[InputGuard], written: str | None) -> None:
     """Set the source lines of guards if the file contains them in `written`, as JSON."""
     if written is None:
         return

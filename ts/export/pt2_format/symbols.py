@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ts._core.thread import deadline
 from ts.errors import ArchiveError
-from ts.export.pt2_format import expr_parser
-from ts.export.pt2_format.expr_parser import Constant, Formula, FunctionCall, Name, Operation
+from ts.export import expr_parser
+from ts.export.expr_parser import Constant, Formula, FunctionCall, Name, Operation
 from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
 from ts.export.size_operations import ARCHIVE_FUNCTIONS, BY_SIGN, OPERATIONS, Kind, SymbolicFunction
 

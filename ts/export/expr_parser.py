@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from ts.errors import ArchiveError
 
@@ -74,7 +74,48 @@ class Operation:
     operands: tuple[Formula, ...]
 
 
-Formula = Constant | Name | FunctionCall | Subscript | Attribute | Operation
+class Source(NamedTuple):
+    """Location of a symbol in the arguments: a dimension of a tensor, or a number.
+
+    Formulas of guards contain locations instead of names.
+    """
+
+    name: str  # expression of the argument, such as x or batch['a'][0]
+    dim: int | None
+    factor: int = 1  # the size or number at this location is factor * symbol + offset
+    offset: int = 0
+    leaf: int = 0  # index of the argument in the flattened arguments
+
+    @property
+    def code(self) -> str:
+        """Expression of the size in archives, as in PyTorch: `L['x'].size()[0]`."""
+        end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
+        return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
+
+    @property
+    def size(self) -> Source:
+        """Location of the size or number itself."""
+        return self._replace(factor=1, offset=0)
+
+    @property
+    def where(self) -> str:
+        """Expression of the size or number in messages: `L['batch']['a'][0].size()[0]`."""
+        return self.size.code
+
+    def read(self, leaves: list[Any]) -> Any:
+        """Return the value of the symbol for the argument leaves of a call."""
+        leaf = leaves[self.leaf]
+        value = leaf if self.dim is None else leaf.size()[self.dim]
+        return value if self.factor == 1 and self.offset == 0 else (value - self.offset) // self.factor
+
+    def __str__(self) -> str:
+        at = self.name if self.dim is None else f"{self.name}.size()[{self.dim}]"
+        if self.offset:
+            at = f"({at} {'-' if self.offset > 0 else '+'} {abs(self.offset)})"
+        return at if self.factor == 1 else f"{at} // {self.factor}"
+
+
+Formula = Constant | Name | FunctionCall | Subscript | Attribute | Operation | Source
 
 
 def _operands(formula: Formula) -> tuple[Formula, ...]:
