@@ -24,6 +24,7 @@ from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import sympy_functions
+from ts.export.decision_policy import DecisionPolicy
 from ts.export.dim import Dim, _Hint
 from ts.export.fake import fake_array, fake_for, is_fake
 from ts.export.program import ExportedProgram
@@ -180,30 +181,29 @@ def _with_auto_dims(shapes: Any) -> Any:
     )
 
 
-class _DraftEnvironment(ShapeEnv):
-    """Shape environment that knows the example value of each unbacked symbol.
+class _DraftPolicy(DecisionPolicy):
+    """Policy that knows the example value of each unbacked symbol.
 
     A condition on unbacked symbols is reported, and assumed to have the value that it has in the example.
     """
 
     def __init__(self, report: DraftExportReport) -> None:
-        super().__init__()
         self.report = report
         self.examples: dict[Any, Any] = {}
         self.outer = len(stack())  # number of frames of the user's stack before the export
 
-    def in_example(self, expression: Any) -> Any:
+    def in_example(self, environment: ShapeEnv, expression: Any) -> Any:
         """Return the value of a sympy expression for the example arguments.
 
         Raise KeyError if a symbol has no example value.
         """
-        return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
+        return sympy_functions.value(environment.simplify(expression), environment.hints | self.examples)
 
-    def undetermined(self, expression: Any, type_name: str = "") -> Any:
+    def undetermined(self, environment: ShapeEnv, expression: Any, type_name: str = "") -> Any:
         try:
-            value = self.in_example(expression)
+            value = self.in_example(environment, expression)
         except KeyError:
-            return super().undetermined(expression, type_name)
+            return super().undetermined(environment, expression, type_name)
         self.report.add(
             FailureType.DATA_DEPENDENT_ERROR,
             "expr",
@@ -212,19 +212,18 @@ class _DraftEnvironment(ShapeEnv):
             user_stack=stack()[self.outer :],
         )
         if type_name:
-            self.require(sympy.Eq(expression, sympy_functions.to_sympy(value)))
+            environment.require(sympy.Eq(expression, sympy_functions.to_sympy(value)))
             return value
-        self.require(expression if value else sympy.Not(expression))
+        environment.require(expression if value else sympy.Not(expression))
         return bool(value)
 
 
 class _DraftRecorder(ExportTracer):
     """Tracer that also runs recorded operators on the example's elements."""
 
-    environment: _DraftEnvironment
-
-    def __init__(self, environment: _DraftEnvironment) -> None:
-        super().__init__(environment)
+    def __init__(self, policy: _DraftPolicy) -> None:
+        super().__init__(ShapeEnv(policy))
+        self.policy = policy
         # id of a fake tensor -> (the fake tensor, the real tensor of the example)
         self._examples: dict[int, tuple[Tensor, Tensor]] = {}
 
@@ -255,7 +254,7 @@ class _DraftRecorder(ExportTracer):
         if isinstance(x, Tensor):
             return self._examples[id(x)][1] if is_fake(x) else x
         if isinstance(x, SymNumber):
-            return self.environment.in_example(x.node.expression)
+            return self.policy.in_example(self.environment, x.node.expression)
         return [self._real(y) for y in x] if isinstance(x, list) else x
 
     # ---- execution
@@ -272,14 +271,12 @@ class _DraftRecorder(ExportTracer):
                 raise
             with ts.no_grad():
                 real = op.call_list(real_arguments)
-            self.environment.report.add(
-                FailureType.MISSING_FAKE_KERNEL, "op", op=_name(op), reason=str(error)
-            )
+            self.policy.report.add(FailureType.MISSING_FAKE_KERNEL, "op", op=_name(op), reason=str(error))
             return self._with_unbacked_sizes(real)
         with ts.no_grad():
             real = op.call_list(real_arguments)
         if op.record.of_program and (reason := self._mismatch(fake_result, real)):
-            self.environment.report.add(FailureType.MISMATCHED_FAKE_KERNEL, "op", op=_name(op), reason=reason)
+            self.policy.report.add(FailureType.MISMATCHED_FAKE_KERNEL, "op", op=_name(op), reason=reason)
             return self._with_unbacked_sizes(real)
         self._bind_example(fake_result, real)
         return fake_result
@@ -339,7 +336,7 @@ class _DraftRecorder(ExportTracer):
         if isinstance(expression, sympy.Eq) and isinstance(real, bool):
             expression, real = expression.lhs, int(real)
         if expression.is_Symbol and expression not in environment.hints:
-            environment.examples.setdefault(expression, real)
+            self.policy.examples.setdefault(expression, real)
 
     # ---- custom operators with insufficient fake kernels
 
@@ -394,7 +391,7 @@ class _Draft(Export):
         super().__init__(mod, args, kwargs, dynamic_shapes, preserved)
 
     def new_recorder(self) -> ExportTracer:
-        return _DraftRecorder(_DraftEnvironment(self.report))
+        return _DraftRecorder(_DraftPolicy(self.report))
 
     def report_guards(self, shapes: Any) -> None:
         """Report the guards, which violate dimension specs; `shapes` are the new specs."""

@@ -10,8 +10,7 @@ base by inverting the chain (`unview`). Other views are recomputed from the new 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +20,12 @@ from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, describe_view
 from ts.export.autocast_on_fakes import cast_dtype, find_autocast_flag, is_cast
+from ts.export.decision_policy import NotingPolicy, UndecidableError
 from ts.export.decompositions import decomposition_table, view_scatter
 from ts.export.fake import device_of, fake_for, plain
 from ts.export.node_arguments import origin_of, readable
 from ts.export.python_operators import IN_PLACE_SIGNS
-from ts.export.shape_env import ShapeEnv, UndecidableError
+from ts.export.shape_env import ShapeEnv
 from ts.export.sympy_functions import to_sympy
 from ts.export.tracer import ExportTracer
 from ts.export.vmap_decomposition import OpenVmapLevels
@@ -236,19 +236,10 @@ class FunctionalizingTracer(ExportTracer):
         except UndecidableError:
             if self._decomposition_depth or self.environment.guard_builder is None:
                 raise
-            with self._collecting_conditions():
+            with self.environment.deciding_by(NotingPolicy(self.noted)):
                 result = super().run(op, values)
         self._note_views(op, values, result)
         return result
-
-    @contextmanager
-    def _collecting_conditions(self) -> Iterator[None]:
-        """Within this context, the example arguments decide conditions, which are appended to `noted`."""
-        self.environment.noted = self.noted
-        try:
-            yield
-        finally:
-            self.environment.noted = None
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
         """Run the decomposition of an operator; return NotImplemented if it has none."""

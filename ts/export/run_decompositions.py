@@ -17,6 +17,7 @@ from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.wrap_ops import autocast_op, set_grad_op
 from ts.amp.autocast_mode import autocast
 from ts.export import runtime_assertions
+from ts.export.decision_policy import FrozenPolicy
 from ts.export.decomp_utils import CustomDecompTable
 from ts.export.decompositions import decomposition_table
 from ts.export.fake import substitute_constant
@@ -58,14 +59,14 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
     """Decompose a program by the table `decompositions`; if it is None, to core operators."""
     table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
-    frozen, environment.frozen = environment.frozen, True
     before, environment.min_sizes_in_calls = (
         environment.min_sizes_in_calls,
         dict(environment.min_sizes_in_calls),
     )
     try:
         run = _Run(program.graph_module, environment, table)
-        module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
+        with environment.deciding_by(FrozenPolicy()):
+            module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
         if signature.lifted_tensor_constants:
             _order_state(module, signature)
         checks = list(program._guards)
@@ -74,7 +75,6 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
             more = {s: n for s, n in environment.min_sizes_in_calls.items() if before.get(s) != n}
             checks += builder.min_sizes(more)
     finally:
-        environment.frozen = frozen
         environment.observer = None
         environment.min_sizes_in_calls = before
     return type(program)._create(

@@ -15,8 +15,9 @@ import sympy
 from ts._core.tensor.sym_types import SymBool, SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.export import sympy_functions
+from ts.export.decision_policy import Requirement
 from ts.export.node_arguments import origin_of
-from ts.export.shape_env import MAX_UNBACKED_SIZE, Requirement, ShapeEnv
+from ts.export.shape_env import MAX_UNBACKED_SIZE, ShapeEnv
 from ts.export.size_operations import TARGETS
 from ts.export.sym_node import SymNode, symbol_of
 from ts.export.tracer import ExportTracer

@@ -22,11 +22,12 @@ from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
 from ts.errors import LimitExceeded, TsError
 from ts.export import sympy_functions as e
+from ts.export.decision_policy import DecisionPolicy, UndecidableError
 from ts.export.fake import device_of, fake_array, fake_for, is_fake
 from ts.export.intervals import ValueRange
 from ts.export.node_arguments import values_of
 from ts.export.program import ExportedProgram
-from ts.export.shape_env import ShapeEnv, UndecidableError
+from ts.export.shape_env import ShapeEnv
 from ts.export.signature import InputKind
 from ts.export.size_operations import RELATIONS
 from ts.export.sym_node import symbol_of
@@ -52,18 +53,47 @@ class Question(NamedTuple):
     node: Node
 
 
-class _DecisionRecorder(ShapeEnv):
-    """Shape environment that records each condition that the ranges do not decide.
+class _QuestionPolicy(DecisionPolicy):
+    """Policy that records each condition that the ranges do not decide.
 
     The condition gets the value that it has for the example sizes.
     """
 
-    def __init__(self, environment: ShapeEnv) -> None:
-        super().__init__()
-        self.hints, self.ranges = dict(environment.hints), dict(environment.ranges)
-        self.computed = {}
+    def __init__(self) -> None:
         self.questions: list[Question] = []
         self.node: Node | None = None
+
+    def decide(self, environment: ShapeEnv, condition: Any) -> bool:
+        return self.guess(environment, condition)
+
+    def guess(self, environment: ShapeEnv, condition: Any) -> bool:
+        try:
+            holds = super().guess(environment, condition)
+        except (ArithmeticError, ValueError):  # the condition is undefined for the example
+            raise UndecidableError(str(condition)) from None
+        assert self.node is not None  # only operators evaluate conditions, and `node` is set while they run
+        question = Question(condition if holds else sympy.Not(condition), self.node)
+        if question not in self.questions:
+            self.questions.append(question)
+        return holds
+
+    def specialize(self, environment: ShapeEnv, expression: Any) -> Any:
+        try:
+            return environment.hint(expression)
+        except (ArithmeticError, KeyError, ValueError):
+            raise UndecidableError(str(expression)) from None
+
+    def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
+        """Accept the condition, which is true for some sizes."""
+
+
+class _CheckedEnvironment(ShapeEnv):
+    """Shape environment with the facts of a program, which compares polynomials faster than sympy."""
+
+    def __init__(self, environment: ShapeEnv, policy: _QuestionPolicy) -> None:
+        super().__init__(policy)
+        self.hints, self.ranges = dict(environment.hints), dict(environment.ranges)
+        self.computed = {}
         self._fresh = 0
         self._answers: dict[Any, bool | None] = {}
         self._expanded: dict[Any, Any] = {}
@@ -117,42 +147,6 @@ class _DecisionRecorder(ShapeEnv):
             self._expanded[x] = sympy.expand(x) if _is_polynomial(x) else None
         return self._expanded[x]
 
-    def decide(self, condition: Any) -> bool:
-        return self.guess(condition)
-
-    def guess(self, condition: Any) -> bool:
-        value = self.evaluate_static(condition)
-        if value is not None:
-            return value
-        try:
-            return self._note(condition, super().guess(condition))
-        except (ArithmeticError, ValueError):  # the condition is undefined for the example
-            raise UndecidableError(str(condition)) from None
-
-    def specialize(self, expression: Any) -> Any:
-        if e.is_constant(expression):
-            return e.to_python_number(expression)
-        try:
-            return e.value(expression, {s: self._example(s) for s in expression.free_symbols})
-        except (ArithmeticError, ValueError):
-            raise UndecidableError(str(expression)) from None
-
-    def _example(self, symbol: Any) -> Any:
-        if symbol not in self.hints:
-            raise UndecidableError(str(symbol))
-        return self.hints[symbol]
-
-    def _note(self, condition: Any, holds: bool) -> bool:
-        assert self.node is not None  # only operators evaluate conditions, and `node` is set while they run
-        question = Question(condition if holds else sympy.Not(condition), self.node)
-        if question not in self.questions:
-            self.questions.append(question)
-        return holds
-
-    def require(self, condition: Any, message: str = "") -> None:
-        if self.evaluate_static(condition) is False:
-            raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
-
     def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
         self._fresh += 1  # the symbol's name, zz1, zz2, ..., does not occur in programs
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
@@ -177,7 +171,8 @@ def check_shapes(program: ExportedProgram) -> list[Question]:
 class _Check:
     def __init__(self, program: ExportedProgram) -> None:
         self.program = program
-        self.environment = _DecisionRecorder(program.environment)
+        self.policy = _QuestionPolicy()
+        self.environment = _CheckedEnvironment(program.environment, self.policy)
         self.recorder = ExportTracer(self.environment)
         self.recorded_values: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
@@ -195,14 +190,14 @@ class _Check:
                     self._check_symbol_node(node)
                 elif isinstance(node.target, OpOverload):
                     self._check_operator_node(node, node.target)
-        return self.environment.questions
+        return self.policy.questions
 
     def _check_symbol_node(self, node: Node) -> None:
         """Check the recorded value of a node that computes a number.
 
         An unbacked number may have any value.
         """
-        self.environment.node, self.environment.quiet = node, True
+        self.policy.node, self.environment.quiet = node, True
         recorded_value = self._value(node)
         try:
             args = [values_of(x, self._value) for x in node.args]
@@ -236,21 +231,18 @@ class _Check:
     # ---- check of one operator
 
     def _check_operator_node(self, node: Node, target: OpOverload) -> None:
-        environment = self.environment
+        environment, questions = self.environment, self.policy.questions
         key = None if target._schema.is_mutable else self._key(node)
         if key in self.conditions_by_call:
-            environment.questions += (Question(condition, node) for condition in self.conditions_by_call[key])
+            questions += (Question(condition, node) for condition in self.conditions_by_call[key])
             return
-        environment.node, environment.quiet = node, True
-        previous_count = len(environment.questions)
+        self.policy.node, environment.quiet = node, True
+        previous_count = len(questions)
         self._evaluate_operator(node, target, previous_count)
         if key is not None:
-            self.conditions_by_call[key] = [
-                question.condition for question in environment.questions[previous_count:]
-            ]
+            self.conditions_by_call[key] = [question.condition for question in questions[previous_count:]]
 
     def _evaluate_operator(self, node: Node, target: OpOverload, previous_count: int) -> None:
-        environment = self.environment
         try:
             args, kwargs = (values_of(x, self._value) for x in (node.args, node.kwargs))
             with self.recorder.paused(), ts.no_grad():
@@ -262,7 +254,7 @@ class _Check:
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # an operator may raise any exception for invalid arguments
-            if len(environment.questions) > previous_count:
+            if len(self.policy.questions) > previous_count:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on the recorded metadata: {error}") from None
         self._compare(node, computed_value, node.meta.get("val"), {})

@@ -18,17 +18,18 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import sympy
 
-from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
+from ts.export.canonical_conditions import as_multiple, canonical_inequality, is_linear, without_constant
+from ts.export.decision_policy import DecisionPolicy, Guard, Requirement
 from ts.export.expr_parser import Source
 from ts.export.input_guards import Line
 from ts.export.intervals import ValueRange
 from ts.export.size_operations import BY_NAME
-from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
+from ts.export.user_frames import current_user_frame
 from ts.export.value_ranges import value_range
 
 MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit integer
@@ -37,31 +38,14 @@ MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit inte
 _MAX_QUOTIENTS = 8  # bounds are only computed for sums with at most this number of floor divisions
 
 
-class Guard(NamedTuple):
-    """Condition on argument sizes that control flow or an operator assumed during the export."""
-
-    condition: Any
-    where: UserFrame | None
-
-
-class Requirement(NamedTuple):
-    """Condition on data-dependent numbers that the graph asserts at run time."""
-
-    condition: Any
-    message: str
-    where: UserFrame | None
-    # `Mod` terms whose dividend could be negative when the condition was recorded.
-    signed_remainders: tuple[Any, ...] = ()
-
-
-class UndecidableError(Exception):
-    """Raised during `run_decompositions` for a condition that known facts do not decide."""
-
-
 class ShapeEnv:
-    """Symbolic sizes of an export with their ranges, equalities and guards."""
+    """Symbolic sizes of an export with their ranges, equalities and guards: the known facts.
 
-    def __init__(self) -> None:
+    `policy` decides conditions that the facts do not decide.
+    """
+
+    def __init__(self, policy: DecisionPolicy | None = None) -> None:
+        self.policy = DecisionPolicy() if policy is None else policy
         self.line: Line | None = None  # line of the script function that is being recorded
         self.hints: dict[Any, Any] = {}  # backed symbol -> example value
         self.ranges: dict[Any, ValueRange] = {}
@@ -81,11 +65,6 @@ class ShapeEnv:
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
         # True if the graph asserts conditions that are neither ranges nor equal sizes
         self.defers_guards = False
-        # True while `run_decompositions` runs: an undecided condition raises UndecidableError
-        self.frozen = False
-        # While `frozen`: list of undecided conditions, which get their values for the example arguments.
-        # If `noted` is None, undecided conditions raise UndecidableError.
-        self.noted: list[Any] | None = None
         self.quiet = False  # True while operators run: conditions on layouts add no guards
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
         # Function that is called with (function, arguments, result) after each arithmetic operation.
@@ -97,6 +76,20 @@ class ShapeEnv:
         self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export
         # Symbol -> minimal value in calls, if a condition has another value for 0 or 1 than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
+
+    @property
+    def frozen(self) -> bool:
+        """True if the policy adds no facts."""
+        return self.policy.is_frozen
+
+    @contextmanager
+    def deciding_by(self, policy: DecisionPolicy) -> Iterator[None]:
+        """Within this context, `policy` decides what the known facts do not decide."""
+        before, self.policy = self.policy, policy
+        try:
+            yield
+        finally:
+            self.policy = before
 
     # ---- symbols
 
@@ -160,7 +153,7 @@ class ShapeEnv:
         bounds = bounds.intersection(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
             return bounds
-        rest, constant = _without_constant(expression)
+        rest, constant = without_constant(expression)
         low = self._lower_bounds.get(rest, -math.inf) + constant
         high = constant - self._lower_bounds.get(-rest, -math.inf)
         return bounds.intersection(ValueRange(low, high))
@@ -212,7 +205,7 @@ class ShapeEnv:
             each = [self.evaluate_static(x) for x in condition.args]
             return stop if stop in each else None if None in each else not stop
         truth = self._evaluate_relation(condition)
-        if truth is None and (multiple := _as_multiple(condition)) != condition:
+        if truth is None and (multiple := as_multiple(condition)) != condition:
             truth = self._evaluate_relation(multiple)
         if truth is None and (others := self._in_multiples(condition)) != condition:
             truth = self._evaluate_relation(others)
@@ -242,7 +235,7 @@ class ShapeEnv:
             equal = isinstance(condition, sympy.Eq)
             if difference == 0 or bounds == (0, 0):
                 return equal
-            rest, constant = _without_constant(difference)
+            rest, constant = without_constant(difference)
             if (
                 not bounds.low <= 0 <= bounds.high
                 or -constant in self._other.get(rest, ())
@@ -289,18 +282,7 @@ class ShapeEnv:
         if static_value is not None:
             self._compare_at_small_sizes(condition, static_value)
             return static_value
-        if self.frozen and self.noted is None:
-            raise UndecidableError(str(condition))
-        condition = _as_multiple(self.simplify(condition))
-        try:
-            holds = bool(self.hint(condition))
-        except KeyError:
-            if is_in_assert():
-                self.require(condition)
-                return True
-            return bool(self.undetermined(condition))
-        self.assume(condition if holds else sympy.Not(condition))
-        return holds
+        return self.policy.decide(self, condition)
 
     def decide_or_require(self, condition: Any) -> bool:
         """Return the value of a condition that the program requires.
@@ -315,7 +297,7 @@ class ShapeEnv:
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
         """Add a second assertion of `n % k == 0` if n could be negative at the first, as PyTorch does."""
-        condition = _as_multiple(self.simplify(condition))
+        condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
         if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
@@ -399,11 +381,7 @@ class ShapeEnv:
         static_value = self.evaluate_static(condition)
         if static_value is not None:
             return static_value
-        condition = self.simplify(condition)
-        numbers = {
-            s: self.hints.get(s, 8191 + 2 * i) for i, s in enumerate(sorted(condition.free_symbols, key=str))
-        }
-        return bool(e.value(condition, numbers))
+        return self.policy.guess(self, self.simplify(condition))
 
     def specialize(self, expression: Any) -> Any:
         """Return the example value of an expression and add a guard that it keeps this value."""
@@ -413,57 +391,13 @@ class ShapeEnv:
         bounds = self.between(expression)
         if bounds.low == bounds.high:
             return bounds.low
-        if self.frozen and self.noted is None:
-            raise UndecidableError(str(expression))
-        try:
-            example_value = self.hint(expression)
-        except KeyError:
-            return self.undetermined(expression, type_name="integer")
-        self.assume(sympy.Eq(expression, e.to_sympy(example_value)))
-        return example_value
-
-    def undetermined(self, expression: Any, type_name: str = "") -> Any:
-        """Raise the error for a data-dependent expression; subclasses may return a value instead."""
-        raise self.depends_on_data(expression, type_name) from None
-
-    def depends_on_data(self, expression: Any, type_name: str = "") -> GuardOnDataDependentSymNode:
-        """Return the error for a guard on an expression that depends on tensor elements."""
-        at = self.line or current_user_frame()
-        what = (
-            f"Could not extract specialized {type_name} from data-dependent expression {expression} "
-            f"(unhinted: {expression})."
-            if type_name
-            else f"Could not guard on data-dependent expression {expression} (unhinted: {expression})."
-        )
-        message = f"{what}  (Size-like symbols: {', '.join(map(str, self._sizes(expression))) or 'none'})\n\n"
-        if not type_name:
-            message += (
-                "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and "
-                "statically_known_true.\n"
-            )
-        if at is not None:
-            message += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
-            message += "The following call raised this error:\n"
-            message += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
-        return GuardOnDataDependentSymNode(message)
-
-    def _sizes(self, expression: Any) -> list[Any]:
-        return sorted(self.size_symbols & expression.free_symbols, key=str)
+        return self.policy.specialize(self, expression)
 
     # ---- facts
 
     def assume(self, condition: Any) -> None:
-        """Add a guard for a condition; with `defers_guards`, the graph asserts the condition instead."""
-        if self.frozen:
-            if self.noted is not None:
-                self.noted.append(condition)
-            return
-        if self.defers_guards and not _is_simple_guard(condition):
-            condition = self.simplify(condition)
-            self._append_requirement(_canonical_equality(condition), "")
-        else:
-            self.guards.append(Guard(condition, current_user_frame()))
-        self.learn(condition)
+        """Assume that a condition holds, which the example satisfies."""
+        self.policy.assume(self, condition)
 
     def require(self, condition: Any, message: str = "") -> None:
         """Add a guard for a condition; if it depends on tensor elements, let the graph assert the condition.
@@ -477,13 +411,7 @@ class ShapeEnv:
         condition = self.simplify(condition)
         if static_value is False or condition == sympy.false:
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
-        if self.has_hint(condition):
-            if not self.hint(condition):
-                raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
-            self.assume(condition)
-            return
-        self._append_requirement(condition, message)
-        self.learn(condition)
+        self.policy.require(self, condition, message)
 
     def require_length(self, expression: Any) -> None:
         """Require an expression to be at least 0; for a replaced unbacked symbol, only narrow the range."""
@@ -494,7 +422,7 @@ class ShapeEnv:
                 return
             if expression in self.replaced:
                 self.ranges[expression] = self.ranges[expression].intersection(ValueRange(0))
-                rest, constant = _without_constant(self.simplify(expression))
+                rest, constant = without_constant(self.simplify(expression))
                 self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), -constant)
                 self._equal.clear()
                 return
@@ -505,10 +433,11 @@ class ShapeEnv:
         self._require_unsigned_remainder(condition)
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
-            self._append_requirement(condition, "")
+            self.append_requirement(condition, "")
             self.learn(condition)
 
-    def _append_requirement(self, condition: Any, message: str) -> None:
+    def append_requirement(self, condition: Any, message: str) -> None:
+        """Record a condition that the graph asserts at run time."""
         condition = canonical_inequality(condition)
         if all(condition != requirement.condition for requirement in self.requirements):
             signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
@@ -541,7 +470,7 @@ class ShapeEnv:
 
         `strict` is True if the program contains the condition as `difference > lower_bound - 1`.
         """
-        rest, constant = _without_constant(difference)
+        rest, constant = without_constant(difference)
         lower_bound = lower_bound - constant
         self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), lower_bound)
         factor, symbol = rest.as_coeff_Mul()
@@ -591,7 +520,7 @@ class ShapeEnv:
 
     def _record_not_equal(self, difference: Any) -> None:
         """Record `difference != 0`; if this excludes a bound of a symbol's range, narrow the range."""
-        rest, constant = _without_constant(difference)
+        rest, constant = without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
         if symbol in self.hints and factor in (1, -1):
@@ -601,12 +530,12 @@ class ShapeEnv:
 
     def _learn_zero(self, difference: Any) -> None:
         """Record `difference == 0`; if this determines a symbol by other symbols, replace the symbol."""
-        self._lower_bounds[_without_constant(difference)[0]] = -_without_constant(difference)[1]
-        self._lower_bounds[-_without_constant(difference)[0]] = _without_constant(difference)[1]
+        self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
+        self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
             rest = (
                 difference.xreplace({symbol: sympy.Integer(0)}).doit()
-                if _is_linear(difference, symbol)
+                if is_linear(difference, symbol)
                 else None
             )
             if rest is None:
@@ -650,7 +579,7 @@ class ShapeEnv:
         difference = sympy.expand(symbol - solution)
         for other in sorted(filter(e.is_of_data, difference.free_symbols), key=self._order):
             factor = difference.coeff(other)
-            if factor in (1, -1) and _is_linear(difference, other):
+            if factor in (1, -1) and is_linear(difference, other):
                 bounds = value_range(sympy.expand(other - difference / factor), self.ranges)
                 self._narrow(other, self.ranges[other].intersection(bounds))
 
@@ -658,7 +587,7 @@ class ShapeEnv:
         """Record that the expression which equals an unbacked symbol is in the range of the symbol."""
         bounds = self.ranges[symbol]
         for sign, end in ((1, bounds.low), (-1, -bounds.high)):
-            rest, constant = _without_constant(sympy.expand(sign * self.resolve(symbol)))
+            rest, constant = without_constant(sympy.expand(sign * self.resolve(symbol)))
             if not math.isinf(end) and not rest.is_number:
                 self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), end - constant)
 
@@ -681,75 +610,3 @@ class ShapeEnv:
         """Learn several conditions that hold."""
         for condition in conditions:
             self.learn(condition)
-
-
-def canonical_inequality(condition: Any) -> Any:
-    """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
-
-    Other conditions are returned unchanged. `u0 - 2 > 0` becomes `2 < u0`, and `u0 > 1.5` becomes `1.5 < u0`.
-    """
-    if isinstance(condition, sympy.And | sympy.Or):
-        return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
-    if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
-        return condition
-    strict = isinstance(condition, sympy.Lt | sympy.Gt)
-    lower, upper = condition.args if isinstance(condition, sympy.Lt | sympy.Le) else condition.args[::-1]
-    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(upper - lower)) if t != 0]
-    if not terms or not all(factor.is_Integer for factor, _ in terms):
-        return (sympy.Lt if strict else sympy.Le)(lower, upper, evaluate=False)
-    common = math.gcd(*(int(factor) for factor, _ in terms))
-    sides = [
-        sympy.Add(*(abs(factor) // common * rest for factor, rest in terms if bool(factor > 0) is positive))
-        for positive in (False, True)
-    ]
-    return (sympy.Lt if strict else sympy.Le)(*sides, evaluate=False)
-
-
-def _is_simple_guard(condition: Any) -> bool:
-    """Return True if a condition bounds one symbol by a number, or states what one symbol equals."""
-    if not isinstance(condition, sympy.core.relational.Relational):
-        return False
-    if isinstance(condition, sympy.Eq):
-        return any(x.is_Symbol for x in condition.args)
-    symbols = condition.free_symbols
-    return len(symbols) == 1 and _is_linear(sympy.expand(condition.lhs - condition.rhs), *symbols)
-
-
-def _canonical_equality(condition: Any) -> Any:
-    """Cancel common terms of an equality; return other conditions unchanged."""
-    if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
-        return condition
-    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]
-    if not all(factor.is_Integer for factor, _ in terms):
-        return condition
-    sides = [
-        sympy.Add(*(abs(factor) * rest for factor, rest in terms if bool(factor > 0) is positive))
-        for positive in (True, False)
-    ]
-    return sympy.Eq(*sides, evaluate=False)
-
-
-def _as_multiple(condition: Any) -> Any:
-    """Rewrite `n * (x // n) == x` as `x % n == 0`."""
-    if not isinstance(condition, sympy.Eq):
-        return condition
-    difference = sympy.expand(condition.lhs - condition.rhs)
-    for term in sympy.Add.make_args(difference):
-        factor, inside = term.as_coeff_Mul()
-        if isinstance(inside, e.FloorDiv) and inside.args[1] == abs(factor):
-            rest = sympy.expand((difference - term) * (1 if factor < 0 else -1))
-            if sympy.expand(rest - inside.args[0]) == 0:
-                return sympy.Eq(e.Mod(*inside.args), 0)
-    return condition
-
-
-def _without_constant(expression: Any) -> tuple[Any, Any]:
-    """Return the terms of an expression with symbols, and its constant term."""
-    constant, rest = sympy.expand(expression).as_coeff_Add()
-    return rest, e.to_python_number(constant)
-
-
-def _is_linear(expression: Any, symbol: Any) -> bool:
-    """Return True if exactly one term contains `symbol`, and this term is a multiple of the symbol."""
-    terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
-    return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

@@ -1,0 +1,86 @@
+"""Canonical forms of conditions on symbols.
+
+canonical_inequality(u0 - 2 > 0)            2 < u0
+as_multiple(Eq(4 * (s0 // 4), s0))          Eq(Mod(s0, 4), 0)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy
+
+from ts.export import sympy_functions as e
+
+
+def canonical_inequality(condition: Any) -> Any:
+    """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
+
+    Other conditions are returned unchanged. `u0 - 2 > 0` becomes `2 < u0`, and `u0 > 1.5` becomes `1.5 < u0`.
+    """
+    if isinstance(condition, sympy.And | sympy.Or):
+        return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
+    if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
+        return condition
+    strict = isinstance(condition, sympy.Lt | sympy.Gt)
+    lower, upper = condition.args if isinstance(condition, sympy.Lt | sympy.Le) else condition.args[::-1]
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(upper - lower)) if t != 0]
+    if not terms or not all(factor.is_Integer for factor, _ in terms):
+        return (sympy.Lt if strict else sympy.Le)(lower, upper, evaluate=False)
+    common = math.gcd(*(int(factor) for factor, _ in terms))
+    sides = [
+        sympy.Add(*(abs(factor) // common * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (False, True)
+    ]
+    return (sympy.Lt if strict else sympy.Le)(*sides, evaluate=False)
+
+
+def is_simple_guard(condition: Any) -> bool:
+    """Return True if a condition bounds one symbol by a number, or states what one symbol equals."""
+    if not isinstance(condition, sympy.core.relational.Relational):
+        return False
+    if isinstance(condition, sympy.Eq):
+        return any(x.is_Symbol for x in condition.args)
+    symbols = condition.free_symbols
+    return len(symbols) == 1 and is_linear(sympy.expand(condition.lhs - condition.rhs), *symbols)
+
+
+def canonical_equality(condition: Any) -> Any:
+    """Cancel common terms of an equality; return other conditions unchanged."""
+    if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
+        return condition
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]
+    if not all(factor.is_Integer for factor, _ in terms):
+        return condition
+    sides = [
+        sympy.Add(*(abs(factor) * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (True, False)
+    ]
+    return sympy.Eq(*sides, evaluate=False)
+
+
+def as_multiple(condition: Any) -> Any:
+    """Rewrite `n * (x // n) == x` as `x % n == 0`."""
+    if not isinstance(condition, sympy.Eq):
+        return condition
+    difference = sympy.expand(condition.lhs - condition.rhs)
+    for term in sympy.Add.make_args(difference):
+        factor, inside = term.as_coeff_Mul()
+        if isinstance(inside, e.FloorDiv) and inside.args[1] == abs(factor):
+            rest = sympy.expand((difference - term) * (1 if factor < 0 else -1))
+            if sympy.expand(rest - inside.args[0]) == 0:
+                return sympy.Eq(e.Mod(*inside.args), 0)
+    return condition
+
+
+def without_constant(expression: Any) -> tuple[Any, Any]:
+    """Return the terms of an expression with symbols, and its constant term."""
+    constant, rest = sympy.expand(expression).as_coeff_Add()
+    return rest, e.to_python_number(constant)
+
+
+def is_linear(expression: Any, symbol: Any) -> bool:
+    """Return True if exactly one term contains `symbol`, and this term is a multiple of the symbol."""
+    terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
+    return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

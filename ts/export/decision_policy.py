@@ -1,0 +1,162 @@
+"""Policies that decide the conditions on symbols which the facts of a `ShapeEnv` do not decide.
+
+DecisionPolicy         decides by the example arguments and adds a guard: an export
+FrozenPolicy           raises UndecidableError: replays of an exported program
+NotingPolicy           decides by the example arguments and collects the conditions
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sympy
+
+from ts.errors import GuardOnDataDependentSymNode
+from ts.export import sympy_functions as e
+from ts.export.canonical_conditions import as_multiple, canonical_equality, is_simple_guard
+from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
+
+if TYPE_CHECKING:
+    from ts.export.shape_env import ShapeEnv
+
+_LARGE_SIZE = 8191  # value of unbacked symbols in guesses
+
+
+class Guard(NamedTuple):
+    """Condition on argument sizes that control flow or an operator assumed during the export."""
+
+    condition: Any
+    where: UserFrame | None
+
+
+class Requirement(NamedTuple):
+    """Condition on data-dependent numbers that the graph asserts at run time."""
+
+    condition: Any
+    message: str
+    where: UserFrame | None
+    # `Mod` terms whose dividend could be negative when the condition was recorded.
+    signed_remainders: tuple[Any, ...] = ()
+
+
+class UndecidableError(Exception):
+    """Raised during `run_decompositions` for a condition that known facts do not decide."""
+
+
+class DecisionPolicy:
+    """Policy of an export: the example arguments decide, and guards ensure the same decisions in calls.
+
+    Conditions and expressions are undecided by the facts of the environment; `specialize`, `guess` and
+    `require` receive them simplified.
+    """
+
+    is_frozen = False  # True if the policy adds no facts to the environment
+
+    def decide(self, environment: ShapeEnv, condition: Any) -> bool:
+        """Return the value of a condition on which the program depends."""
+        condition = as_multiple(environment.simplify(condition))
+        try:
+            holds = bool(environment.hint(condition))
+        except KeyError:
+            if is_in_assert():
+                environment.require(condition)
+                return True
+            return bool(self.undetermined(environment, condition))
+        self.assume(environment, condition if holds else sympy.Not(condition))
+        return holds
+
+    def specialize(self, environment: ShapeEnv, expression: Any) -> Any:
+        """Return the number that an expression equals."""
+        try:
+            example_value = environment.hint(expression)
+        except KeyError:
+            return self.undetermined(environment, expression, type_name="integer")
+        self.assume(environment, sympy.Eq(expression, e.to_sympy(example_value)))
+        return example_value
+
+    def guess(self, environment: ShapeEnv, condition: Any) -> bool:
+        """Return the value of a condition on layouts, without a guard; assume large unbacked symbols."""
+        symbols = sorted(condition.free_symbols, key=str)
+        numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}
+        return bool(e.value(condition, numbers))
+
+    def assume(self, environment: ShapeEnv, condition: Any) -> None:
+        """Add a guard for a condition; with `defers_guards`, the graph asserts the condition instead."""
+        if environment.defers_guards and not is_simple_guard(condition):
+            condition = environment.simplify(condition)
+            environment.append_requirement(canonical_equality(condition), "")
+        else:
+            environment.guards.append(Guard(condition, current_user_frame()))
+        environment.learn(condition)
+
+    def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
+        """Add a guard for a condition; if it depends on tensor elements, let the graph assert the condition.
+
+        Raise RuntimeError if the condition is false.
+        """
+        if environment.has_hint(condition):
+            if not environment.hint(condition):
+                raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+            self.assume(environment, condition)
+            return
+        environment.append_requirement(condition, message)
+        environment.learn(condition)
+
+    def undetermined(self, environment: ShapeEnv, expression: Any, type_name: str = "") -> Any:
+        """Raise the error for a data-dependent expression; subclasses may return a value instead."""
+        raise _data_dependent_error(environment, expression, type_name) from None
+
+
+class FrozenPolicy(DecisionPolicy):
+    """Policy for an exported program, whose facts are known: other conditions raise UndecidableError."""
+
+    is_frozen = True
+
+    def decide(self, environment: ShapeEnv, condition: Any) -> bool:
+        """Raise UndecidableError."""
+        raise UndecidableError(str(condition))
+
+    def specialize(self, environment: ShapeEnv, expression: Any) -> Any:
+        """Raise UndecidableError."""
+        raise UndecidableError(str(expression))
+
+    def assume(self, environment: ShapeEnv, condition: Any) -> None:
+        """Ignore the condition."""
+
+
+class NotingPolicy(DecisionPolicy):
+    """Policy for an exported program: the example arguments decide, and `noted` collects the conditions."""
+
+    is_frozen = True
+
+    def __init__(self, noted: list[Any]) -> None:
+        self.noted = noted
+
+    def assume(self, environment: ShapeEnv, condition: Any) -> None:
+        """Collect the condition."""
+        self.noted.append(condition)
+
+
+def _data_dependent_error(
+    environment: ShapeEnv, expression: Any, type_name: str
+) -> GuardOnDataDependentSymNode:
+    """Return the error for a guard on an expression that depends on tensor elements."""
+    sizes = sorted(environment.size_symbols & expression.free_symbols, key=str)
+    at = environment.line or current_user_frame()
+    what = (
+        f"Could not extract specialized {type_name} from data-dependent expression {expression} "
+        f"(unhinted: {expression})."
+        if type_name
+        else f"Could not guard on data-dependent expression {expression} (unhinted: {expression})."
+    )
+    message = f"{what}  (Size-like symbols: {', '.join(map(str, sizes)) or 'none'})\n\n"
+    if not type_name:
+        message += (
+            "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and "
+            "statically_known_true.\n"
+        )
+    if at is not None:
+        message += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
+        message += "The following call raised this error:\n"
+        message += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
+    return GuardOnDataDependentSymNode(message)
