@@ -87,6 +87,8 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
 class MetaEvaluator(MetaTracer):
     """Tracer that replaces tensors of the program by meta tensors."""
 
+    records_higher_order = True
+
     def __init__(self) -> None:
         # id of a tensor of the program -> (the tensor, its meta tensor)
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}

@@ -22,7 +22,7 @@ from ts.utils import _pytree as pytree
 def recorder() -> Any:
     """Return the current tracer if it records higher-order operators, else None."""
     tracer = current_tracer()
-    return tracer if hasattr(tracer, "higher_order") else None
+    return tracer if tracer is not None and tracer.records_higher_order else None
 
 
 class HigherOrderOperator:

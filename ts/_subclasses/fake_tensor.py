@@ -175,6 +175,8 @@ class FakeTensorMode(MetaTracer):
                              must not be written to
     """
 
+    has_elements = True
+    records_higher_order = True
     tracing_error = "ts.jit.trace requires example inputs with elements: call it outside of `ts.fake`"
 
     def __init__(self, *, allow_non_fake_inputs: bool = False, **_: Any) -> None:
@@ -182,8 +184,8 @@ class FakeTensorMode(MetaTracer):
 
     def __enter__(self) -> FakeTensorMode:
         recorder = current_tracer()
-        if (error_text := getattr(recorder, "fake_mode_error", None)) is not None:
-            raise UserError(error_text)
+        if recorder is not None and recorder.fake_mode_error is not None:
+            raise UserError(recorder.fake_mode_error)
         _FakeOfMode.entered += 1
         _FakeOfMode.enable_check()
         _blocks().append(_ModeBlock(self, recorder))

@@ -117,13 +117,15 @@ class autocast:
     def _enter(self) -> list[int]:
         before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
         # an export records the begin and end of autocast blocks
-        if (casts := getattr(current_tracer(), "casts", None)) is not None:
-            casts.append((self.device, self.fast_dtype, self._enabled))
+        tracer = current_tracer()
+        if tracer is not None and tracer.casts is not None:
+            tracer.casts.append((self.device, self.fast_dtype, self._enabled))
         return before
 
     def _leave(self, before: list[int]) -> None:
-        if casts := getattr(current_tracer(), "casts", None):
-            casts.pop()
+        tracer = current_tracer()
+        if tracer is not None and tracer.casts:
+            tracer.casts.pop()
         core.leave(self._device_index, before)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:

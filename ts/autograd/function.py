@@ -177,13 +177,15 @@ class Function(_OneLevel):
             args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
             args = args if setup else args[1:]
         tracer = current_tracer()
-        if (record := getattr(tracer, "python_function", None)) is not None:
-            return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
-        scope = getattr(tracer, "in_function", nullcontext)  # in exports, `forward` starts no grad blocks
-        with scope():
+        if tracer is not None and tracer.is_trace:
+            return tracer.python_function(
+                cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
+            )
+        # In exports, `forward` starts no grad blocks.
+        with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
-        if (tape := getattr(tracer, "tape", None)) is not None:
-            tape.note_function(cls.__name__, list(args), outputs)
+        if tracer is not None and tracer.tape is not None:
+            tracer.tape.note_function(cls.__name__, list(args), outputs)
         return outputs
 
 

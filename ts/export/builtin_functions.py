@@ -51,7 +51,9 @@ def _count(increment: int) -> None:
 
 def _is_user_call() -> bool:
     """Return True if this thread records an export and the builtin is called by code outside of `ts`."""
-    return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
+    tracer = current_tracer()
+    is_export = tracer is not None and tracer.is_export
+    return is_export and not is_own(sys._getframe(2).f_globals.get("__name__"))
 
 
 def _binary_builtin(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:

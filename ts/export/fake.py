@@ -50,7 +50,7 @@ class Fake(Layer):
     def element(self, x: Tensor) -> Any:
         """Return the single element of a tensor; under a tracer, return a symbol for it."""
         recorder = current_tracer()
-        context = recorder if hasattr(recorder, "element") else self.mode
+        context = recorder if recorder is not None and recorder.has_elements else self.mode
         if context is None:
             self.check_elements()
         return context.element(x)

@@ -93,6 +93,8 @@ class TensorAlias:
 class FunctionalizingTracer(ExportTracer):
     """Tracer of `run_decompositions`: replaces mutations by new tensors, and decomposes operators."""
 
+    is_decomposition = True
+
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions

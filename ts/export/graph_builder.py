@@ -21,6 +21,7 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.sym_types import SymFloat, SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts._core.thread.context import TracingScope
+from ts._core.thread.tracer_protocol import TracerProtocol
 from ts.errors import UserError
 from ts.export import sympy_functions
 from ts.export.fake import fake, is_fake
@@ -38,7 +39,7 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
 
 
-class FxGraphBuilder:
+class FxGraphBuilder(TracerProtocol):
     """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
     inside = False  # True in tracers that record the subgraph of a control-flow operator

@@ -64,6 +64,10 @@ class _DataScalars(NamedTuple):
 class ExportTracer(FxGraphBuilder):
     """Tracer of a program on fake tensors: records operators, tensor methods and higher-order operators."""
 
+    is_export = True
+    has_elements = True
+    records_higher_order = True
+
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
@@ -336,7 +340,7 @@ class ExportTracer(FxGraphBuilder):
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any], create: bool
     ) -> list[Tensor | None]:
         """Record the computation of the gradients of `roots` by `inputs`; return the gradients."""
-        return self.tape.gradients(roots, root_gradients, inputs, create)
+        return self.tape.gradients(roots, root_gradients, inputs, create)  # type: ignore[no-any-return]
 
     def backward(
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any] | None, create: bool

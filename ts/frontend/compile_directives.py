@@ -78,7 +78,8 @@ def is_scripting() -> bool:
 
 def is_tracing() -> bool:
     """Return whether `ts.jit.trace` is active in this thread; False for exports and fake tensors."""
-    return getattr(current_tracer(), "is_trace", False)
+    tracer = current_tracer()
+    return tracer is not None and tracer.is_trace
 
 
 def get_tracing_state() -> Any:

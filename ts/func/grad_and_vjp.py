@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        self.recorder = tracer if hasattr(tracer, "tracked") else None  # tracer of an export, or None
+        self.recorder = tracer if tracer is not None and tracer.is_export else None  # of an export
         with GradMode(True), transforming():
             self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in inputs]
             self.tracked_results = call(unflatten(self.leaves, self.shape))

@@ -169,7 +169,7 @@ class _BatchedFunction:
         self, size: int, dims: list[int | None], leaves: list[Any], shape: TreeSpec, kwargs: dict[str, Any]
     ) -> Any:
         recorder = current_tracer()
-        if hasattr(recorder, "vmap"):
+        if recorder is not None and recorder.is_export:
             return recorder.vmap(self, size, dims, leaves, shape, kwargs)
         fronts = [
             x if d is None else x if d == 0 else x.movedim(d, 0) for x, d in zip(leaves, dims, strict=True)

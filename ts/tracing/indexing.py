@@ -137,21 +137,19 @@ def _apply(
     return view, indices
 
 
-def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def _constant(data: Any, dtype: Any = None, device: Any = None, is_index: bool = False) -> Tensor:
     """Create a tensor and record it as a constant of the trace."""
     tracer = current_tracer()
     constant = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
-    literal = getattr(tracer, "literal", None)
-    return constant if literal is None else literal(constant)  # type: ignore[no-any-return]
+    literal = tracer.literal(constant)
+    if literal is None and is_index:
+        tracer.constructed(constant, "index")
+    return constant if literal is None else literal  # type: ignore[no-any-return]
 
 
 def _index_constant(data: Any, dtype: Any = None) -> Tensor:
     """Record an index that is a list or an array as a constant index tensor."""
-    tracer = current_tracer()
-    constant = _constant(data, dtype)
-    if getattr(tracer, "literal", None) is None:
-        tracer.constructed(constant, "index")
-    return constant
+    return _constant(data, dtype, is_index=True)
 
 
 def _item(item: Any) -> Any:

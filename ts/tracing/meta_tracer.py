@@ -12,10 +12,11 @@ from typing import Any
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope
+from ts._core.thread.tracer_protocol import TracerProtocol
 from ts.tracing.indexing import get_index, put_index
 
 
-class MetaTracer:
+class MetaTracer(TracerProtocol):
     """Base class of tracers whose tensors have concrete sizes."""
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:

@@ -35,6 +35,7 @@ from ts._core.dispatch.autocast import cast_arguments
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
 from ts._core.thread.context import TracingScope, current_tracer
+from ts._core.thread.tracer_protocol import TracerProtocol
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
@@ -129,7 +130,7 @@ class TracedFuture(Future[Any]):
         return result
 
 
-class Tracer:
+class Tracer(TracerProtocol):
     """Tracer of a call of a function or module."""
 
     is_trace = True
@@ -155,7 +156,7 @@ class Tracer:
         """Return a context manager in which the operations of this thread are recorded."""
         outer = current_tracer()
         if outer is not None:
-            raise RuntimeError(getattr(outer, "tracing_error", "Tracing can't be nested"))
+            raise RuntimeError(outer.tracing_error)
         return TracingScope(self)
 
     def paused(self) -> TracingScope:

@@ -102,6 +102,8 @@ torch_dispatch.set_call_rules(_find_decomposition, _build_call)
 class _OperatorTracer(MetaTracer):
     """Tracer of a thread with modes: indexing, `item` and other tensor methods run as operators."""
 
+    has_elements = True
+
     def __init__(self, outer: Any) -> None:
         self.outer = outer  # tracer that was active when the mode was entered
 
@@ -143,10 +145,6 @@ class _OperatorTracer(MetaTracer):
     def literal(self, x: Tensor) -> Tensor:
         """Run `aten.lift_fresh` on a tensor created from Python numbers in an index or assignment."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
-
-    def listed(self, x: Tensor) -> Any:
-        """Return None: `x.tolist()` is not an operator."""
-        return None
 
     def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""

@@ -140,7 +140,7 @@ def backward(
 def _recorder() -> Any:
     """Return the active tracer if it records gradients in its graph, as export does; else None."""
     tracer = current_tracer()
-    return tracer if hasattr(tracer, "gradients") else None
+    return tracer if tracer is not None and tracer.is_export else None
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, inputs: list[Any]) -> list[Any]:

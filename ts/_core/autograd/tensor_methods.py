@@ -18,8 +18,9 @@ from ts._core.thread.context import current_tracer
 
 def _watched(x: Tensor, how: str) -> None:
     """Notify an active export that a program reads or changes the gradient of `x` by the method `how`."""
-    if (tape := getattr(current_tracer(), "tape", None)) is not None:
-        tape.watch(x, how)
+    tracer = current_tracer()
+    if tracer is not None and tracer.tape is not None:
+        tracer.tape.watch(x, how)
 
 
 def backward(

@@ -73,7 +73,8 @@ class Dual(Layer):
 
 def raise_recording_unsupported() -> None:
     """Raise UserError during an export, because exported programs cannot represent tangents."""
-    if hasattr(current_tracer(), "tracked"):
+    tracer = current_tracer()
+    if tracer is not None and tracer.is_export:
         raise UserError(
             "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) are not supported inside of an "
             "exported program: use grad, vjp or jacrev"

@@ -63,8 +63,8 @@ def tensor(
         )
     tracer = current_tracer()
     if tracer is not None:
-        of_symbols = getattr(tracer, "tensor_of_symbols", None)
-        if of_symbols is not None and (symbolic := of_symbols(data, dtype, device)) is not None:
+        symbolic = tracer.tensor_of_symbols(data, dtype, device)
+        if symbolic is not None:
             return symbolic.requires_grad_(True) if requires_grad else symbolic  # type: ignore[no-any-return]
     return new_copy(data, dtype, device, requires_grad, pin_memory, "tensor")
 
@@ -100,9 +100,9 @@ def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
 
 def _warn_constructed(function: str) -> None:
     """Make an active tracer warn that results of `function` become constants."""
-    warn_constructed = getattr(current_tracer(), "warn_constructed", None)
-    if warn_constructed is not None:
-        warn_constructed(function)
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.warn_constructed(function)
 
 
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
@@ -130,8 +130,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _shared(data)
         constructed(data, "array")
-    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
-    if of_symbols is not None and (symbolic := of_symbols(data, dtype, device)) is not None:
+    tracer = current_tracer()
+    if tracer is not None and (symbolic := tracer.tensor_of_symbols(data, dtype, device)) is not None:
         return symbolic  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         target_dtype = data.dtype if dtype is None else dtypes.as_dtype(dtype)

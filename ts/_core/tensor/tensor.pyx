@@ -347,7 +347,7 @@ cdef object reflected(str name, str direct, object a, object b):
 
 cdef object bitwise(str slot, str name, object a, object b):
     """Run a bitwise operator; as in PyTorch, a trace records it under the name of the Python slot."""
-    if tracing() and isinstance(b, (Tensor, int, float)) and getattr(tracer(), "records_slots", False):
+    if tracing() and isinstance(b, (Tensor, int, float)) and tracer().records_slots:
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
 
@@ -439,7 +439,7 @@ def constructed(Tensor x not None, str function not None):
 
 def stand_for(Tensor x not None, Tensor recorded not None):
     """Make an active tracer treat `x` as the tensor `recorded`, which is in its graph."""
-    if tracing() and hasattr(tracer(), "stand_for"):
+    if tracing():
         tracer().stand_for(x, recorded)
 
 

@@ -60,8 +60,7 @@ def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
     tracer = current_tracer()
     if tracer is not None:
-        listed = getattr(tracer, "listed", None)
-        if listed is not None and (result := listed(self)) is not None:
+        if (result := tracer.listed(self)) is not None:
             return result
         tracer.escape(self, "list", None)
     if self.layout is not dtypes.strided:

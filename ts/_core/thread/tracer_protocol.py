@@ -1,0 +1,135 @@
+"""Protocol of tracers: objects that receive the tensor operations of a thread instead of executing them.
+
+    tracer = current_tracer()
+    if tracer is not None and tracer.is_export: ...
+
+`ts.jit.trace`, the recording of exports, fake tensor modes, the evaluation of functions on meta tensors and
+dispatch modes implement it, by inheritance: the methods below with a body are the behaviour of tracers that
+do nothing special. Code reads only attributes of the protocol, and checks them before it calls the methods of
+one kind of tracer (`is_trace`, `is_export`, `is_decomposition`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+
+class TracerProtocol(Protocol):
+    """Interface of the tracer of a thread, which `ts._core.thread.context.current_tracer` returns."""
+
+    is_trace: bool = False  # True for `ts.jit.trace`
+    is_export: bool = False  # True if gradients, transforms and symbolic sizes are recorded
+    records_slots: bool = False  # record `x & y` as aten::__and__
+    has_elements: bool = False  # `element` returns the value of a fake tensor
+    is_decomposition: bool = False  # True if the decomposition of an exported program is recorded
+    records_higher_order: bool = False  # `higher_order` records control flow
+    tracing_error: str = "Tracing can't be nested"  # error of `ts.jit.trace` while this tracer is active
+    fake_mode_error: str | None = None  # error of `ts.fake` while this tracer is active; None: allowed
+    tape: Any = None  # record of gradient computations of an export
+    casts: Any = None  # list of the open autocast blocks of an export
+
+    # ---- operators and functions
+
+    @abstractmethod
+    def operator(self, operators: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Run an operator; `operators` contains its overloads."""
+        ...
+
+    @abstractmethod
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scripted function or method."""
+        ...
+
+    @abstractmethod
+    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return function(*args), called without recording."""
+        ...
+
+    @abstractmethod
+    def forward_of(self, module: Any) -> Callable[..., Any]:
+        """Return the function that runs `forward` of a module."""
+        ...
+
+    def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
+        """Run a control-flow operator; called if `records_higher_order`."""
+        raise TypeError(f"{type(self).__name__} does not record higher-order operators")
+
+    def in_function(self) -> AbstractContextManager[Any]:
+        """Return the context in which an `autograd.Function` runs."""
+        return nullcontext()
+
+    # ---- tensor methods
+
+    @abstractmethod
+    def size(self, x: Any, dim: Any = None) -> Any:
+        """Return `x.size(dim)`."""
+        ...
+
+    @abstractmethod
+    def shape(self, x: Any) -> Any:
+        """Return `x.shape`."""
+        ...
+
+    @abstractmethod
+    def numel(self, x: Any) -> Any:
+        """Return `x.numel()`."""
+        ...
+
+    @abstractmethod
+    def get(self, x: Any, index: Any) -> Any:
+        """Return `x[index]`."""
+        ...
+
+    @abstractmethod
+    def put(self, x: Any, index: Any, value: Any) -> None:
+        """Run `x[index] = value`."""
+        ...
+
+    @abstractmethod
+    def iterate(self, x: Any) -> Iterator[Any]:
+        """Return an iterator over the rows of `x`."""
+        ...
+
+    @abstractmethod
+    def to(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return `x.to(...)`."""
+        ...
+
+    def element(self, x: Any) -> Any:
+        """Return the only element of a fake tensor; called if `has_elements`."""
+        raise TypeError(f"{type(self).__name__} does not compute elements")
+
+    def listed(self, x: Any) -> Any:
+        """Return `x.tolist()`; None: the elements are read and `escape` is called."""
+        return None
+
+    @abstractmethod
+    def escape(self, x: Any, kind: str, python_value: Any, /) -> None:
+        """Handle the conversion of a tensor to a Python value."""
+        ...
+
+    # ---- tensors created from Python values
+
+    @abstractmethod
+    def constructed(self, x: Any, function: str) -> Any:
+        """Record a tensor that a function constructed from Python values."""
+        ...
+
+    def warn_constructed(self, function: str) -> None:
+        """Warn that the result of a constructor function becomes a constant."""
+        return None
+
+    def literal(self, x: Any) -> Any:
+        """Return the recorded tensor for a constant of an index expression; None: `x` stays."""
+        return None
+
+    def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Any:
+        """Return a tensor of symbolic numbers; None if `data` contains none."""
+        return None
+
+    def stand_for(self, x: Any, recorded: Any, /) -> None:
+        """Treat `x` as the recorded tensor."""
+        return None
