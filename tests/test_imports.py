@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "ir": "_core.thread",
     # operators, and what is known of graphs
     "ops": "_core backends ir",
-    "analysis": "_core.thread ir ops",
+    "analysis": "_core.thread _core.builtin_ops ir ops",
     "fusion": "_core backends ir ops",
     "passes": "_core ir ops analysis fusion",
     "passes.freezing": "_core ir ops analysis passes",

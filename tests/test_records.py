@@ -20,11 +20,10 @@ EXCUSED = {
     "backends/cuda/namespace.py": "functions of CuPy",
     "backends/meta/array.py": "functions of NumPy",
     "backends/meta/namespace.py": "functions of NumPy",
+    "ts/_core/builtin_ops/properties.py": "operators on numbers, strings and containers, written in C: they have no record",
     "ts/_core/builtin_ops/op_index.py": "made from what modules written in C have, as are the directories of records and kernels",
     "ts/_core/tensor/tensor_conversion_methods.py": "attributes that are False of every tensor here",
     "ts/_core/tensor/layout.py": "methods and attributes of tensors by the names of their functions: the language",
-    "ts/analysis/effects.py": "operators on numbers, strings and containers, written in C: they have no record",
-    "ts/bytecode/lower_branches.py": "comparisons of numbers that have an opcode",
     "ts/export/decompositions/arithmetic.py": "names of operators: the decompositions, which are a table beside the records",
     "ts/export/size_operations.py": "the table of the functions of numbers",
     "ts/utils/_device.py": "functions of the package whose default device a program sets, as in PyTorch: not all factories",
@@ -37,8 +36,6 @@ EXCUSED = {
     "ts/nn/functional/__init__.py": "where functions of `nn.functional` that are written in Python stand",
     "ts/nn/init.py": "names of nonlinearities, an argument of `calculate_gain`",
     "ts/nn/parameter.py": "attributes of parameters that have no memory yet",
-    "ts/passes/licm.py": "operators on numbers, written in C: they have no record",
-    "ts/passes/peephole.py": "the rules of algebra that are the pass",
 }
 
 
@@ -193,3 +190,66 @@ def test_no_table_by_operator_name(place):
         assert found, f"{place} has no table of operators any more"
     else:
         assert not found, f"{place}, lines {found}: a table of operators; the fact belongs into their records"
+
+
+# ---- constants with operator names ---------------------------------------------------------------------------
+
+MIN_INLINE_NAMES = 3  # an inline literal with this number of names is a list; a smaller one matches a node
+
+# Constants with names of operators, and the reason why they state no property of an operator on tensors. Rules
+# of the rewriter, and dictionaries from operator to function, need no line here.
+CONSTANTS = {
+    "ts/_core/builtin_ops/properties.py": "properties of operators on numbers and containers, which have no record",
+    "ts/bytecode/opcodes.py": "the operators of each opcode, which are the opcode table",
+    "ts/export/decompositions": "names of decomposed operators, in the table of decompositions",
+    "ts/export/size_operations.py": "Python functions of numbers and the operators that compile them",
+    "ts/export/python_operators.py": "Python's operator symbols",
+    "ts/frontend/ir_emitter/operators.py": "Python's operators",
+    "ts/frontend/schema_matching.py": "implicit conversions of the language",
+    "ts/frontend/sugared_values/python_objects.py": "Python's functions",
+    "ts/ir/python_print.py": "Python's names of operators in PyTorch's archives",
+    "ts/tracing/types.py": "conversions to the number types of the language",
+}
+
+
+def _names_in(node):
+    """Return the operator names in a literal, except for rules and dictionaries from operator to function."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and getattr(inner.func, "id", "") in ("Rule", "RuleSet"):
+            return set()
+        if isinstance(inner, ast.Dict):
+            handled = [value for value in inner.values if not isinstance(value, (ast.Constant, ast.Tuple, ast.List))]
+            if handled:
+                return set()
+    constants = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+    return {name for name in constants if re.fullmatch(r"aten::\w+(\.\w+)?", name)}
+
+
+def constants_with_operator_names(path):
+    """Lines with a constant of a module or class, or an inline literal, that lists operator names."""
+    tree = ast.parse(path.read_text())
+    for scope in (x for x in ast.walk(tree) if isinstance(x, (ast.Module, ast.ClassDef))):
+        for statement in scope.body:
+            value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            if value is not None and not isinstance(value, ast.Constant) and len(_names_in(value)) >= 2:
+                yield statement.lineno
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Set, ast.Tuple, ast.List)) and len(_names_in(node)) >= MIN_INLINE_NAMES:
+            yield node.lineno
+
+
+@pytest.mark.parametrize("place", [p for p in _files() if p.startswith("ts/") and p.endswith(".py")])
+def test_no_constant_with_operator_names(place):
+    """Modules outside of `ts/ops` read properties of operators from records (`registry.field_by_name`)."""
+    if place.startswith("ts/ops/"):
+        return
+    found = sorted(set(constants_with_operator_names(ROOT / place)))
+    if not any(place.startswith(excused) for excused in CONSTANTS):
+        assert not found, f"{place}, lines {found}: a constant with operator names; add a field of OperatorRecord"
+
+
+@pytest.mark.parametrize("excused", CONSTANTS)
+def test_exceptions_have_constants(excused):
+    path = ROOT / excused
+    files = [path] if path.is_file() else path.glob("*.py")
+    assert any(list(constants_with_operator_names(file)) for file in files), f"{excused} needs no exception"

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
+from ts.ops.registry import field_by_name
 
-# Operators that return views of contiguous tensors if no conversion is needed, otherwise copies.
-_VIEWS_IF_CONTIGUOUS: Final = frozenset({
-    "aten::contiguous", "aten::flatten", "aten::ravel", "aten::reshape", "aten::reshape_as", "aten::to",
-})  # fmt: skip
+_VIEW_IF_POSSIBLE: Final = field_by_name("view_if_possible")
 
 
 class Aliases:
@@ -59,7 +57,7 @@ class Aliases:
         results = (result,) if len(aliasing) == 1 else result or ()
         for is_alias, output in zip(aliasing, results, strict=True):
             for y in _tensors(output) if is_alias else ():
-                if op.name not in _VIEWS_IF_CONTIGUOUS or (
+                if not _VIEW_IF_POSSIBLE[op.name] or (
                     source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
                 ):
                     self.join(y, source)

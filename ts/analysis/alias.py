@@ -47,9 +47,6 @@ _UNTYPED_KINDS: Final = frozenset(
 )
 
 # Kinds of nodes that return their first input with another static type.
-_IDENTITIES: Final = frozenset(
-    {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
-)
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {
@@ -601,7 +598,10 @@ class AliasDb:
 
 _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_CONSTRUCTORS, AliasDb._visit_construct),
-    **dict.fromkeys(_IDENTITIES, AliasDb._visit_identity),
+    "prim::unchecked_cast": AliasDb._visit_identity,
+    "prim::unchecked_unwrap_optional": AliasDb._visit_identity,
+    "aten::_unwrap_optional": AliasDb._visit_identity,
+    "prim::annotate": AliasDb._visit_identity,
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
     **dict.fromkeys(("prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
     "prim::Constant": AliasDb._visit_constant,

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Final
 
 import ts.ops.node_schema  # noqa: F401 -- makes Node.operator() work
+from ts._core.builtin_ops.properties import names_with
 from ts.ir.graph import Node
 
-_SIDE_EFFECTS: Final = frozenset(
+_SIDE_EFFECTS: Final = names_with("side_effect") | frozenset(
     {
         "prim::Print",
         "prim::Line",
@@ -37,12 +38,6 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::ContinueStmt",
         "prim::LoopContinuation",
         "prim::Store",
-        "aten::is_autocast_enabled",  # the result depends on preceding nodes that enter autocast
-        "aten::is_autocast_cpu_enabled",
-        "aten::_assert_scalar",
-        "aten::warn",
-        "aten::save",
-        "aten::wait",
         "prim::fork",
         "prim::rpc_async",
         "prim::rpc_sync",
@@ -141,21 +136,8 @@ def may_return_self(node: Node) -> bool:
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Operators that fail on some numbers, strings or containers; `may_raise` ignores their tensor overloads.
-FAILING: Final = frozenset(
-    {
-        "aten::floordiv",
-        "aten::remainder",
-        "aten::__getitem__",
-        "aten::Int",
-        "aten::Float",
-        "aten::index",
-        "aten::ord",
-        "prim::ListUnpack",
-        "prim::TupleIndex",
-        "prim::ModuleContainerIndex",
-    }
-)
+# Kinds that fail on some numbers, strings or containers; `may_raise` ignores their tensor overloads.
+FAILING: Final = names_with("may_raise") | {"prim::ListUnpack", "prim::ModuleContainerIndex"}
 
 
 def may_raise(node: Node) -> bool:
@@ -168,11 +150,11 @@ def may_raise(node: Node) -> bool:
         return False
     inputs = node.inputs()
     first = inputs[0].type().kind()
-    if kind in ("aten::floordiv", "aten::remainder"):
+    if kind in names_with("integer_division"):
         divisor = inputs[1].node()
         is_known = divisor.kind() == "prim::Constant" and divisor.get("value") != 0
         return not is_known and all(value.type().kind() == "IntType" for value in inputs)
-    if kind in ("aten::Int", "aten::Float", "aten::ord"):
+    if kind in names_with("parses_string"):
         return first == "StringType"
     if kind == "prim::TupleIndex":
         return inputs[1].node().kind() != "prim::Constant"

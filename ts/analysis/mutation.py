@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ts._core.builtin_ops.properties import names_with
 from ts.analysis.effects import has_side_effects, may_return_self, updates_moments
 from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
 _MOMENTS: Final = ("running_mean", "running_var")
 # Operators whose results depend on object identity
-IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")
+IDENTITY: Final = names_with("reads_identity")
 # Nodes without a schema that never write to their inputs
 ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.builtin_ops.properties import names_with
 from ts.bytecode.code_builder import CodeBuilder
 from ts.bytecode.instruction import Label
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
@@ -108,7 +109,7 @@ class BranchLowering(CodeBuilder):
 
     def comparison(self, node: Node) -> str | None:
         """Return the opcode of comparison `node` if there are conditional jumps for it, else None."""
-        if node.kind() not in _COMPARISONS:
+        if node.kind() not in names_with("comparison"):
             return None
         operator = operator_of(node)
         row = BY_OPERATOR.get(operator.key)
@@ -282,8 +283,3 @@ class BranchLowering(CodeBuilder):
             else:
                 self.branch(condition, end, False)
                 self.emit("LOOP", loop_head)
-
-
-_COMPARISONS = frozenset(
-    f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge", "__is__", "__isnot__")
-)

@@ -21,11 +21,12 @@ import ts
 from ts.analysis.mutation import written_inputs
 from ts.errors import FrontendError
 from ts.ir.graph import Graph, Node, Value
+from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import constant_value
 from ts.runtime.module import ScriptModule
 
 # number of spatial dimensions by convolution operator
-_CONVOLUTIONS: Final = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}
+_SPATIAL_DIMS: Final = field_by_name("spatial_dims")
 _GROUPS_ARGUMENT_INDEX: Final = 6  # index of the argument `groups` in the schema of a convolution
 
 
@@ -59,11 +60,11 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
             weight, origin = _weight(module, node.input(1))
             if weight is not None:
                 yield f"{_dtype(weight)}, last dimension {weight.size(-1)}, from linear {origin}"
-        elif node.kind() in _CONVOLUTIONS and node.input(0) is value:
+        elif _SPATIAL_DIMS[node.kind()] and node.input(0) is value:
             weight, origin = _weight(module, node.input(1))
             groups = constant_value(node.input(_GROUPS_ARGUMENT_INDEX))
             if weight is not None and isinstance(groups, int):
-                dim = -1 - _CONVOLUTIONS[node.kind()]
+                dim = -1 - _SPATIAL_DIMS[node.kind()]
                 yield f"{_dtype(weight)}, dimension {dim} is {weight.size(1) * groups}, from {name} {origin}"
         elif name == "embedding" and node.input(1) is value:
             weight, origin = _weight(module, node.input(0))

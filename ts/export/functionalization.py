@@ -33,18 +33,7 @@ from ts.fx.node import Node
 from ts.ops import registry
 from ts.ops.namespace import overload_named
 
-_RESHAPING = frozenset(
-    f"aten::{name}_"
-    for name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided")
-)
-
-
-# Operators that always copy, but whose decompositions may return a view of an argument. The tracer treats the
-# view as a separate storage, because later writes to the argument must not change the result.
-_COPYING = frozenset(
-    f"aten::{name}"
-    for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
-)
+_ALWAYS_COPIES = registry.field_by_name("always_copies")
 
 
 @dataclass
@@ -220,14 +209,16 @@ class FunctionalizingTracer(ExportTracer):
     def _run(self, op: Any, values: list[Any]) -> Any:
         if (level := self.open_batches.level_of(op, values)) is not None:
             return self.open_batches.run(level, op, values)
-        if op.name in _RESHAPING:
+        if op.record is not None and op.record.is_inplace_view:
             return self._reshaped(op, values)
         written = [i for i, p in enumerate(op.signature.parameters) if p.written]
         if written and not (len(written) == 1 and op.key in self._decompositions):
             return self._run_mutating_operator(op, values, written)
         decomposition_output = self.by_decomposition(op, values)
         if decomposition_output is not NotImplemented:
-            if op.name in _COPYING and decomposition_output is not values[0]:
+            # If the decomposition returns a view, treat the view as a separate storage, because later writes
+            # to the argument must not change the result.
+            if _ALWAYS_COPIES[op.name] and decomposition_output is not values[0]:
                 self._aliases[id(decomposition_output)] = (
                     decomposition_output,
                     TensorAlias(StorageState(decomposition_output)),

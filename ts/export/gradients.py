@@ -25,13 +25,14 @@ from ts.export import torchscript_capture
 from ts.export.fake import device_of, tensors_in
 from ts.ops.derivatives import formulas
 from ts.ops.derivatives.formula_registry import Derivative, derivative_of
+from ts.ops.registry import field_by_name
 from ts.ops.vmap_rules.rules import draws
 
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
     from ts.fx.node import Node
 
-_CONJUGATES: Final = frozenset(("aten::conj", "aten::_conj", "aten::resolve_conj"))
+_CONJUGATES: Final = field_by_name("conjugates")
 
 _WRITES: Final = (
     "{} writes in place to a tensor of a gradient computation inside of an exported program: use the "
@@ -105,7 +106,7 @@ class ExportTape:
         if not self._in_backward:
             return None
         x = values[0] if values else None
-        if op.name in _CONJUGATES:
+        if _CONJUGATES[op.name]:
             return None if isinstance(x, Tensor) and x.dtype.is_complex else x
         is_number = isinstance(x, int | float) and op.signature.parameters[0].kind == "Tensor"
         if is_number and not any(True for _ in tensors_in(values)):

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import ts
 from ts import dtypes
+from ts._core.builtin_ops.properties import SYMBOLIC_SIZES, names_with
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.map import EMPTY_DIMENSION_ERROR, UNEQUAL_DIMENSIONS_ERROR
@@ -45,11 +46,6 @@ from ts.ir.types import (
 from ts.ops.namespace import OpOverload, overload_named
 from ts.ops.node_schema import find_operator
 
-_SIZES: Final = {
-    "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
-    "aten::sym_numel": "aten::numel",
-}  # fmt: skip
-
 # (Python types of an input's example value, script type of the input)
 _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
@@ -58,7 +54,6 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
-_OVERFLOWING_OPERATORS: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 # Type of the error that compiled programs raise for integers above 64 bits; Python code has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
 # 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
@@ -141,7 +136,7 @@ class _Lowering:
     def _call(self, node: Node) -> Any:
         target = node.target
         if isinstance(target, OpOverload):
-            size = _SIZES.get(target.name())
+            size = SYMBOLIC_SIZES.get(target.name())
             if size is not None:
                 return self.graph.insert(size, [self._value(x, None) for x in node.args])
             return self._operator(target, node)
@@ -165,7 +160,7 @@ class _Lowering:
         operands = [self._value(x, None) for x in node.args]
         value = node.meta.get("val")
         if (
-            kind in _OVERFLOWING_OPERATORS
+            kind in names_with("may_overflow")
             and all(x.type() in (INT, NUMBER) for x in operands)
             and _may_be_long(value)
         ):

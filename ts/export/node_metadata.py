@@ -24,13 +24,11 @@ from ts.fx.graph import Graph
 from ts.fx.node import Node
 from ts.fx.passes.shape_prop import _extract_tensor_metadata
 from ts.ops.namespace import OpOverload
+from ts.ops.registry import field_by_name
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SequenceKey
 
-# Operators that `export` inserts and that the program does not call.
-_INSERTED_OPERATORS: Final = frozenset(
-    ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
-)
+_INSERTED_BY_EXPORT: Final = field_by_name("inserted_by_export")
 _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
@@ -72,7 +70,7 @@ class FunctionCounter:
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
             return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")
-        if target.operator.name in _INSERTED_OPERATORS:
+        if _INSERTED_BY_EXPORT[target.operator.name]:
             return f"{target.__name__}_0", f"OpOverload.{target.__name__}"
         if self.current is not None:
             return self.current

@@ -31,7 +31,7 @@ def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
     """Return an operator's arguments with the defaults of `device` and `pin_memory` that PyTorch passes."""
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}
-    if op.name in _WITHOUT_FACTORY_OPTIONS or "pin_memory" not in names or "device" not in names:
+    if "pin_memory" not in names or "device" not in names or op.record.family == "to":
         return values
     arguments = list(values)
     of_tensor = any(p.kind == "Tensor" for p in parameters)
@@ -40,6 +40,3 @@ def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
     if arguments[names["pin_memory"]] is None:
         arguments[names["pin_memory"]] = False
     return arguments
-
-
-_WITHOUT_FACTORY_OPTIONS = frozenset(("aten::_to_copy", "aten::to"))

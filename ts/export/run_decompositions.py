@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ts
+from ts._core.builtin_ops.properties import SYMBOLIC_SIZES
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator
@@ -46,7 +47,6 @@ from ts.ops.namespace import OpOverload, overload_named
 if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
-_SIZES = frozenset(("aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel"))
 _ASSERT_SCALAR = overload_named("aten::_assert_scalar", "")
 _WRITTEN = {
     InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
@@ -285,7 +285,9 @@ class _Run:
                 target, (self.symbol_nodes[node.args[0]], *args[1:]), None, dict(kwargs), name
             )
             return None
-        if isinstance(value, SymNumber) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
+        if isinstance(value, SymNumber) and (
+            not isinstance(target, OpOverload) or target.name() in SYMBOLIC_SIZES
+        ):
             output = self._replay_symbol(target, args, value)
             if not self.recorder.open_batches.has(args):
                 self.symbol_nodes[node] = self.recorder.number_nodes[id(value)][1]

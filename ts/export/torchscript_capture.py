@@ -23,6 +23,7 @@ from ts.export.input_guards import Line
 from ts.export.size_operations import SCRIPT_OPERATORS
 from ts.ir.types import FunctionType
 from ts.ops.namespace import overload_named
+from ts.ops.registry import field_by_name
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Block, Node, Value
 
 _SYMBOL_FUNCTIONS: Final = {name: function for function, name in SCRIPT_OPERATORS.items()}
-_ELEMENTS: Final = frozenset((
-    "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
-    "aten::ScalarImplicit",
-))  # fmt: skip
+_READS_NUMBER: Final = field_by_name("reads_number")
 # Name of an operator on lists, of which some also accept dictionaries and strings -> Python function.
 _LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
@@ -199,7 +197,7 @@ class _Run:
                 return [recorder.size(inputs[0], 0)]
             if kind == "aten::numel":
                 return [recorder.numel(inputs[0])]
-            if kind in _ELEMENTS:
+            if _READS_NUMBER[kind]:
                 return [recorder.element(inputs[0])]
         list_function = _LIST_FUNCTIONS.get(kind)
         if list_function is not None and isinstance(inputs[0], list | dict | str):

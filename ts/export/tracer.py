@@ -83,8 +83,12 @@ class ExportTracer(FxGraphBuilder):
             op, values, _ = operators.resolve(args, kwargs or {})
         if ts.is_grad_enabled():
             self._check_written(op, values)
-        if op.key in _MOMENTS and len(args) + len(kwargs or {}) == 1:
-            op, values = registry.operator(f"{op.name}.correction"), [values[0], None, None, False]
+        if (
+            not op.overload
+            and len(args) + len(kwargs or {}) == 1
+            and (moment := registry.find(f"{op.name}.correction")) is not None
+        ):
+            op, values = moment.operator, [values[0], None, None, False]
         elif len(operators.operators()) > 1:
             op = self.of_tensors(op)
         if not isinstance(operators, OpOverload) and operators.operators():
@@ -153,7 +157,7 @@ class ExportTracer(FxGraphBuilder):
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """Record an operator and return its result."""
-        if op.name in _CONSTRAINTS and isinstance(values[0], SymInt):
+        if _CONSTRAINS_SIZE[op.name] and isinstance(values[0], SymInt):
             return self._constrained(op, values)
         if (truth := BOOL_OPERATORS.get(op.name)) is not None:
             return truth(*values)
@@ -570,20 +574,14 @@ def _dtype_of(numbers: list[Any]) -> Any:
     return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
 
 
-_MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
-# Operators whose number arguments determine the size of the result.
-_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))
-
-
+_SIZES_FROM_NUMBERS = registry.field_by_name("sizes_from_numbers")
+_CONSTRAINS_SIZE = registry.field_by_name("constrains_size")
 _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
-
-
-_CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_range_for_size"))
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
     """Return True if `x` is a symbolic number that determines only elements, not the shape, of the result."""
-    return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
+    return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and not _SIZES_FROM_NUMBERS[op.name]
 
 
 def _with_example_sizes(target: Any, values: list[Any]) -> list[Any]:

@@ -50,6 +50,7 @@ def _softplus(xp: Any, x: Array) -> Array:
     dtype_errors={"c": _NO_CLAMP},
     **COPIED,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":
@@ -65,6 +66,7 @@ def _relu(xp: Any, self: Array) -> Array:
     cuda="min(max(a, 0), 6)",
     where="f",
     dtype_errors={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
+    graph_autodiff=True,
 )
 def _relu6(xp: Any, self: Array) -> Array:
     return common.cast(xp, xp.clip(self, 0, 6), self.dtype)
@@ -79,6 +81,7 @@ def _relu6(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
     if self.dtype == common.BOOL:
@@ -101,6 +104,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     cuda="a > 0 ? a : a * b",
     dtype_errors={"c": "leaky_relu_cpu"},
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
@@ -200,6 +204,7 @@ def _selu(xp: Any, self: Array) -> Array:
     out_dtype_error=FOUND_DTYPE_ERROR,
     since=10,
     since_variants="o",
+    graph_autodiff=True,
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     """Return x times the normal distribution function, exact or by the tanh approximation.
@@ -227,6 +232,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     out="out",
     where="f",
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
@@ -259,6 +265,7 @@ def _mish(xp: Any, self: Array) -> Array:
     cuda="a * min(max(a + 3, 0), 6) / 6",
     dtype_errors={"c": "hardswish_cpu"},
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _hardswish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "hardswish", self)
@@ -275,6 +282,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     cuda="min(max(a + 3, 0), 6) / 6",
     dtype_errors={"c": "hardsigmoid_cpu"},
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
     return common.cast(xp, xp.clip(_wide(xp, "hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
@@ -318,6 +326,7 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     dtype_errors={"c": "softplus_cpu"},
     out_dtype_error=FOUND_DTYPE_ERROR,
     autocast={"cuda": "float32"},
+    graph_autodiff=True,
 )
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
     x = _wide(xp, "softplus", self)
@@ -344,6 +353,7 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     dtype_errors={"bic": "hardshrink_cpu"},
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     return xp.where((self >= -lambd) & (self <= lambd), xp.zeros((), self.dtype), self)
@@ -359,6 +369,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     dtype_errors={"c": "threshold_cpu"},
     # a tensor with overlapping elements is accepted: a second application does not change an element
     overlap=2,
+    graph_autodiff=True,
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:
@@ -420,6 +431,8 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     out="int_out",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     epilogue=True,
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 @op(
     "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -455,6 +468,8 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     out="int_out",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     epilogue=True,
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 @op(
     "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",

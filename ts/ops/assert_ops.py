@@ -68,6 +68,7 @@ def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Ar
     where="f",
     whole=True,
     side_effect=True,
+    inserted_by_export=True,
 )
 def _assert_tensor_metadata(
     a: Tensor,
@@ -104,6 +105,7 @@ def _constrain(size: Any, min_size: int | None, max_size: int | None) -> None:
     "aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
     where="f",
     side_effect=True,
+    constrains_size=True,
 )
 def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
     _constrain(size, min, max)
@@ -113,6 +115,7 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
     "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
     where="f",
     side_effect=True,
+    constrains_size=True,
 )
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
     """Constrain a dynamic size to [`min`, `max`], with default `min` 0.

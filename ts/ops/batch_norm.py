@@ -92,6 +92,7 @@ def batch_norm_kernel(
     channels=True,
     layout="channels",
     updates="training",
+    graph_autodiff=True,
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     if not input.size:  # an empty batch has no moments, so the running moments stay unchanged

@@ -562,6 +562,7 @@ for _n in (1, 2, 3):
             shape=_shape_of(_kernel),
             autocast="lower",
             trace_function=f"ts.tracing.convolutions:{_trace_function}",
+            spatial_dims=_n * _plain,
         )
         add(_record)
 

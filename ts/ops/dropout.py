@@ -90,6 +90,8 @@ def _forms(name: str, **options: bool) -> Callable[..., Array]:
         family="dropout",
         layout="like_first",
         gives_self=True,
+        copies_sizes=True,
+        graph_autodiff=name == "dropout",
         **_FIELDS,
     )(kernel)
     op(
@@ -114,6 +116,7 @@ _forms("feature_alpha_dropout", channels=True, alpha=True)
     layout=("like_first", "like_first"),
     **_FIELDS,
     **COPIED,
+    graph_autodiff=True,
 )
 def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
     mask = empty_like(xp, input, common.BOOL)

@@ -15,7 +15,10 @@ from ts.ops.registry import op, shared_fields
 Array = common.Array
 
 
-@op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m")
+@op(
+    "aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m",
+    copies_sizes=True, graph_autodiff=True,
+)  # fmt: skip
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
     converted = common.cast(xp, self, other.dtype)
     return (

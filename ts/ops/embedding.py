@@ -39,6 +39,8 @@ def _check_indices(operator: str, ordinal: int, **indices: Array) -> None:
     work=cost_model.of(cost_model.looked_up, 0.1),
     out="out",
     **COPIED,
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _embedding(
     xp: Any,

@@ -308,6 +308,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     out_resized=COUNTED,
     where="f",
     order="- start start_step start_out",
+    sizes_from_numbers=True,
 )
 def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     return arange_kernel(xp, 0, end, 1, dtype)
@@ -317,6 +318,7 @@ def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     "aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
+    sizes_from_numbers=True,
 )
 def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     return arange_kernel(xp, start, end, 1, dtype)
@@ -328,6 +330,7 @@ def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: A
     out="start_out",
     out_resized=COUNTED,
     where="f",
+    sizes_from_numbers=True,
 )
 def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
     return arange_kernel(xp, start, end, step, dtype)
@@ -339,6 +342,7 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
     out="out",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
     warn(
@@ -362,6 +366,7 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
     out="out_",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 def _range_by_ones(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     return _range(xp, start, end, 1, dtype)
@@ -422,6 +427,7 @@ def _line(
     out_resized=BY_COUNT,
     where="f",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, "
@@ -429,6 +435,7 @@ def _line(
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, "
@@ -436,6 +443,7 @@ def _line(
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
@@ -444,6 +452,7 @@ def _line(
     out_resized=BY_COUNT,
     where="f",
     since=8,
+    sizes_from_numbers=True,
 )
 def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = None, *_: Any) -> Array:
     line, target = _line(xp, start, end, steps, dtype)
@@ -457,6 +466,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     out_resized=BY_COUNT,
     where="f",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType?"
@@ -464,6 +474,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType?"
@@ -471,6 +482,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
     where="f",
+    sizes_from_numbers=True,
 )
 @op(
     "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
@@ -479,6 +491,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     out_resized=BY_COUNT,
     where="f",
     since=9,
+    sizes_from_numbers=True,
 )
 def _logspace(
     xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any

@@ -546,6 +546,7 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     out="Scalar_out",
     order="Scalar Scalar_out",
     **COPIED,
+    element_role="fill",
 )
 @op(
     "aten::fill.Tensor(Tensor self, Tensor value) -> Tensor",
@@ -553,6 +554,7 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     overlap=2,
     out="Tensor_out",
     **COPIED,
+    element_role="fill",
 )
 @shared_fields(layout="like_first", filled_like="aten::full_like")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
@@ -569,7 +571,7 @@ def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
 
-_COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
+_COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True, "element_role": "assignment"}
 
 
 @op(
@@ -579,6 +581,8 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
     whole=True,  # source and target may be on different devices
     loop="copy",
     wraps_numbers=True,
+    element_role="assignment",
+    traced_in_place=True,
 )
 @op("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", **_COPIES)
 @op("aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)", **_COPIES)

@@ -46,6 +46,8 @@ def _need(x: Array, ndim: int, message: str) -> None:
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.mm",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
@@ -62,6 +64,8 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.bmm",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
@@ -81,6 +85,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     dtype_errors={"b": "addmv_impl_cpu"},
     autocast={"cuda": "lower"},
     sparse="matmul.mv",
+    graph_autodiff=True,
 )
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
@@ -114,6 +119,7 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
     dtype_errors={"b": "dot"},
     out_dtype_error="result dtype {got} does not match input dtype {want}",
     autocast={"cuda": "widest"},
+    graph_autodiff=True,
 )
 def _dot(xp: Any, self: Array, tensor: Array) -> Array:
     _check_dot("dot", self, tensor)
@@ -165,7 +171,10 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     return xp.multiply(common.cast(xp, self, dtype)[:, None], common.cast(xp, vec2, dtype)[None, :])
 
 
-@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="matmul.matmul")
+@op(
+    "aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="matmul.matmul",
+    copies_sizes=True, graph_autodiff=True,
+)  # fmt: skip
 @op(
     "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
     out="out",
@@ -220,6 +229,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     autocast="lower",
     sparse="matmul.addmm",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
@@ -282,6 +293,8 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.linear,
     autocast="lower",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
     if weight.ndim > 2:
@@ -388,11 +401,9 @@ def _tensordot(
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
 @shared_fields(
-    layout="contiguous",
-    dtype_errors={"b": "cross"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    layout="contiguous", dtype_errors={"b": "cross"}, out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.elements, 0.1),
-)
+)  # fmt: skip
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

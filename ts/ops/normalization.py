@@ -109,6 +109,8 @@ def _last_axes(
     cuda_rows="m = sum(a) / n; v = sum((a - m) * (a - m)) / n; "
     "plus(times((a - m) / sqrt(v + eps), weight), bias)",
     autocast={"cuda": "float32"},
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def layer_norm(
     xp: Any,
@@ -132,6 +134,7 @@ def layer_norm(
     layout=("contiguous", "contiguous", "contiguous"),
     autocast={"cuda": "float32"},
     **COPIED,
+    graph_autodiff=True,
 )
 def _native_layer_norm(
     xp: Any,

@@ -163,10 +163,11 @@ OVERLOADS = {
 binary(
     "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",), wraps_numbers=True,
     order="Tensor Scalar out Scalar_out left_t right_", sparse="elementwise.multiply",
+    element_role="arithmetic", graph_autodiff=True,
 )  # fmt: skip
 binary(
     "div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"),
-    wraps_numbers=True, since=4, sparse="elementwise.divide",
+    wraps_numbers=True, since=4, sparse="elementwise.divide", element_role="arithmetic", graph_autodiff=True,
 )  # fmt: skip
 binary(
     "floor_divide", SAME, numpy_arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
@@ -181,6 +182,7 @@ binary(
     overloads="compare",
     unsupported="bc",
     ufunc="rest",
+    graph_autodiff="Scalar",
 )
 binary(
     "fmod",
@@ -190,6 +192,7 @@ binary(
     overloads="compare",
     unsupported="bc",
     ufunc="rest_as_in_c",
+    graph_autodiff="Scalar",
 )
 binary(
     "atan2",
@@ -204,11 +207,11 @@ binary("copysign", FLOAT, "copysign", "copysign(a, b)", unsupported="c", overloa
 # Only for 32-bit and 64-bit floats; the adjacent 16-bit float would need another computation
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", unsupported="bic", types="fd")
 binary("hypot", SAME, "hypot", "hypot(a, b)", unsupported="bic")
-for _name, _cuda in (
-    ("maximum", "a > b || isnan(a) ? a : b"),
-    ("minimum", "a < b || isnan(a) ? a : b"),
-    ("fmax", "fmax(a, b)"),
-    ("fmin", "fmin(a, b)"),
+for _name, _cuda, _role in (
+    ("maximum", "a > b || isnan(a) ? a : b", "maximum"),
+    ("minimum", "a < b || isnan(a) ? a : b", "minimum"),
+    ("fmax", "fmax(a, b)", ""),
+    ("fmin", "fmin(a, b)", ""),
 ):
     binary(
         _name,
@@ -217,6 +220,7 @@ for _name, _cuda in (
         _cuda,
         unsupported={"c": f"{_name} not implemented for complex tensors."},
         forms="o",
+        element_role=_role,
     )
 binary(
     "logaddexp",
@@ -244,17 +248,18 @@ _EQUALITY = (
     "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float float_int "
     "float_complex complex_float - str float_list Tensor_list"
 )
-for _name, _ufunc, _cuda, _aliases, _unsupported, _order in (
-    ("eq", "equal", "a == b", (), "", _EQUALITY),
-    ("ne", "not_equal", "a != b", ("not_equal",), "", _EQUALITY),
-    ("lt", "less", "a < b", ("less",), "c", ""),
-    ("le", "less_equal", "a <= b", ("less_equal",), "c", ""),
-    ("gt", "greater", "a > b", ("greater",), "c", ""),
-    ("ge", "greater_equal", "a >= b", ("greater_equal",), "c", ""),
+for _name, _ufunc, _cuda, _aliases, _unsupported, _order, _complement in (
+    ("eq", "equal", "a == b", (), "", _EQUALITY, "ne"),
+    ("ne", "not_equal", "a != b", ("not_equal",), "", _EQUALITY, "eq"),
+    ("lt", "less", "a < b", ("less",), "c", "", "ge"),
+    ("le", "less_equal", "a <= b", ("less_equal",), "c", "", "gt"),
+    ("gt", "greater", "a > b", ("greater",), "c", "", "le"),
+    ("ge", "greater_equal", "a >= b", ("greater_equal",), "c", "", "lt"),
 ):
     binary(
         _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases, unsupported=_unsupported,
-        numbers_first=True, order=_order,
+        numbers_first=True, order=_order, element_role="comparison", complement=f"aten::{_complement}",
+        graph_autodiff="Scalar" if _name == "gt" else False,
     )  # fmt: skip
 
 binary("logical_and", BOOLEAN, numpy_arithmetic.logical("logical_and"), "a && b", ufunc="logical_and")
@@ -341,6 +346,8 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     order="Tensor Scalar out Scalar_out t str",
     wraps_numbers=True,
     sparse="elementwise.add",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -352,6 +359,8 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     wraps_numbers=True,
     **COPIED,
     sparse="elementwise.add",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @shared_fields(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -393,6 +402,8 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     cuda="a - b",
     wraps_numbers=True,
     sparse="elementwise.subtract",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -404,6 +415,8 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     wraps_numbers=True,
     **COPIED,
     sparse="elementwise.subtract",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -413,6 +426,7 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     same_as="aten::sub",
     wraps_numbers=True,
     sparse="elementwise.subtract",
+    element_role="arithmetic",
 )
 @op(
     "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -420,6 +434,7 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     same_as="aten::sub",
     wraps_numbers=True,
     sparse="elementwise.subtract",
+    element_role="arithmetic",
 )
 @shared_fields(layout="like_all")
 def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -433,6 +448,8 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     cuda="b - a",
     **COPIED,
     sparse="elementwise.reverse_subtract",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -442,6 +459,8 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     cuda="b - a",
     **COPIED,
     sparse="elementwise.reverse_subtract",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, other, self, alpha)
@@ -457,6 +476,8 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     wraps_numbers=True,
     since=4,
     sparse="elementwise.divide",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -467,6 +488,8 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     since_variants="i",
     **COPIED,
     sparse="elementwise.divide",
+    element_role="arithmetic",
+    graph_autodiff=True,
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -477,6 +500,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     same_as="aten::div",
     wraps_numbers=True,
     sparse="elementwise.divide",
+    element_role="arithmetic",
 )
 @op(
     "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -485,6 +509,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     same_as="aten::div",
     wraps_numbers=True,
     sparse="elementwise.divide",
+    element_role="arithmetic",
 )
 def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Array:
     return _divide(xp, self, other, rounding_mode)
@@ -508,6 +533,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     order="Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out",
     inplace_order="Scalar",
     autocast={"cuda": "float32"},
+    graph_autodiff=True,
 )
 @op(
     "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -518,6 +544,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     cuda="pow(a, b)",
     autocast={"cuda": "float32"},
     sparse="elementwise.power",
+    graph_autodiff=True,
 )
 @op(
     "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -526,6 +553,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     cuda="pow(a, b)",
     layout="contiguous",
     autocast={"cuda": "float32"},
+    graph_autodiff=True,
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)

@@ -409,6 +409,7 @@ for _n in (1, 2, 3):
         None,
         layout="contiguous" if _n == 1 else "channels",
         autocast=_casts,
+        graph_autodiff=_n == 2,
     )
     _enter(
         f"max_pool{_n}d_with_indices{_max}",
@@ -419,6 +420,7 @@ for _n in (1, 2, 3):
         _outs,
         layout=(_channels, _channels),
         out_dtype_error=EXPECTED_DTYPE_ERROR if _n < 3 else SCALAR,
+        graph_autodiff=_n == 2,
     )
     _enter(
         f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
@@ -428,6 +430,7 @@ for _n in (1, 2, 3):
         layout="contiguous" if _n == 3 else _channels,
         dtype_errors={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
         autocast=_casts,
+        graph_autodiff=_n == 2,
         **({"out_dtype_error": EXPECTED_DTYPE_ERROR} if _n > 1 else COPIED),
     )
     _enter(
@@ -438,6 +441,7 @@ for _n in (1, 2, 3):
         layout="contiguous" if _n == 3 else _channels,
         autocast=_casts,
         **({} if _n == 3 else {"out_dtype_error": _ADAPTED} if _n == 2 else COPIED),
+        graph_autodiff=True,
     )
     if _n > 1:
         _enter(

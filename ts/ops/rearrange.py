@@ -62,6 +62,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     out="out",
     out_cast_error=_CAT_CAST_ERROR,
     sparse="view_ops.cat",
+    graph_autodiff=True,
 )
 @op(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
@@ -130,6 +131,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     out_cast_error=_CAT_CAST_ERROR,
     autocast={"cpu": "widest"},
     sparse="view_ops.stack",
+    graph_autodiff=True,
 )
 def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
@@ -585,8 +587,8 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 
-@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", **COPIED)
-@op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
+@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", **COPIED, always_copies=True)
+@op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f", always_copies=True)
 @shared_fields(layout="channels")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     if self.ndim <= 2:
@@ -606,7 +608,10 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).copy().reshape(self.shape)
 
 
-@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels", **COPIED)
+@op(
+    "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels", **COPIED,
+    always_copies=True,
+)  # fmt: skip
 def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if self.ndim < 3:
@@ -634,6 +639,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     out="out",
     layout="channels",
     **COPIED,
+    always_copies=True,
 )
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     r = downscale_factor

@@ -49,6 +49,7 @@ def sum_kernel(
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
     sparse="reductions.sum_dims",
+    copies_sizes=True,
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
@@ -62,6 +63,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     autocast={"cuda": "float32"},
     **COPIED,
     sparse="reductions.sum_all",
+    copies_sizes=True,
 )
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
@@ -135,6 +137,8 @@ def mean_kernel(
     order="- dim out",
     epilogue=True,
     cuda_rows="sum(a) / n",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, None, False, dtype)
@@ -146,6 +150,8 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     layout="contiguous",
     epilogue=True,
     cuda_rows="sum(a) / n",
+    copies_sizes=True,
+    graph_autodiff=True,
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, dim, keepdim, dtype)
@@ -218,6 +224,7 @@ def _moments(
     order="- dim correction correction_out",
     epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
+    graph_autodiff=True,
 )
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("std", xp, self, None, int(unbiased), False)[0]
@@ -229,6 +236,7 @@ def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     layout="contiguous",
     epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
+    graph_autodiff=True,
 )
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
@@ -241,6 +249,7 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     layout="contiguous",
     epilogue=True,
     cuda_rows=_squares_of_rows("sqrt"),
+    graph_autodiff=True,
 )
 def _std_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -254,6 +263,7 @@ def _std_correction(
     order="- dim correction correction_out",
     epilogue=True,
     cuda_rows=_squares_of_rows(""),
+    graph_autodiff=True,
 )
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("var", xp, self, None, int(unbiased), False)[0]
@@ -265,6 +275,7 @@ def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     layout="contiguous",
     epilogue=True,
     cuda_rows=_squares_of_rows(""),
+    graph_autodiff=True,
 )
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
@@ -277,6 +288,7 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     layout="contiguous",
     epilogue=True,
     cuda_rows=_squares_of_rows(""),
+    graph_autodiff=True,
 )
 def _var_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -414,6 +426,7 @@ _OTHER_OUT = (
     out_dtype_error=_OTHER_OUT,
     epilogue=True,
     cuda_rows="largest(a)",
+    copies_sizes=True,
 )
 def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amax", self, dim, keepdim)
@@ -426,6 +439,7 @@ def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     out_dtype_error=_OTHER_OUT,
     epilogue=True,
     cuda_rows="smallest(a)",
+    copies_sizes=True,
 )
 def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amin", self, dim, keepdim)
@@ -464,6 +478,7 @@ def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = F
     out="out",
     dtype_errors={"c": "argmax(): does not support complex input"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
+    copies_sizes=True,
 )
 def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmax", self, dim, keepdim)
@@ -474,6 +489,7 @@ def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False)
     out="out",
     dtype_errors={"c": "argmin(): does not support complex input"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
+    copies_sizes=True,
 )
 def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmin", self, dim, keepdim)
@@ -492,6 +508,8 @@ def _extreme_with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool
     "aten::max.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     layout="like_all",
+    element_role="maximum",
+    graph_autodiff=True,
 )
 def _max_other(xp: Any, self: Array, other: Array) -> Array:
     return _elementwise_extreme(xp, "maximum", self, other)
@@ -511,6 +529,7 @@ def _elementwise_extreme(xp: Any, name: str, self: Array, other: Array) -> Array
     out_cast_error=_OUT_CAST_ERROR,
     epilogue=True,
     cuda_rows="largest(a)",
+    element_role="maximum",
 )
 def _max(xp: Any, self: Array) -> Array:
     return extreme(xp, "max", self, None, False)
@@ -522,6 +541,7 @@ def _max(xp: Any, self: Array) -> Array:
     out_names="max,max_values",
     dtype_errors={"c": "max(): does not support complex input"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
+    element_role="maximum",
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _extreme_with_index(xp, "max", self, dim, keepdim)
@@ -531,6 +551,8 @@ def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Arr
     "aten::min.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     layout="like_all",
+    element_role="minimum",
+    graph_autodiff=True,
 )
 def _min_other(xp: Any, self: Array, other: Array) -> Array:
     return _elementwise_extreme(xp, "minimum", self, other)
@@ -543,6 +565,7 @@ def _min_other(xp: Any, self: Array, other: Array) -> Array:
     out_cast_error=_OUT_CAST_ERROR,
     epilogue=True,
     cuda_rows="smallest(a)",
+    element_role="minimum",
 )
 def _min(xp: Any, self: Array) -> Array:
     return extreme(xp, "min", self, None, False)
@@ -554,6 +577,7 @@ def _min(xp: Any, self: Array) -> Array:
     out_names="min,min_indices",
     dtype_errors={"c": "min(): does not support complex input"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
+    element_role="minimum",
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _extreme_with_index(xp, "min", self, dim, keepdim)
@@ -575,6 +599,7 @@ def _any_or_all(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Ar
     work=_ANY_ALL_COST,
     out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
     sparse="reductions.any_nonzero",
+    copies_sizes=True,
 )
 def _any(xp: Any, self: Array) -> Array:
     return _any_or_all(xp, "any", self, None, False)
@@ -585,11 +610,13 @@ def _any(xp: Any, self: Array) -> Array:
     out="out",
     layout="contiguous",
     out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
+    copies_sizes=True,
 )
 @op(
     "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
     out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
+    copies_sizes=True,
 )
 @shared_fields(work=_ANY_ALL_COST)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
@@ -602,6 +629,7 @@ def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     order="- dim dims out dims_out",
     work=_ANY_ALL_COST,
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    copies_sizes=True,
 )
 def _all(xp: Any, self: Array) -> Array:
     return _any_or_all(xp, "all", self, None, False)
@@ -612,11 +640,13 @@ def _all(xp: Any, self: Array) -> Array:
     out="out",
     layout="contiguous",
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    copies_sizes=True,
 )
 @op(
     "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
+    copies_sizes=True,
 )
 @shared_fields(work=_ANY_ALL_COST)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
@@ -645,6 +675,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
         "logsumexp(): Expected floating point type for result tensor, but got: {got}"
     ),
     epilogue=True,
+    graph_autodiff=True,
 )
 @op(
     "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",

@@ -37,6 +37,7 @@ import numpy as np
 
 from ts import backends
 from ts._core.builtin_ops import registry as prims
+from ts._core.builtin_ops.properties import names_with
 from ts._core.dispatch import subclasses  # noqa: F401  connects subclasses of `Tensor`
 from ts._core.dispatch.operator import Operator, set_layouts, set_narrow, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
@@ -85,6 +86,8 @@ OVERLAP_RAISES_CODE = 3
 OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
 NAMESPACES = ("linalg", "special", "fft")
+
+_INPLACE_ROLES = {"arithmetic": "in-place", "fill": "assignment"}  # `element_role` of in-place variants
 
 
 class OperatorRecord:
@@ -170,6 +173,28 @@ class OperatorRecord:
     shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
+    # Facts that passes, export and transforms read (`field_by_name`)
+    # Operation on numbers that replaces the operator on elements (`passes.loop_versioning`): "arithmetic",
+    # "unary", "comparison", "minimum", "maximum", "in-place", "fill", "assignment", "store" (of a number in a
+    # tensor) or "conversion" (to a number)
+    element_role: str = ""
+    complement: str = ""  # for comparisons: name of the comparison with the opposite result
+    # Type of the Python number that it reads from a one-element tensor: "int", "float", "bool" or "any"
+    reads_number: str = ""
+    spatial_dims: int = 0  # for convolutions: number of spatial dimensions
+    copies_sizes: bool = False  # True if result sizes are copied from inputs, never computed from sizes
+    rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
+    view_if_possible: bool = False  # True if it returns a view or the argument, or a copy if necessary
+    always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
+    inserted_by_export: bool = False  # True if `export` inserts it and programs do not call it
+    traced_in_place: bool = False  # True if traces with `force_outplace` record the in-place operator, too
+    conjugates: bool = False  # True if it returns the conjugate, and a real argument itself
+    sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
+    constrains_size: bool = False  # True if it states the range of a symbolic size
+    # True if PyTorch's compiler creates a differentiable graph for a single call; or the overload for which
+    # it does.  False for aliases.
+    graph_autodiff: bool | str = False
+
     # Source code in the script language: argument -> derivative formula; expression of other operators
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
@@ -205,6 +230,11 @@ class OperatorRecord:
         return (self.base or self).family in ("unary", "pointwise", "ternary")
 
     @property
+    def has_graph_autodiff(self) -> bool:
+        """True if PyTorch's compiler creates a differentiable graph for a single call of this overload."""
+        return not self.same_as and self.graph_autodiff in (True, self.overload or "-")
+
+    @property
     def on_grids(self) -> bool:
         """True for a quantized operator, whose tensors have a quantization grid."""
         return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
@@ -226,6 +256,12 @@ class OperatorRecord:
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _has_same_parameters(r, self)), self)
+
+    @cached_property
+    def is_inplace_view(self) -> bool:
+        """True for the in-place variant of a view operator, such as `aten::t_`."""
+        first = signature(self.functional.schema_text).parameters[:1] if self.reshapes else ()
+        return any(parameter.alias and not parameter.written for parameter in first)
 
     @property
     def operator(self) -> Operator:
@@ -406,7 +442,8 @@ def inplace_of(
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
         order=order, same_as=record.same_as and record.same_as + "_",
         since=record.since * ("i" in record.since_variants),
-        wraps_numbers=record.wraps_numbers,
+        wraps_numbers=record.wraps_numbers, element_role=_INPLACE_ROLES.get(record.element_role, ""),
+        traced_in_place=bool(record.filled_like),
     )  # fmt: skip
 
 
@@ -499,6 +536,34 @@ def records(name: str | None = None) -> list[OperatorRecord]:
         return [r for group in _records.values() for r in group]
     _load_name(name)
     return sorted(_records.get(name, ()), key=_rank)
+
+
+class FieldByName(dict[str, Any]):
+    """Values of one record field by operator name, read from the records at the first access of a name.
+
+    The value is that of the first overload whose value is not the default; True for built-in operators that
+    have a property of this name; and the default for other names and for aliases, which passes replace.
+    """
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def __missing__(self, name: str) -> Any:
+        default = getattr(OperatorRecord, self.field)
+        values = (getattr(record, self.field) for record in records(name) if not record.same_as)
+        built_in = name in names_with(self.field) or default
+        value = next((value for value in values if value != default), built_in)
+        if not _loading:
+            self[name] = value
+        return value
+
+
+_fields: dict[str, FieldByName] = {}
+
+
+def field_by_name(field: str) -> FieldByName:
+    """Return the values of a record field by operator name: `field_by_name("element_role")["aten::add"]`."""
+    return _fields.setdefault(field, FieldByName(field))
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:

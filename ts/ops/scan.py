@@ -33,6 +33,7 @@ def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array
     layout="contiguous",
     computes_in_out=True,
     autocast={"cuda": "float32"},
+    copies_sizes=True,
 )
 def _cumsum(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumsum", self, dim, dtype)

@@ -64,7 +64,10 @@ _ITEM, _IMPLICIT = ITEM.after(partial(_check_only, to="Scalar")), ITEM.after(_ch
 _TRUTH = ITEM.after(_check_truth)
 
 
-@op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT.unless(new_whole_number))
+@op(
+    "aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT.unless(new_whole_number),
+    reads_number="int", element_role="conversion",
+)  # fmt: skip
 def _int_implicit(xp: Any, a: Array) -> int:
     value = _implicit_element(a)
     if a.dtype.kind not in "iu":
@@ -73,23 +76,35 @@ def _int_implicit(xp: Any, a: Array) -> int:
     return int(value)
 
 
-@op("aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT.unless(new_float))
+@op(
+    "aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT.unless(new_float),
+    reads_number="float", element_role="conversion",
+)  # fmt: skip
 def _float_implicit(xp: Any, a: Array) -> float:
     return float(_implicit_element(a))
 
 
-@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT.unless(new_number))
+@op(
+    "aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT.unless(new_number),
+    reads_number="any",
+)  # fmt: skip
 def _scalar_implicit(xp: Any, a: Array) -> Any:
     value = _implicit_element(a)
     return float(value) if isinstance(value, np.floating) else value
 
 
-@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM.unless(new_whole_number))
+@op(
+    "aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM.unless(new_whole_number),
+    reads_number="int", element_role="conversion",
+)  # fmt: skip
 def _int(xp: Any, a: Array) -> int:
     return int(_only_element(a, "Scalar"))
 
 
-@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM.unless(new_float))
+@op(
+    "aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM.unless(new_float),
+    reads_number="float", element_role="conversion",
+)  # fmt: skip
 def _float(xp: Any, a: Array) -> float:
     return float(_only_element(a, "Scalar"))
 
@@ -99,12 +114,18 @@ def _complex(xp: Any, a: Array) -> complex:
     return complex(_implicit_element(a))
 
 
-@op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool", shape=_TRUTH)
+@op(
+    "aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool", shape=_TRUTH, reads_number="bool",
+    element_role="conversion",
+)  # fmt: skip
 def _bool(xp: Any, a: Array) -> bool:
     return truth(a)
 
 
-@op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM.unless(new_number))
+@op(
+    "aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM.unless(new_number),
+    reads_number="any", element_role="conversion",
+)  # fmt: skip
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value
@@ -147,11 +168,11 @@ _TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires
 _AS_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None) -> Tensor"
 
 
-@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
-@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
-@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
-@op(f"aten::tensor.complex(complex t, {_TENSOR_OPTIONS}", where="")
-@op(f"aten::tensor(t[] data, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number", element_role="store")
+@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number", element_role="store")
+@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number", element_role="store")
+@op(f"aten::tensor.complex(complex t, {_TENSOR_OPTIONS}", where="", element_role="store")
+@op(f"aten::tensor(t[] data, {_TENSOR_OPTIONS}", where="", element_role="store")
 @op(f"aten::as_tensor.bool(bool t, {_AS_TENSOR_OPTIONS}", where="")
 @op(f"aten::as_tensor.float(float t, {_AS_TENSOR_OPTIONS}", where="")
 @op(f"aten::as_tensor.int(int t, {_AS_TENSOR_OPTIONS}", where="")

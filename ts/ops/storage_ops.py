@@ -65,6 +65,7 @@ def empty_with_strides(xp: Any, shape: Sequence[int], steps: Sequence[int], dtyp
     out="out",
     **COPIED,
     sparse="conversions.clone",
+    copies_sizes=True,
 )
 def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Array:
     """Return a copy with the strides of `self` or in `memory_format`."""
@@ -79,6 +80,8 @@ def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Arra
     "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
     where="m",
     sparse="view_ops.raise_contiguous_unsupported",
+    copies_sizes=True,
+    view_if_possible=True,
 )
 def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     if memory_format in (None, 0, 1) and self.flags.c_contiguous:

@@ -30,6 +30,7 @@ Array = common.Array
     layout="like_all",
     dtype_errors={"b": "addcmul_cpu_out"},
     autocast={"cuda": "widest"},
+    graph_autodiff=True,
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -60,6 +61,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     inplace=True,
     out="Scalar_out",
     cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
+    graph_autodiff=True,
 )
 @op(
     "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
@@ -67,6 +69,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     out="Tensor_out",
     cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 @shared_fields(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
@@ -101,6 +104,7 @@ NAMES = {
     out="self_out",
     cuda="a ? b : c",
     out_dtype_error="Expected out type to be {want} but got {got}",
+    graph_autodiff=True,
 )
 @op(
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
@@ -172,6 +176,7 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     out="out",
     cuda="min(max(a, b), c)",
     out_dtype_error=FOUND_DTYPE_ERROR,
+    graph_autodiff=True,
 )
 @op(
     "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
@@ -179,6 +184,7 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     out="Tensor_out",
     cuda="min(max(a, b), c)",
     dtype_errors={"b": "clamp_cpu"},
+    graph_autodiff=True,
 )
 @op(
     "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
@@ -244,6 +250,7 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     cuda="rint(a)",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 @op(
     "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",

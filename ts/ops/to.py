@@ -27,6 +27,7 @@ from ts.ops.storage_ops import clone_kernel
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
 _SCRIPT: dict[str, Any] = {"where": "", "whole": True}
+_TO: dict[str, Any] = {**_SCRIPT, "copies_sizes": True, "view_if_possible": True}
 
 
 def _dtype_of(code: int) -> dtypes.dtype:
@@ -89,19 +90,19 @@ def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
 add(out_of(OperatorRecord(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))
 
 
-@op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)
+@op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_TO)
 def _to_device(
     self: Tensor, device: Any, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
     return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
-@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_SCRIPT)
+@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_TO)
 def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None) -> Tensor:
     return moved(self, None, dtype, copy, memory_format)
 
 
-@op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", converts=True, **_SCRIPT)
+@op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", converts=True, **_TO)
 def _to_other(
     self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
@@ -111,7 +112,7 @@ def _to_other(
 @op(
     "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
     f"Device? device=None, bool? pin_memory=None, {_TO_END}",
-    **_SCRIPT,
+    **_TO,
 )
 def _to_options(
     self: Tensor,
@@ -126,17 +127,17 @@ def _to_options(
     return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
-@op(f"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
+@op(f"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, {_TO_END_PRIM}", **_TO)
 def _to_prim_device(self: Tensor, device: Any, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
     return moved(self, device, dtype, copy, None, non_blocking)
 
 
-@op(f"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
+@op(f"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, {_TO_END_PRIM}", **_TO)
 def _to_prim_dtype(self: Tensor, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
     return moved(self, None, dtype, copy)
 
 
-@op(f"aten::to.prim_other(Tensor(a) self, {_TO_END_PRIM}", **_SCRIPT)
+@op(f"aten::to.prim_other(Tensor(a) self, {_TO_END_PRIM}", **_TO)
 def _to_prim_other(self: Tensor, non_blocking: bool, copy: bool) -> Tensor:
     return moved(self, None, None, copy)
 
@@ -178,12 +179,12 @@ def _set_data(self: Tensor, new_data: Tensor) -> None:
     self.data = new_data
 
 
-@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", whole=True)
+@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", whole=True, copies_sizes=True)
 def _detach(self: Tensor) -> Tensor:
     return detached(self)
 
 
-@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True)
+@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True, traced_as="aten::detach")
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
         raise RuntimeError(CANNOT_DETACH_VIEW)

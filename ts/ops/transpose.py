@@ -15,7 +15,10 @@ from ts.ops.registry import op
 Array = common.Array
 
 
-@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute", sparse="view_ops.permute")
+@op(
+    "aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute", sparse="view_ops.permute",
+    copies_sizes=True,
+)  # fmt: skip
 def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise RuntimeError(
@@ -35,6 +38,7 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     loop="transpose",
     view_input=True,
     sparse="view_ops.transpose",
+    copies_sizes=True,
 )
 @op(
     "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
@@ -53,7 +57,10 @@ def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", view_input=True, sparse="view_ops.t")
+@op(
+    "aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", view_input=True, sparse="view_ops.t",
+    copies_sizes=True,
+)  # fmt: skip
 def _t(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")

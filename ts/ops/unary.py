@@ -218,13 +218,15 @@ unary(
     aliases=("absolute",),
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    element_role="unary",
+    graph_autodiff=True,
 )
 add(
     OperatorRecord(  # called for `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
         promotion=REAL,
         ufunc="absolute", types=types_except("b"), cuda="abs(a)", where="",
-        order="int float complex Scalar",
+        order="int float complex Scalar", element_role="unary",
     )
 )  # fmt: skip
 unary(
@@ -236,6 +238,8 @@ unary(
     aliases=("negative",),
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_stored_values",
+    element_role="unary",
+    graph_autodiff=True,
 )
 unary("sgn", SAME, _sgn, out_dtype_error=FOUND_DTYPE_ERROR, ufunc="signs", sparse="elementwise.on_values")
 unary(
@@ -248,9 +252,18 @@ unary(
     ufunc="signs",
     sparse="elementwise.on_values",
 )
-unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal", autocast=_ON_CUDA)
-unary("sqrt", FLOAT, "sqrt", "sqrt(a)", sparse="elementwise.on_values")
-unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root", autocast=_ON_CUDA)
+unary(
+    "reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal", autocast=_ON_CUDA,
+    element_role="unary", graph_autodiff=True,
+)  # fmt: skip
+unary(
+    "sqrt", FLOAT, "sqrt", "sqrt(a)", sparse="elementwise.on_values", element_role="unary",
+    graph_autodiff=True,
+)  # fmt: skip
+unary(
+    "rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root", autocast=_ON_CUDA,
+    graph_autodiff=True,
+)  # fmt: skip
 unary(
     "conj_physical",
     SAME,
@@ -281,6 +294,7 @@ unary(
     ufunc="ceil",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 unary(
     "floor",
@@ -291,6 +305,7 @@ unary(
     ufunc="floor",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 unary(
     "trunc",
@@ -302,6 +317,7 @@ unary(
     ufunc="trunc",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 unary(
     "frac",
@@ -311,10 +327,11 @@ unary(
     unsupported="bic",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 
 # transcendental functions
-unary("exp", FLOAT, "exp", "exp(a)", autocast=_ON_CUDA)
+unary("exp", FLOAT, "exp", "exp(a)", autocast=_ON_CUDA, graph_autodiff=True)
 unary("exp2", FLOAT, "exp2", "exp2(a)", aliases=("special_exp2",))
 unary(
     "expm1",
@@ -324,10 +341,11 @@ unary(
     aliases=("special_expm1",),
     autocast=_ON_CUDA,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
-unary("log", FLOAT, "log", "log(a)", autocast=_ON_CUDA)
-unary("log2", FLOAT, "log2", "log2(a)", autocast=_ON_CUDA)
-unary("log10", FLOAT, "log10", "log10(a)", autocast=_ON_CUDA)
+unary("log", FLOAT, "log", "log(a)", autocast=_ON_CUDA, graph_autodiff=True)
+unary("log2", FLOAT, "log2", "log2(a)", autocast=_ON_CUDA, graph_autodiff=True)
+unary("log10", FLOAT, "log10", "log10(a)", autocast=_ON_CUDA, graph_autodiff=True)
 unary(
     "log1p",
     FLOAT,
@@ -336,23 +354,33 @@ unary(
     aliases=("special_log1p",),
     autocast=_ON_CUDA,
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
-unary("sin", FLOAT, "sin", "sin(a)", sparse="elementwise.on_values")
-unary("cos", FLOAT, "cos", "cos(a)")
-unary("tan", FLOAT, "tan", "tan(a)", autocast=_ON_CUDA, sparse="elementwise.on_values")
+unary("sin", FLOAT, "sin", "sin(a)", sparse="elementwise.on_values", graph_autodiff=True)
+unary("cos", FLOAT, "cos", "cos(a)", graph_autodiff=True)
+unary("tan", FLOAT, "tan", "tan(a)", autocast=_ON_CUDA, sparse="elementwise.on_values", graph_autodiff=True)
 unary(
-    "asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",), autocast=_ON_CUDA, sparse="elementwise.on_values"
+    "asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",), autocast=_ON_CUDA,
+    sparse="elementwise.on_values", graph_autodiff=True,
+)  # fmt: skip
+unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",), autocast=_ON_CUDA, graph_autodiff=True)
+unary(
+    "atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",), sparse="elementwise.on_values",
+    graph_autodiff=True,
+)  # fmt: skip
+unary(
+    "sinh", FLOAT, "sinh", "sinh(a)", autocast=_ON_CUDA, sparse="elementwise.on_values", graph_autodiff=True
 )
-unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",), autocast=_ON_CUDA)
-unary("atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",), sparse="elementwise.on_values")
-unary("sinh", FLOAT, "sinh", "sinh(a)", autocast=_ON_CUDA, sparse="elementwise.on_values")
-unary("cosh", FLOAT, "cosh", "cosh(a)", autocast=_ON_CUDA)
-unary("tanh", FLOAT, "tanh", "tanh(a)", sparse="elementwise.on_values")
+unary("cosh", FLOAT, "cosh", "cosh(a)", autocast=_ON_CUDA, graph_autodiff=True)
+unary("tanh", FLOAT, "tanh", "tanh(a)", sparse="elementwise.on_values", graph_autodiff=True)
 unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",), sparse="elementwise.on_values")
 unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
 unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",), sparse="elementwise.on_values")
 unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
-unary("sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid")
+unary(
+    "sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid",
+    graph_autodiff=True,
+)  # fmt: skip
 unary(
     "erf",
     FLOAT,
@@ -362,6 +390,7 @@ unary(
     aliases=("special_erf",),
     ufunc="erf",
     sparse="elementwise.on_values",
+    graph_autodiff=True,
 )
 unary(
     "erfc",
@@ -371,6 +400,7 @@ unary(
     unsupported={"c": "erfc_vml_cpu"},
     aliases=("special_erfc",),
     ufunc="erfc",
+    graph_autodiff=True,
 )
 unary(
     "erfinv",

@@ -88,13 +88,14 @@ def _reinterpreted_layout(self: Array, target: common.DType) -> tuple[tuple[int,
     "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
     loop="reshape",
     sparse="view_ops.raise_reshape_unsupported",
+    view_if_possible=True,
 )
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(common.infer_size(shape, self.size))
 
 
 @op("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
-@op("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
+@op("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m", view_if_possible=True)
 def _view_as(xp: Any, self: Array, other: Array) -> Array:
     return self.reshape(common.infer_size(other.shape, self.size))
 
@@ -167,13 +168,16 @@ def _expand_as(xp: Any, self: Array, other: Array) -> Array:
     return expand_kernel(xp, self, other.shape)
 
 
-@op("aten::squeeze(Tensor(a) self) -> Tensor(a)", inplace=True, loop="squeeze")
+@op("aten::squeeze(Tensor(a) self) -> Tensor(a)", inplace=True, loop="squeeze", rank_by_sizes=True)
 def _squeeze(xp: Any, self: Array) -> Array:
     return xp.squeeze(self)
 
 
-@op("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="squeeze_dim")
-@op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True)
+@op(
+    "aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="squeeze_dim",
+    rank_by_sizes=True, graph_autodiff=True,
+)  # fmt: skip
+@op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True, rank_by_sizes=True)
 def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     axes = common.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
     return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and size_guards.known_one(n))])
@@ -185,6 +189,7 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     loop="unsqueeze",
     view_input=True,
     sparse="view_ops.unsqueeze",
+    copies_sizes=True,
 )
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
     return unsqueeze_axis(self, common.wrap_dim(dim, self.ndim + 1))
@@ -218,12 +223,16 @@ def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
 @op(
     "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
     sparse="view_ops.raise_reshape_unsupported",
+    view_if_possible=True,
 )
 def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     return flatten_kernel(self, start_dim, end_dim)
 
 
-@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="view_ops.raise_reshape_unsupported")
+@op(
+    "aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="view_ops.raise_reshape_unsupported",
+    view_if_possible=True,
+)  # fmt: skip
 def _ravel(xp: Any, self: Array) -> Array:
     return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
@@ -242,6 +251,7 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
     loop="select",
     view_input=True,
     sparse="view_ops.select",
+    copies_sizes=True,
 )
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
@@ -670,12 +680,12 @@ def _view_as_complex(xp: Any, self: Array) -> Array:
     )
 
 
-@op("aten::conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.conjugate")
+@op("aten::conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.conjugate", conjugates=True)
 def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if common.is_complex(self.dtype) else self
 
 
-@op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f", conjugates=True)
 @op("aten::_conj_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
 def _conj_of_complex(xp: Any, self: Array) -> Array:
     if not common.is_complex(self.dtype):
@@ -703,7 +713,7 @@ def _alias(xp: Any, self: Array) -> Array:
     return self[...]  # a view, so that the operator returns a new tensor object
 
 
-@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
+@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity", conjugates=True)
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::lift(Tensor self) -> Tensor", where="", out="out", **COPIED)

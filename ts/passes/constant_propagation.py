@@ -27,7 +27,7 @@ from typing import Any, Final
 from ts.analysis.alias import AliasDb
 from ts.analysis.autocast_regions import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.mutation import any_mutable, is_directly_written, is_only_read
+from ts.analysis.mutation import IDENTITY, any_mutable, is_directly_written, is_only_read
 from ts.ir.attributes import ParsedTensor, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import EnumType
@@ -314,7 +314,7 @@ class _TensorElements:
 
 def _depends_on_identity(node: Node) -> bool:
     """Return whether the result of `node` depends on object identity, which folding would change."""
-    return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
+    return node.kind() in IDENTITY and any_mutable(node.inputs())
 
 
 def _is_wrong_cast(node: Node) -> bool:

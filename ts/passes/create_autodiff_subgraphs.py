@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from ts._core.builtin_ops.properties import names_with
 from ts.analysis.effects import has_side_effects, is_nondeterministic, reads_history
 from ts.analysis.mutation import writes_to_inputs
 from ts.ir import types
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
-from ts.ops.autodiff_op_list import is_pytorchs
 from ts.passes.pass_logging import optimization_allowed, update
 
 KIND: Final = "prim::DifferentiableGraph"
@@ -183,7 +183,7 @@ def _is_operator(node: Node) -> bool:
 
 def _is_grouped_by_pytorch(node: Node) -> bool:
     """Return whether PyTorch adds nodes of the kind of `node` to differentiable graphs."""
-    return _is_operator(node) and is_pytorchs(node.operator().record)
+    return _is_operator(node) and bool(node.operator().record.has_graph_autodiff)
 
 
 def _is_sliced(node: Node) -> bool:
@@ -239,7 +239,7 @@ def _is_call_invariant(value: Value, depth: int = 4) -> bool:
         return node.owning_block().owning_node() is None
     if node.kind() == "prim::GetAttr":
         return True
-    if node.kind() in ("aten::size", "aten::dim", "aten::len"):
+    if node.kind() in names_with("size_query"):
         return True
     if node.blocks() or has_side_effects(node):
         return False

@@ -20,26 +20,16 @@ from ts.analysis.effects import reshapes
 from ts.analysis.mutation import written_inputs
 from ts.fusion.fusion_rules import is_number, is_tensor
 from ts.ir.graph import Block, Node, Value
+from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Tensor operators that number operators can replace for 0-dim tensors: results are exact or rounded once.
-ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
-COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
-UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
-# Minimum and maximum -> comparison that is true if the first operand is selected.
-CHOICES: Final = {
-    "aten::minimum": "aten::lt", "aten::min": "aten::lt",
-    "aten::maximum": "aten::gt", "aten::max": "aten::gt",
-}  # fmt: skip
-IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
+# Role of tensor operators that number operators can replace for 0-dim tensors, because results are exact or
+# rounded once.
+ROLE: Final = field_by_name("element_role")
+_OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
+_PROMOTION: Final = field_by_name("promotion")
+READS_NUMBER: Final = field_by_name("reads_number")
 SELECTION: Final = "aten::select"
-ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
-# Conversions from elements to Python numbers.
-CONVERSIONS: Final = frozenset(
-    ("aten::Float", "aten::FloatImplicit", "aten::Int", "aten::IntImplicit", "aten::Bool", "aten::item")
-)
-# Operators with float results for integer operands
-_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))
 _CALLS: Final = frozenset(
     {
         "prim::CallFunction",
@@ -147,23 +137,24 @@ class Elements:
 
     def is_converted(self, node: Node) -> bool:
         """Return whether a loop version replaces `node` by an operation on numbers."""
-        kind = node.kind()
-        if kind in CONVERSIONS:
+        role = ROLE[node.kind()]
+        if role == "conversion":
             return node.inputs_size() == 1 and self._is_element(node.input())
-        if kind in COMPARISONS:
+        if role == "comparison":
             return node.outputs_size() == 1 and self.kinds.get(node.output()) is TRUTH
-        if kind in IN_PLACE or kind in ASSIGNMENTS:
+        if role in ("in-place", "assignment"):
             return self._written_member(node) is not None
-        if kind in ARITHMETIC or kind in UNARY or kind in CHOICES or kind in ("aten::rsub", "aten::tensor"):
+        if role == "store" or role in _OPERATIONS:
             return node.outputs_size() == 1 and self.kinds.get(node.output()) is NUMBER
         return False
 
     def operands(self, node: Node) -> list[Value]:
         """Return the elements and numbers that a converted node reads."""
         values = node.inputs()
-        if node.kind() in ASSIGNMENTS:
+        role = ROLE[node.kind()]
+        if role == "assignment":
             return list(values[1:2])
-        return list(values[:1] if node.kind() in (*CONVERSIONS, *UNARY, "aten::tensor") else values[:2])
+        return list(values[:1] if role in ("conversion", "unary", "store") else values[:2])
 
     # ---- classification of tensors ---------------------------------------------------------------------
 
@@ -230,25 +221,24 @@ class Elements:
 
     def _kind_of(self, node: Node) -> Kind | None:
         """Classify the result of a node; None while its inputs are undetermined."""
-        name, values = node.kind(), node.inputs()
+        role, values = ROLE[node.kind()], node.inputs()
         if _is_element_selection(node):
             base = self.kind(values[0])
             if isinstance(base, View):
                 return View(base.source, base.depth + 1)
             return View(base.value, 1) if isinstance(base, Source) else base and UNKNOWN
-        if name in IN_PLACE or name in ASSIGNMENTS:
+        if role in ("in-place", "assignment"):
             return self._kind_of_written(node)
-        if name == "aten::tensor":
+        if role == "store":
             return self._stored_kind(node)
-        is_supported = name in (*ARITHMETIC, *UNARY, *CHOICES, *COMPARISONS, "aten::rsub")
-        if not is_supported or not _is_plain(node):
+        if (role != "comparison" and role not in _OPERATIONS) or not _is_plain(node):
             return UNKNOWN
         operands = self.operands(node)
         if any(is_tensor(value) and self.kind(value) is None for value in operands):
             return None
         if not all(self._is_operand(value) for value in operands) or not any(map(is_tensor, operands)):
             return UNKNOWN
-        if name not in COMPARISONS:
+        if role != "comparison":
             return NUMBER
         return TRUTH if all(use.user.kind() == "aten::Bool" for use in node.output().uses()) else UNKNOWN
 
@@ -300,7 +290,7 @@ class Elements:
             self._reject("an element that is updated in place is also used as a tensor")
 
     def _is_updated(self, value: Value) -> bool:
-        return any(use.user.kind() in IN_PLACE and use.offset == 0 for use in value.uses())
+        return any(ROLE[use.user.kind()] == "in-place" and use.offset == 0 for use in value.uses())
 
     def _constrain_block(self, block: Block) -> None:
         for node in block.nodes():
@@ -318,29 +308,30 @@ class Elements:
 
     def _constrain_node(self, node: Node) -> None:
         self.gain += 1
-        kind = node.kind()
+        role = ROLE[node.kind()]
         operands = self.operands(node)
         members = [self.member(value) for value in operands]
         for value in operands:
             self._load(value)
-        if kind in CONVERSIONS:
-            if kind in ("aten::Int", "aten::IntImplicit") and members[0] is not None:
+        if role == "conversion":
+            if READS_NUMBER[node.kind()] == "int" and members[0] is not None:
                 self.indices.add(members[0])
             return
-        if kind in IN_PLACE or kind in ASSIGNMENTS:
+        if role in ("in-place", "assignment"):
             target = node.input()
-            if kind in IN_PLACE:
+            if role == "in-place":
                 self._load(target)
             self._write(node, target)
             members.append(self.member(target))
-        elif kind == "aten::tensor":
+        elif role == "store":
             members = [self.member(node.inputs()[1].node().input()), node.output()]
-        elif kind not in COMPARISONS:
+        elif role != "comparison":
             members.append(node.output())
         present = [member for member in members if member is not None]
         for member in present[1:]:
             self._merge(present[0], member)
-        if kind.rstrip("_") in _OF_FLOATS or any(value.type().kind() == "FloatType" for value in operands):
+        gives_floats = _PROMOTION[node.kind()] == "float"  # also for integer operands
+        if gives_floats or any(value.type().kind() == "FloatType" for value in operands):
             self.floats.add(present[0])
 
     def _write(self, node: Node, target: Value) -> None:
@@ -437,7 +428,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
 def _is_used_only_by_loop(value: Value, loop: Node) -> bool:
     """Return whether each user of `value` is `loop` or a comparison before `loop` in the same block."""
     for use in value.uses():
-        compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
+        compares = ROLE[use.user.kind()] == "comparison" and use.user.owning_block() is loop.owning_block()
         if use.user is not loop and not (compares and use.user.is_before(loop)):
             return False
     return value.use_count() - sum(use.user is not loop for use in value.uses()) == 1
@@ -463,7 +454,8 @@ def _is_element_selection(node: Node) -> bool:
 def _has_dimensions(value: Value) -> bool:
     """Return whether a tensor provably has dimensions, that is, a rank above 0."""
     node = value.node()
-    if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
+    schema = node.schema()
+    if schema is None or not schema.arguments or schema.arguments[0].name != "size":  # not a factory
         return False
     size = node.input().node()
     return bool(size.inputs() if size.kind() == "prim::ListConstruct" else constant_value(node.input()))
@@ -472,9 +464,10 @@ def _has_dimensions(value: Value) -> bool:
 def _is_plain(node: Node) -> bool:
     """Return whether `node` has no scale factor (`alpha`) except 1 and no rounding mode."""
     kind, values = node.kind(), node.inputs()
-    if kind in ("aten::add", "aten::sub", "aten::rsub", "aten::add_", "aten::sub_"):
+    schema = node.schema()
+    if schema is not None and any(argument.name == "alpha" for argument in schema.arguments):
         scale = constant_value(values[2]) if len(values) == 3 else 1
         return len(values) <= 3 and scale == 1 and not isinstance(scale, bool)
     if kind == "aten::copy_":
         return constant_value(values[2]) is False
-    return len(values) == (1 if kind in UNARY else 2)
+    return len(values) == (1 if ROLE[kind] == "unary" else 2)

@@ -14,31 +14,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from ts._core.builtin_ops.properties import names_with
 from ts.ir.graph import Graph, Node, Value
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import change_loops
 
-_TOTAL: Final = frozenset(
-    {
-        "aten::add",
-        "aten::sub",
-        "aten::mul",
-        "aten::neg",
-        "aten::eq",
-        "aten::ne",
-        "aten::lt",
-        "aten::le",
-        "aten::gt",
-        "aten::ge",
-        "aten::__and__",
-        "aten::__or__",
-        "aten::__xor__",
-        "aten::__not__",
-        "aten::__range_length",
-        "prim::max",
-        "prim::min",
-    }
-)
+_TOTAL: Final = names_with("total")
 _NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
 
 

@@ -15,14 +15,10 @@ from typing import Final, NamedTuple
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, FLOAT, INT, Type
 from ts.passes.element_access_analysis import (
-    ARITHMETIC,
-    ASSIGNMENTS,
-    CHOICES,
-    COMPARISONS,
-    CONVERSIONS,
-    IN_PLACE,
     NUMBER,
-    UNARY,
+    READS_NUMBER,
+    ROLE,
+    SELECTION,
     Elements,
     Source,
     View,
@@ -281,7 +277,7 @@ class _LoopVersion:
         elif kind == "prim::If":
             self._choice(node)
         elif self.elements.is_converted(node):
-            _LOOP_EMITTERS[kind](self, node)
+            _LOOP_EMITTERS[ROLE[kind]](self, node)
             self.replaced_nodes.append(node)
         elif node.outputs_size() == 1 and isinstance(self.elements.kinds.get(node.output()), View):
             self._view(node)
@@ -351,16 +347,17 @@ class _LoopVersion:
             self._read(value, node)
 
     def _arithmetic(self, node: Node) -> None:
-        name = IN_PLACE.get(node.kind(), node.kind())
+        role, name = ROLE[node.kind()], node.kind().removesuffix("_")
         member = self._member_of(node)
         x, y = (self._operand(value, member, node) for value in self.elements.operands(node))
         if name == "aten::rsub":
             name, x, y = "aten::sub", y, x
-        if name in CHOICES:
-            result = self._insert_choice(CHOICES[name], x, y, node)
+        if role in ("minimum", "maximum"):
+            selects_first = "aten::lt" if role == "minimum" else "aten::gt"
+            result = self._insert_choice(selects_first, x, y, node)
         else:
             result = self._round(self._new(name, [x, y], node, x.type()).output(), member, node)
-        if node.kind() in IN_PLACE:
+        if role == "in-place":
             self._write(node, result)
         else:
             self.numbers[node.output()] = result
@@ -423,7 +420,7 @@ class _LoopVersion:
         if kind == "aten::Bool" and scalar.type() is not BOOL:
             zero = self._constant(0 if scalar.type() is INT else 0.0, node)
             scalar = self._new("aten::ne", [scalar, zero], node, BOOL).output()
-        elif kind in ("aten::Float", "aten::FloatImplicit") and scalar.type() is INT:
+        elif READS_NUMBER[kind] == "float" and scalar.type() is INT:
             scalar = self._new("aten::Float", [scalar], node, FLOAT).output()
         elif kind == "aten::Int" and scalar.type() is FLOAT:
             scalar = self._float_to_int(node, scalar)
@@ -563,8 +560,10 @@ class _LoopVersion:
 
 def _loads(user: Node, offset: int) -> bool:
     """Return whether `user` reads its input `offset`, an element; False if `user` only writes to it."""
-    others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
-    return offset > 0 or user.kind() not in others
+    kind = user.kind()
+    return offset > 0 or (
+        ROLE[kind] != "assignment" and kind not in (SELECTION, "prim::dtype", "prim::device")
+    )
 
 
 def _add_result(choice: Node, results: list[Value]) -> Value:
@@ -594,11 +593,12 @@ def _as_float32(x: float) -> float:
 
 _LoopEmitter = Callable[[_LoopVersion, Node], None]
 
+# Role of an operator on elements -> method that replaces it.
 _LOOP_EMITTERS: Final[dict[str, _LoopEmitter]] = {
-    **dict.fromkeys((*ARITHMETIC, *IN_PLACE, *CHOICES, "aten::rsub"), _LoopVersion._arithmetic),
-    **dict.fromkeys(UNARY, _LoopVersion._unary),
-    **dict.fromkeys(COMPARISONS, _LoopVersion._comparison),
-    **dict.fromkeys(CONVERSIONS, _LoopVersion._conversion),
-    **dict.fromkeys(ASSIGNMENTS, _LoopVersion._copy),
-    "aten::tensor": _LoopVersion._store_number,
+    **dict.fromkeys(("arithmetic", "in-place", "minimum", "maximum"), _LoopVersion._arithmetic),
+    "unary": _LoopVersion._unary,
+    "comparison": _LoopVersion._comparison,
+    "conversion": _LoopVersion._conversion,
+    "assignment": _LoopVersion._copy,
+    "store": _LoopVersion._store_number,
 }

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from ts._core.builtin_ops.properties import VALUE_COMPARISONS
 from ts.ir.graph import Graph, Node, Value
 from ts.ops import registry
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
-
-_BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}
 
 
 def normalize_ops(graph: Graph) -> bool:
@@ -39,7 +38,7 @@ def _swap_operands(rewriter: Rewriter, node: Node) -> list[Value] | None:
 def _compare_bools(rewriter: Rewriter, node: Node) -> list[Value] | None:
     if any(value.type().kind() != "BoolType" for value in node.inputs()):
         return None
-    return rewriter.replace_kind(node, _BOOL_COMPARISONS[node.kind()])
+    return rewriter.replace_kind(node, VALUE_COMPARISONS[node.kind()])
 
 
 _RULES: Final = (

@@ -15,8 +15,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from ts._core.builtin_ops import properties
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL
+from ts.ops.registry import field_by_name
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.peephole_list_idioms import LIST_RULES
@@ -45,17 +47,8 @@ def simplify(graph: Graph, folds_conv_dims: bool = False) -> bool:
 # -- rules ---------------------------------------------------------------------------------------------
 
 _MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarType", "NumberType"})
-_CONV_DIMS: Final = {"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
-_COMPLEMENTS: Final = {
-    "aten::eq": "aten::ne",
-    "aten::ne": "aten::eq",
-    "aten::lt": "aten::ge",
-    "aten::ge": "aten::lt",
-    "aten::gt": "aten::le",
-    "aten::le": "aten::gt",
-    "aten::__is__": "aten::__isnot__",
-    "aten::__isnot__": "aten::__is__",
-}
+_SPATIAL_DIMS: Final = field_by_name("spatial_dims")
+_COMPLEMENT: Final = field_by_name("complement")
 
 
 def _kind(value: Value) -> str:
@@ -120,15 +113,16 @@ def _negate_comparison(rewriter: Rewriter, node: Node) -> Value | None:
     """Replace the negation of a comparison, which nothing else reads, by the complementary comparison."""
     comparison = node.input().node()
     kind = comparison.kind()
-    if _kind(node.input()) != "BoolType" or kind not in _COMPLEMENTS:
+    complement = properties.COMPLEMENTS.get(kind) or _COMPLEMENT[kind]
+    if _kind(node.input()) != "BoolType" or not complement:
         return None
     kinds = [_kind(value) for value in comparison.inputs()]
-    ordered = kind in ("aten::lt", "aten::le", "aten::gt", "aten::ge")
+    ordered = kind in properties.names_with("ordering")
     comparable_kinds = (
         ("IntType",) if ordered else ("IntType", "FloatType", "BoolType", "StringType")
     )  # ordered float comparisons have no complement, because all are false for NaN
     if node.input().use_count() == 1 and all(kind in comparable_kinds for kind in kinds):
-        return rewriter.call(node, _COMPLEMENTS[kind], comparison.inputs(), BOOL)
+        return rewriter.call(node, complement, comparison.inputs(), BOOL)
     return None
 
 
@@ -161,8 +155,10 @@ def _fold_none_attribute(rewriter: Rewriter, node: Node) -> Value | None:
 
 def _fold_conv_dim(rewriter: Rewriter, node: Node) -> Value | None:
     """Replace `aten::dim` of a convolution result by a constant, unless a node writes to the result."""
-    dims = _CONV_DIMS.get(node.input().node().kind())
-    return None if dims is None or rewriter.is_written(node.input()) else rewriter.constant(node, dims)
+    spatial_dims = _SPATIAL_DIMS[node.input().node().kind()]
+    if not spatial_dims or rewriter.is_written(node.input()):
+        return None
+    return rewriter.constant(node, spatial_dims + 2)
 
 
 def _simplify_if_outputs(rewriter: Rewriter, node: Node) -> list[Value] | None:

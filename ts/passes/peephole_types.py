@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts import devices, dtypes
+from ts._core.builtin_ops.properties import COMPLEMENTS
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
 from ts.passes.pass_utils import constant_value
@@ -139,7 +140,7 @@ TYPE_RULES: Final = (
 )
 
 # Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
-NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
+NONE_CHECKS: Final = frozenset(COMPLEMENTS)
 TENSOR_QUERIES: Final = TYPE_QUERIES | {"prim::requires_grad"}
 ARGUMENT_QUERIES: Final = NONE_CHECKS | {"prim::isinstance"}
 

@@ -31,24 +31,15 @@ from ts.dtypes import BY_CODE
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType, TupleType, Type
 from ts.ops import aten
+from ts.ops.registry import field_by_name
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
-# Operators whose result rank depends on the sizes of an input
-RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})
+RANK_BY_SIZES: Final = field_by_name("rank_by_sizes")
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
-# Operators whose result sizes are copied from inputs or constants, never computed from sizes.
-_SIZE_COPYING_OPERATORS: Final = """
-    t transpose permute unsqueeze select mm bmm matmul linear addmm softmax log_softmax layer_norm dropout
-    contiguous detach clone to type_as sum mean amax amin argmax argmin any all cumsum embedding
-"""
+_COPIES_SIZES: Final = field_by_name("copies_sizes")
 _LIST_AND_TUPLE_KINDS: Final = "ListConstruct TupleConstruct ListUnpack TupleUnpack TupleIndex"
-_COPY_LENGTHS: Final = frozenset(
-    (
-        *(f"aten::{name}" for name in _SIZE_COPYING_OPERATORS.split()),
-        *(f"prim::{name}" for name in _LIST_AND_TUPLE_KINDS.split()),
-    )
-)
+_COPYING_KINDS: Final = frozenset(f"prim::{name}" for name in _LIST_AND_TUPLE_KINDS.split())
 _NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
 _DTYPE: Final = 2
@@ -292,7 +283,7 @@ class Analysis:
     def visit_node(self, node: Node) -> None:
         """Evaluate an operator on sample tensors and set the types of its outputs."""
         inputs = node.inputs()
-        if node.kind() in RANK_BY_LENGTHS or has_side_effects(node):
+        if RANK_BY_SIZES[node.kind()] or has_side_effects(node):
             return
         if node.kind() == "prim::TupleConstruct" and getattr(node.output().type(), "name", None) is None:
             node.output().set_type(TupleType([value.type() for value in inputs]))
@@ -353,7 +344,9 @@ class Analysis:
         partial = [x for x in tensors_in(arguments) if self.is_partial(x)] if self.unknown else []
         if not partial:
             return results
-        if results is not NOT_EVALUATED and (is_elementwise(node) or node.kind() in _COPY_LENGTHS):
+        if results is not NOT_EVALUATED and (
+            is_elementwise(node) or node.kind() in _COPYING_KINDS or _COPIES_SIZES[node.kind()]
+        ):
             return results
         if results is NOT_EVALUATED:  # placeholder sizes did not match: try matching sizes to get the rank
             sizes_by_dim = {

@@ -34,7 +34,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import inserting_at_start
 from ts.passes.peephole import simplify
 from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
-from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
+from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, tensors_in
 
 # Kinds of declared types that are less precise than the type of an argument
 _OPEN_TYPES: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
@@ -181,7 +181,7 @@ class _TypeQueries:
             return self._carried_dependencies(value)
         if node.blocks() or node.kind() == "prim::GetAttr" or has_side_effects(node):
             return None
-        if node.kind() in RANK_BY_LENGTHS or (writes_to_inputs(node) and not is_elementwise(node)):
+        if RANK_BY_SIZES[node.kind()] or (writes_to_inputs(node) and not is_elementwise(node)):
             return None
         operands = [x for x in node.inputs() if not (is_elementwise(node) and _is_number(x))]
         indices = self._union_dependencies(operands)

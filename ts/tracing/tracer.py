@@ -85,9 +85,7 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "float": FLOAT,
     "bool": BOOL,
 }  # type name in schemas -> type
-_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # operator -> name that PyTorch records
-# recorded as in-place operators in every trace
-_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})
+_TRACED_IN_PLACE: Final = registry.field_by_name("traced_in_place")
 
 
 def _number_type(kind: str) -> Type:
@@ -362,11 +360,11 @@ class Tracer(TracerProtocol):
     def _name(self, op: Any) -> str:
         """Return the operator name to record; with `force_outplace`, the out-of-place name if it exists."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
-        if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
+        if self.options.force_outplace and name.endswith("_") and not _TRACED_IN_PLACE[name]:
             outplace = name.removesuffix("_")
             if any(other.nargs == op.nargs for other in registry.lookup(outplace)):
                 return outplace
-        return _OTHER_NAMES.get(name, name)
+        return name
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
         """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
@@ -378,7 +376,7 @@ class Tracer(TracerProtocol):
                     live += np.may_share_memory(x.array, written.array)
         if live > 1:
             operator = name.removeprefix("aten::")
-            reason = " (possibly due to an assignment)" if name in _WRITING else ""
+            reason = " (possibly due to an assignment)" if _TRACED_IN_PLACE[name] else ""
             self.warn(messages.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:

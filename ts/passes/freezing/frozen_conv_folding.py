@@ -14,15 +14,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from ts._core.builtin_ops.properties import names_with
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
+from ts.ops.registry import field_by_name
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
-_CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
+_SPATIAL_DIMS: Final = field_by_name("spatial_dims")
 _TRANSPOSED_INDEX: Final = 6  # index of the argument `transposed` of `aten::_convolution`
-_METADATA_QUERIES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
+_METADATA_QUERIES: Final = names_with("metadata")
 _WEIGHT, _BIAS = 1, 2  # indices of the arguments of all convolution operators
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
@@ -70,7 +72,7 @@ def _is_convolution(node: Node) -> bool:
     """Return whether a node computes a convolution that is not transposed."""
     if node.kind() == "aten::_convolution":
         return constant_value(node.input(_TRANSPOSED_INDEX)) is False
-    return node.kind() in _CONVOLUTIONS
+    return bool(_SPATIAL_DIMS[node.kind()])
 
 
 def _is_only_reader(node: Node, conv: Node) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from ts._core.builtin_ops.properties import names_with
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import INT, TensorType
@@ -71,7 +72,7 @@ def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
 
 
 def _is_list_mutation(node: Node) -> bool:
-    if node.kind() not in ("aten::append", "aten::insert", "aten::_set_item"):
+    if node.kind() not in names_with("list_mutation"):
         return False
     making = node.input().node()
     if making.kind() != "prim::ListConstruct":

@@ -1,0 +1,56 @@
+"""Properties of the built-in operators, for passes and export; operators on tensors state theirs in records.
+
+    names_with("may_raise")      names of the operators with this property
+
+An operator on numbers and an operator on tensors can share a name, such as `aten::add`; the properties here
+hold for the built-in overloads only, and passes check the types of the arguments.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+_PROPERTIES: Final[dict[str, str]] = {
+    # Never fails for numbers
+    "total": """
+        add sub mul neg eq ne lt le gt ge __and__ __or__ __xor__ __not__ __range_length prim::max prim::min
+    """,
+    # Fails for some numbers, strings or containers
+    "may_raise": "floordiv remainder __getitem__ Int Float index ord prim::TupleIndex",
+    # The result of integers may exceed 64 bits
+    "may_overflow": "add sub mul neg",
+    # Returns a bool that compares two arguments
+    "comparison": "eq ne lt le gt ge __is__ __isnot__",
+    # Compares objects by identity, or returns the identity
+    "reads_identity": "__is__ __isnot__ prim::id",
+    # Has effects outside of the function, or depends on preceding nodes with effects
+    "side_effect": "is_autocast_enabled is_autocast_cpu_enabled _assert_scalar warn save wait",
+    # Reads only metadata of a tensor, but no elements
+    "metadata": "dim size prim::device prim::dtype",
+    # Returns a number of dimensions or elements
+    "size_query": "size dim len",
+    # Compares by order, not by equality
+    "ordering": "lt le gt ge",
+    # Inserted by `export`; programs do not call it
+    "inserted_by_export": "_assert_scalar sym_size",
+    # Parses a string
+    "parses_string": "Int Float ord",
+    # Divides integers, which fails for zero
+    "integer_division": "floordiv remainder",
+    # Mutates a list; the index is the second argument, except for `append`
+    "list_mutation": "append insert _set_item",
+}
+COMPLEMENTS: Final = {"aten::__is__": "aten::__isnot__", "aten::__isnot__": "aten::__is__"}
+SYMBOLIC_SIZES: Final = {  # operator in exported graphs -> operator in scripts
+    "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
+    "aten::sym_numel": "aten::numel",
+}  # fmt: skip
+VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}  # identity -> equality
+
+
+@cache
+def names_with(built_in_property: str) -> frozenset[str]:
+    """Return the full names of the built-in operators with a property; empty for an unknown property."""
+    names = _PROPERTIES.get(built_in_property, "").split()
+    return frozenset(name if "::" in name else f"aten::{name}" for name in names)
