@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ts._core.thread.deadline import charge
 from ts.errors import InternalError
@@ -37,6 +37,7 @@ from ts.ir.value import Use, Value, release_name
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
+Result = TypeVar("Result")
 ValueMap = Callable[[Value], Value]
 
 # time charged to `ts.limits` for each visited node, in nanoseconds
@@ -292,11 +293,13 @@ class Graph:
         "_name_suffixes",
         "_names",
         "_next_unique",
+        "analyses",
         "callstack",
         "has_textual_names",
         "range",
         "remembered",
         "scope",
+        "version",
     )
 
     alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis; set by `ts.analysis.alias`
@@ -304,6 +307,9 @@ class Graph:
     def __init__(self) -> None:
         # State that a pass stores between runs, to compare two versions of the graph
         self.remembered: Any = None
+        self.version = 0  # increases with each change of nodes, uses, types and attributes
+        # In a pipeline: analysis -> the version of the graph that it analysed, and its result; otherwise None
+        self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
         self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0
         # Name -> value, or None if the name is reserved by `skip_named_value`
@@ -547,6 +553,17 @@ class Graph:
             node.range = range
         node._outputs[0]._type = type
         return self.insert_node(node)._outputs[0]
+
+    # --- analyses ---
+
+    def analysis(self, analyse: Callable[[Graph], Result]) -> Result:
+        """Return `analyse(graph)`, such as `AliasDb`; a pipeline keeps the result until the graph changes."""
+        version, result = (self.analyses or {}).get(analyse, (-1, None))
+        if version != self.version or result is None:
+            result = analyse(self)
+            if self.analyses is not None:
+                self.analyses[analyse] = self.version, result
+        return cast("Result", result)
 
     # --- ids and names of values ---
 

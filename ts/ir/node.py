@@ -294,12 +294,14 @@ class Node:
         if self._attributes is None:
             self._attributes = {}
         self._attributes[name] = (kind or kind_of_value(value), value)
+        self._graph.version += 1
         return self
 
     def remove_attribute(self, name: str) -> Node:
         """Remove an attribute if it is set; return the node."""
         if self._attributes is not None:
             self._attributes.pop(name, None)
+            self._graph.version += 1
         return self
 
     def copy_attributes(self, other: Node) -> Node:
@@ -333,6 +335,7 @@ class Node:
         self._input_uses.append(value._new_use(self, len(self._inputs)))
         self._inputs.append(value)
         self._operator = _UNSET
+        self._graph.version += 1
         return value
 
     def insert_input(self, i: int, value: Value) -> Value:
@@ -340,6 +343,7 @@ class Node:
         self._inputs.insert(i, value)
         self._input_uses.insert(i, value._new_use(self, i))
         self._renumber_inputs(i + 1)
+        self._graph.version += 1
         return value
 
     def replace_input(self, i: int, new: Value) -> Value:
@@ -383,6 +387,7 @@ class Node:
         graph = self._graph
         value = Value(self, len(self._outputs), graph._next_unique, type)
         graph._next_unique += 1
+        graph.version += 1
         self._outputs.append(value)
         self._operator = _UNSET
         if name:
@@ -403,6 +408,7 @@ class Node:
             raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
         value.set_debug_name("")
         del self._outputs[i]
+        self._graph.version += 1
         self._renumber_outputs(i)
         self._operator = _UNSET
 
@@ -413,6 +419,7 @@ class Node:
     def permute_outputs(self, order: Iterable[int]) -> None:
         """Reorder the outputs: the new output ``i`` is the old output ``order[i]``."""
         self._outputs[:] = [self._outputs[i] for i in order]
+        self._graph.version += 1
         self._renumber_outputs()
 
     def permute_inputs(self, order: Iterable[int]) -> None:
@@ -454,6 +461,7 @@ class Node:
         if node._graph is not self._graph:
             raise RuntimeError(f"a node {self._kind} of another graph cannot be inserted into this one")
         block = self._block = node.owning_block()
+        self._graph.version += 1
         if self._blocks:
             block._with_blocks[self] = None
         following = node._next
@@ -486,6 +494,7 @@ class Node:
 
     def _unlink(self) -> None:
         # The removed node keeps its links, so that an iteration that has reached this node can continue.
+        self._graph.version += 1
         self._prev._next = self._next
         self._next._prev = self._prev
         if self._blocks and self._block is not None:

@@ -86,6 +86,7 @@ class Value:
     def set_type(self, type: Type) -> Value:
         """Set the type and return the value; nodes that use it select their operator overload again."""
         self._type = type
+        self._node._graph.version += 1
         for use in self._uses.values():
             use.user.forget_operator()
         return self
@@ -109,6 +110,7 @@ class Value:
         return use
 
     def _remove_use(self, use: Use) -> None:
+        self._node._graph.version += 1
         del self._uses[id(use)]
 
     def owning_block(self) -> Block:
@@ -153,6 +155,7 @@ class Value:
     def copy_metadata(self, other: Value) -> Value:
         """Copy the type and the name of `other` to this value; return this value."""
         self._type = other._type
+        self._node._graph.version += 1
         if other._name:
             self.set_debug_name(other._name)
         return self
@@ -166,6 +169,7 @@ class Value:
             user._inputs[use.offset] = new
             if new._type is not self._type:
                 user.forget_operator()
+        self._node._graph.version += 1
         new._uses.update(self._uses)
         self._uses.clear()
 

@@ -77,9 +77,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
         passes += [fold_frozen_linear_bn]
-    changed = False
-    while run_pipeline(graph, passes):
-        changed = True
+    changed = run_pipeline(graph, passes, until_unchanged=True)
     if changed and numerics:  # as in PyTorch, dead code is eliminated only after changes
         eliminate_dead_code(graph)
     return changed

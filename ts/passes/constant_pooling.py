@@ -65,7 +65,7 @@ class _ConstantTable:
         if isinstance(type, ListType):
             return False  # the program may test the identity of a list constant
         if self._aliases is None:
-            self._aliases = AliasDb(self._graph)
+            self._aliases = self._graph.analysis(AliasDb)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
 
 

@@ -141,7 +141,7 @@ class _Propagator:
         if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
             return False
         if self._aliases is None:
-            self._aliases = AliasDb(self._graph)
+            self._aliases = self._graph.analysis(AliasDb)
         aliases = self._aliases
         if aliases.has_writers(node):
             return False

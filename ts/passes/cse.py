@@ -111,7 +111,7 @@ class _Eliminator:
         # The alias analysis stays valid after a replacement, because `node` and `existing` have the same
         # aliases.
         if self._aliases is None:
-            self._aliases = AliasDb(self._graph)
+            self._aliases = self._graph.analysis(AliasDb)
         return self._aliases
 
 

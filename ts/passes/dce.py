@@ -105,7 +105,7 @@ class _Eliminator:
         pending = self._mark_writers_if(is_directly_observed, writers[::-1])
         if not pending:  # usual case: all writers write to a needed value or a module's buffer
             return
-        aliases = AliasDb(self._graph)
+        aliases = self._graph.analysis(AliasDb)
         self._added = []
         memory = aliases.memory_of(self._live)
 

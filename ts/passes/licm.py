@@ -15,14 +15,16 @@ from __future__ import annotations
 from typing import Final
 
 from ts._core.builtin_ops.properties import names_with
+from ts.analysis.alias import AliasDb
 from ts.ir.graph import Graph, Node, Value
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import change_loops
+from ts.passes.pass_utils import change_loops, preserves
 
 _TOTAL: Final = names_with("total")
 _NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
 
 
+@preserves(AliasDb)
 def hoist_loop_invariants(graph: Graph) -> bool:
     """Move constants and loop-invariant number operators out of loops."""
     return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)

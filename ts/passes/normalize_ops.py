@@ -21,7 +21,8 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 def normalize_ops(graph: Graph) -> bool:
     """Replace operators that have several names by the operator with the canonical name."""
     renamed = " ".join(kind for kind in graph.kinds() if registry.canonical(kind) != kind)
-    return RuleSet("normalize_ops", Rule(renamed, _rename), *_RULES).apply(graph)
+    rules = RuleSet("normalize_ops", Rule(renamed, _rename), *_RULES) if renamed else _OPERAND_RULES
+    return rules.apply(graph)
 
 
 def _rename(rewriter: Rewriter, node: Node) -> list[Value]:
@@ -45,3 +46,4 @@ _RULES: Final = (
     Rule("aten::rsub", _swap_operands),
     Rule("aten::__is__ aten::__isnot__", _compare_bools),
 )
+_OPERAND_RULES: Final = RuleSet("normalize_ops", *_RULES)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ts.devices import device
 from ts.ir.graph import Block, Graph, Node, Value
+
+Run = TypeVar("Run", bound=Callable[..., bool])
 
 INT64_MAX: Final = 2**63 - 1
 LOOP_INPUTS: Final = 2  # number of loop inputs before the carried values: trip count, condition
@@ -82,6 +84,16 @@ def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
         if node.kind() == "prim::Loop":
             changed |= change(node)
     return changed
+
+
+def preserves(*analyses: Callable[[Graph], Any]) -> Callable[[Run], Run]:
+    """Decorate a pass that preserves the results of `analyses`, such as `AliasDb`, if it changes a graph."""
+
+    def mark(run: Run) -> Run:
+        run.preserves = analyses  # type: ignore[attr-defined]
+        return run
+
+    return mark
 
 
 class LoopKind(Enum):

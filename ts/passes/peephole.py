@@ -75,9 +75,10 @@ def _has_bool_operands(node: Node) -> bool:
 
 
 def _move_constant_right(_: Rewriter, node: Node) -> None:
-    """Move the constant operand of a commutative operator to the right.
+    """Move the constant operand of a commutative operator to the right, so that the other rules match.
 
-    There are instructions for a constant right operand, but not for a constant left operand.
+    There are instructions for a constant right operand, but not for a constant left operand. The move is no
+    change of the pass, because PyTorch's pass does not move operands.
     """
     if _has_int_type(node) or (node.kind() == "aten::mul" and _has_number_type(node)):
         left, right = (constant_value(value) for value in node.inputs())

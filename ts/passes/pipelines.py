@@ -11,6 +11,9 @@ Other passes run only on request (`ts._C`), because they take long or change res
 hundred lines, hoisting from ifs takes a tenth of the time of `OPTIMIZE`, and batching of matrix products
 changes the summation order.
 
+The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes. A pass
+that changes the graph, but not the result of an analysis, states it: `@preserves(AliasDb)`.
+
 After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
 """
 
@@ -107,20 +110,36 @@ _CLOCK_INTERVAL_NS: Final = 1e5
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 
 
-def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None) -> bool:
-    """Run `passes` in order; `check` says whether the graph is verified after each pass.
+def run_pipeline(
+    graph: Graph, passes: Sequence[Pass], check: bool | None = None, until_unchanged: bool = False
+) -> bool:
+    """Run `passes` in order, once or until no pass changes the graph; return whether a pass changed it.
 
-    If `check` is None, `TS_JIT_VERIFY` decides.
+    A pass is skipped if the graph has not changed since a run that changed nothing. `check` says whether the
+    graph is verified after each pass; if it is None, `TS_JIT_VERIFY` decides.
     """
-    changed = False
-    for run in passes:
-        changed |= run_pass(graph, run, check)
-    return changed
+    unchanged_versions: dict[Pass, int] = {}
+    has_changed, repeats = False, True
+    graph.analyses = {}
+    try:
+        while repeats:
+            repeats = False
+            for run in passes:
+                if unchanged_versions.get(run) == graph.version:
+                    continue
+                if run_pass(graph, run, check):
+                    has_changed, repeats = True, until_unchanged
+                else:
+                    unchanged_versions[run] = graph.version
+    finally:
+        graph.analyses = None
+    return has_changed
 
 
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
     """Run one pass; the message of an internal error contains the pass name and the graph."""
     name = pass_name(run)
+    version = graph.version
     deadline.charge(_CLOCK_INTERVAL_NS)
     try:
         with Stage(f"pass: {name}"):
@@ -135,8 +154,19 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
         raise
     except Exception as error:
         raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error
+    if changed:
+        graph.version += 1  # also for a change of a subgraph
+        _keep_analyses(graph, run, version)
     pass_logging.dump(name, "After {}:\n{}", run.__name__, graph)
     return changed
+
+
+def _keep_analyses(graph: Graph, run: Pass, version: int) -> None:
+    """Mark the analyses that `run` preserves, computed for `version` or during the pass, as current."""
+    analyses = graph.analyses or {}
+    for analyse in getattr(run, "preserves", ()):
+        if analyse in analyses and analyses[analyse][0] >= version:
+            analyses[analyse] = graph.version, analyses[analyse][1]
 
 
 def pass_name(run: Pass) -> str:

@@ -14,7 +14,7 @@ A rule is a pattern with a replacement, or a function for a condition that no pa
 In a pattern, a name matches any value (the same value if it is repeated, except `_`), a literal matches a
 constant equal to it, and a call matches the output of a node of this kind. A function is called for each node
 of the listed kinds and returns the values that replace the node's outputs, True if it changed the graph
-itself, or None.
+itself, or None; after True, the node is visited again.
 
 The worklist starts with all nodes in program order. After a change, the users of the new values, and their
 users, are visited again; so are nodes that a rule rejected because of a writer.
@@ -109,7 +109,7 @@ class Rewriter:
     def aliases(self) -> AliasDb:
         """Alias analysis, created on first use."""
         if self._aliases is None:
-            self._aliases = AliasDb(self.graph)
+            self._aliases = self.graph.analysis(AliasDb)
         return self._aliases
 
     def is_written(self, value: Value) -> bool:
@@ -175,6 +175,7 @@ class Rewriter:
             optimization_allowed(name)
             update(name, "Replacing {}", text)
             if results is True:
+                self._enqueue((node,) if node.in_block() else ())
                 self._enqueue_users(node.outputs())
             else:
                 self._replace(node, (results,) if isinstance(results, Value) else results)

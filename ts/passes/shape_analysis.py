@@ -110,7 +110,7 @@ class Analysis:
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.by_inputs = True  # False if the analysis starts from types instead of example inputs
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
-        self.aliases = AliasDb(graph)
+        self.aliases = graph.analysis(AliasDb)
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
         """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""

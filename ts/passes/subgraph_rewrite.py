@@ -166,7 +166,8 @@ class _Rewriter:
 
     def _insertion_points(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
         """Return the insertion point of each match's replacement; None if writes prevent the replacement."""
-        writes = AliasDb(block.owning_graph()) if matches and may_write(block.owning_graph()) else None
+        graph = block.owning_graph()
+        writes = graph.analysis(AliasDb) if matches and may_write(graph) else None
         return [self._insertion_point(match, writes) for match in matches]
 
     def _insertion_point(self, match: Values, writes: AliasDb | None) -> Node | None:

@@ -28,7 +28,7 @@ _MIN_LAYERS: Final = 2
 
 def concat_frozen_linear(graph: Graph, everywhere: bool = False) -> bool:
     """In each block, replace linear layers with a common input by one layer with concatenated weights."""
-    return _visit(graph.block(), AliasDb(graph), everywhere)
+    return _visit(graph.block(), graph.analysis(AliasDb), everywhere)
 
 
 def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:

@@ -44,7 +44,7 @@ def _visit(block: Block, aliases: AliasDb | None) -> bool:
             products.append(node)
     if len(products) < _MIN_SUMMANDS:
         return changed
-    aliases = aliases or AliasDb(block.owning_graph())
+    aliases = aliases or block.owning_graph().analysis(AliasDb)
     products = [node for node in products if not aliases.has_writers(node)]
     changed |= _reduce_trees(block, aliases, products)
     products = [node for node in products if node.in_block() and node.has_uses()]
