@@ -104,7 +104,7 @@ class DecisionPolicy:
 
     def undetermined(self, environment: ShapeEnv, expression: Any, type_name: str = "") -> Any:
         """Raise the error for a data-dependent expression; subclasses may return a value instead."""
-        raise _data_dependent_error(environment, expression, type_name) from None
+        raise data_dependent_error(environment, expression, type_name) from None
 
 
 class FrozenPolicy(DecisionPolicy):
@@ -137,8 +137,8 @@ class NotingPolicy(DecisionPolicy):
         self.noted.append(condition)
 
 
-def _data_dependent_error(
-    environment: ShapeEnv, expression: Any, type_name: str
+def data_dependent_error(
+    environment: ShapeEnv, expression: Any, type_name: str = ""
 ) -> GuardOnDataDependentSymNode:
     """Return the error for a guard on an expression that depends on tensor elements."""
     sizes = sorted(environment.size_symbols & expression.free_symbols, key=str)

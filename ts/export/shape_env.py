@@ -22,9 +22,10 @@ from typing import Any
 
 import sympy
 
+from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
 from ts.export.canonical_conditions import as_multiple, canonical_inequality, is_linear, without_constant
-from ts.export.decision_policy import DecisionPolicy, Guard, Requirement
+from ts.export.decision_policy import DecisionPolicy, Guard, Requirement, data_dependent_error
 from ts.export.expr_parser import Source
 from ts.export.input_guards import Line
 from ts.export.intervals import ValueRange
@@ -392,6 +393,10 @@ class ShapeEnv:
         if bounds.low == bounds.high:
             return bounds.low
         return self.policy.specialize(self, expression)
+
+    def depends_on_data(self, expression: Any) -> GuardOnDataDependentSymNode:
+        """Return the error for a guard on an expression that depends on tensor elements."""
+        return data_dependent_error(self, expression)
 
     # ---- facts
 
