@@ -6,7 +6,7 @@ so that kernels need not test the type of their arrays:
     xp.shapes_only            whether arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
-    xp.own("silu")            a single-kernel implementation of a function; None if there is none
+    xp.find_kernel("silu")            a single-kernel implementation of a function; None if there is none
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
     xp.weighted_sums(x, d, indices, weights)  weighted sums along a dimension, used for resampling
@@ -66,7 +66,7 @@ class Namespace:
         result: Callable[..., Array] = getattr(self.scipy("special"), name)
         return result
 
-    def own(self, name: str) -> Callable[..., Array] | None:
+    def find_kernel(self, name: str) -> Callable[..., Array] | None:
         """Return a kernel that computes the whole function `name` in one pass; None if there is none.
 
         The kernel supports float32 and float64. Without it, the operator makes several NumPy calls.

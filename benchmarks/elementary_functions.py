@@ -50,5 +50,7 @@ def cases() -> list[Case]:
                     torch.set_num_threads(1)
                     contestants["PyTorch"] = partial(call, torch, torch.from_numpy(x.numpy()))
                 kind = str(dtype).rpartition(".")[2]
-                found.append(Case(f"{name} {kind}", contestants, note=f"{size:,}", least=0.005, family=name))
+                found.append(
+                    Case(f"{name} {kind}", contestants, note=f"{size:,}", min_seconds=0.005, family=name)
+                )
     return found

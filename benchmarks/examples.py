@@ -43,7 +43,7 @@ def _steps(libraries: dict[str, Any]) -> Any:
     sys.path.insert(0, str(EXAMPLES))  # examples import each other from this folder
     try:
         for name, made in (("digits", _digits), ("fine-tuning", _finetune), ("character LSTM", _char_lstm)):
-            yield Case(name, {who: made(library) for who, library in libraries.items()}, least=0.3)
+            yield Case(name, {who: made(library) for who, library in libraries.items()}, min_seconds=0.3)
     finally:
         sys.path.remove(str(EXAMPLES))
 

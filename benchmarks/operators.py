@@ -156,5 +156,7 @@ def cases() -> list[Case]:
                         for who, lib in libraries.items()
                     }
                     name = f"{way} `{expression}`"
-                    found.append(Case(name, runs, per_call=STEPS, least=0.002, note=f"{n:,}", family=family))
+                    found.append(
+                        Case(name, runs, per_call=STEPS, min_seconds=0.002, note=f"{n:,}", family=family)
+                    )
     return found

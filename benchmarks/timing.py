@@ -29,13 +29,13 @@ class Case:
     contestants: dict[str, Callable[[], object]]
     per_call: int = 1  # steps inside one call; the table shows time per step
     note: str = ""
-    least: float = 0.02  # minimum seconds of a round
+    min_seconds: float = 0.02  # minimum seconds of a round
     family: str = ""  # row of the summary of a large table
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
-    """Return the number of calls that take at least `least` seconds, after a warm-up."""
+def repetitions(run: Callable[[], object], min_seconds: float = 0.02) -> int:
+    """Return the number of calls that take at least `min_seconds` seconds, after a warm-up."""
     run()
     count = 1
     while True:
@@ -43,9 +43,9 @@ def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
         for _ in range(count):
             run()
         spent = time.perf_counter() - start
-        if spent >= least or count >= 1_000_000:
+        if spent >= min_seconds or count >= 1_000_000:
             return count
-        count = max(count * 2, math.ceil(count * least / max(spent, 1e-9)))
+        count = max(count * 2, math.ceil(count * min_seconds / max(spent, 1e-9)))
 
 
 def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
@@ -53,7 +53,7 @@ def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
     for case in cases:
         if case.seconds:  # the case has measured its times itself, in separate processes
             continue
-        counts = {who: repetitions(run, case.least) for who, run in case.contestants.items()}
+        counts = {who: repetitions(run, case.min_seconds) for who, run in case.contestants.items()}
         best = dict.fromkeys(case.contestants, math.inf)
         for _ in range(rounds):
             for who, run in case.contestants.items():

@@ -19,7 +19,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from ts.ir.visualization import arrange, picture_of, svg
+from ts.ir.visualization import arrange, build_diagram, svg
 from ts.ir.visualization.svg import DARK, LIGHT, RULES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,7 +62,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def drawn(match: re.Match[str]) -> str:
         snippet, expression = match.groups()
-        picture = picture_of(eval(expression, dict(names_of(snippet))))
+        picture = build_diagram(eval(expression, dict(names_of(snippet))))
         arrange(picture)
         text = svg(picture, style="")
         text = text.replace(f"{ROOT}/docs/snippets/", "").replace(f"{ROOT}/", "")

@@ -146,7 +146,7 @@ def rows(records: list[Any]) -> Iterator[str]:
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda or record.cuda_rows)) if has]
-        shape = shape_functions.describe_rule(record.shape, record.whole)
+        shape = shape_functions.describe_rule(record.shape, record.tensor_kernel)
         schema = record.schema_text.removeprefix("aten::").replace("|", "\\|")
         yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"
 
@@ -167,7 +167,7 @@ def pages() -> dict[Path, str]:
     """Return the texts of docs/reference/operators by their paths: a page for each family, and the index."""
     registry.load()
     everything = registry.records()
-    kinds = Counter(shape_functions.kind(r.shape, r.whole) for r in everything if r.base is None)
+    kinds = Counter(shape_functions.kind(r.shape, r.tensor_kernel) for r in everything if r.base is None)
     counted = ", ".join(f"*{kind}* for {n}" for kind, n in kinds.most_common())
     names = {r.name for r in everything}
     texts: dict[Path, str] = {}

@@ -160,7 +160,7 @@ def test_an_engine_answers_in_lines(program, tmp_path):
         {"do": "load", "path": str(path), "method": "forward", "threads": 1},
         {"do": "first", "values": values, "names": {"names": {"dict": [["m", 1]]}}},
         {"do": "first", "values": values, "names": {"names": {"dict": [["n", 1]]}}},
-        {"do": "round", "least": 0.001},
+        {"do": "round", "min_seconds": 0.001},
     ]
     answers = subprocess.run(
         [sys.executable, bench_worker.__file__, "ts"],

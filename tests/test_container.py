@@ -21,19 +21,19 @@ NUMBER = SPECS["number"]
 
 
 def list_of(element: TypeSpec) -> TypeSpec:
-    return TypeSpec(KINDS["ListType"], (element,), f"List[{element.text}]")
+    return TypeSpec(KINDS["ListType"], (element,), f"List[{element.annotation_str}]")
 
 
 def dict_of(key: TypeSpec, value: TypeSpec) -> TypeSpec:
-    return TypeSpec(KINDS["DictType"], (key, value), f"Dict[{key.text}, {value.text}]")
+    return TypeSpec(KINDS["DictType"], (key, value), f"Dict[{key.annotation_str}, {value.annotation_str}]")
 
 
 def tuple_of(*elements: TypeSpec, name: tuple[str, tuple[str, ...]] | None = None) -> TypeSpec:
-    return TypeSpec(KINDS["TupleType"], elements, f"Tuple[{', '.join(e.text for e in elements)}]", name)
+    return TypeSpec(KINDS["TupleType"], elements, f"Tuple[{', '.join(e.annotation_str for e in elements)}]", name)
 
 
 def optional(element: TypeSpec) -> TypeSpec:
-    return TypeSpec(KINDS["OptionalType"], (element,), f"Optional[{element.text}]")
+    return TypeSpec(KINDS["OptionalType"], (element,), f"Optional[{element.annotation_str}]")
 
 
 class HasIndex:
@@ -168,7 +168,7 @@ def test_text_is_pytorchs(spec: TypeSpec, value: object, text: str) -> None:
 
 
 def test_infer_spec() -> None:
-    assert infer_spec({"a": [1, None]}).text == "Dict[str, List[Optional[int]]]"
+    assert infer_spec({"a": [1, None]}).annotation_str == "Dict[str, List[Optional[int]]]"
 
 
 def test_equality_is_deep_and_by_value() -> None:

@@ -309,7 +309,7 @@ def test_exported_cond():
         for x, flag in cases:
             ts.testing.assert_close(made(*state, x, flag)[0], net(x, flag))
     again = ts.export.export(module, (X, YES))
-    assert [n.target.name for n in again.graph.nodes if hasattr(n.target, "previewed")] == ["cond"]
+    assert [n.target.name for n in again.graph.nodes if hasattr(n.target, "evaluate_meta")] == ["cond"]
     for x, flag in cases:
         ts.testing.assert_close(again.module()(x, flag), net(x, flag))
 

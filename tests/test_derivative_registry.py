@@ -10,8 +10,8 @@ from ts.ops.derivatives.formulas import gradient
 
 def test_a_formula_reads_what_its_text_names_and_nothing_else():
     product = registry.find("aten::mul.Tensor")
-    assert [r.name for r in gradient(product, ["self"]).reads] == ["grad", "other"]
-    assert [r.name for r in gradient(product, ["self", "other"]).reads] == ["grad", "self", "other"]
+    assert [r.name for r in gradient(product, ["self"]).parameters] == ["grad", "other"]
+    assert [r.name for r in gradient(product, ["self", "other"]).parameters] == ["grad", "self", "other"]
 
 
 def test_forms_and_other_names_have_the_row_of_the_operator():

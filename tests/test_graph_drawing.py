@@ -12,7 +12,7 @@ import pytest
 
 import ts
 from tests.test_cli import output
-from ts.ir.visualization import arrange, dot, picture_of, svg
+from ts.ir.visualization import arrange, dot, build_diagram, svg
 from ts.ir.graph import Graph
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,7 +37,7 @@ class Net(ts.nn.Module):
 
 
 def picture(function):
-    found = picture_of(ts.jit.script(function).graph)
+    found = build_diagram(ts.jit.script(function).graph)
     arrange(found)
     return found
 
@@ -82,9 +82,9 @@ def test_constants_are_drawn_at_their_use():
 def test_modules():
     """Attributes are paths, calls are named by what is called."""
     net = ts.jit.script(Net())
-    found = picture_of(net.graph)
+    found = build_diagram(net.graph)
     assert texts(found) == ["%x.1 : Tensor", "call self.layer.forward", "aten::relu", "aten::sum", "return"]
-    inlined = {box.text: box.lines for box in boxes(picture_of(net.inlined_graph))}
+    inlined = {box.text: box.lines for box in boxes(build_diagram(net.inlined_graph))}
     assert inlined["aten::linear"] == ["weight = self.layer.weight", "bias = self.layer.bias"]
     assert inlined["aten::sum"] == ["dim = [0, 1]"]
 
@@ -106,7 +106,7 @@ def test_groups_show_their_operators():
     node.set("Subgraph", graph.copy(), "g")
     for value in node.outputs():
         outer.register_output(value)
-    (box,) = [box for box in picture_of(outer).boxes if box.insides]
+    (box,) = [box for box in build_diagram(outer).boxes if box.insides]
     assert box.kind == "group" and "prim::Loop" in texts(box.insides[0])
 
 
@@ -136,7 +136,7 @@ def test_layout(seed):
 
 
 def random_picture(count, seed):
-    found = picture_of(random_graph(count, seed))
+    found = build_diagram(random_graph(count, seed))
     arrange(found)
     return found
 
@@ -175,7 +175,7 @@ def test_blocks_within_many_blocks():
     """Blocks nested too deeply are replaced by their number of nodes."""
     program = ["def f(x: int) -> int:", *(f"{'    ' * (k + 1)}if x > {k}:" for k in range(60))]
     unit = ts.jit.CompilationUnit("\n".join([*program, f"{'    ' * 61}x += 1", "    return x", ""]))
-    found = picture_of(unit.f.graph)
+    found = build_diagram(unit.f.graph)
     arrange(found)
     deepest = [line for box in boxes(found) for line in box.lines if line.startswith("…")]
     assert len(deepest) >= 1 and deepest[0].endswith("nodes")
@@ -236,9 +236,9 @@ def test_dot(function, tmp_path):
     graph = ts.jit.script(function).graph
     graph.draw(tmp_path / "g.gv")
     text = (tmp_path / "g.gv").read_text()
-    assert text == dot(picture_of(graph)) and text.startswith("digraph")
+    assert text == dot(build_diagram(graph)) and text.startswith("digraph")
     plain = statements(text)
-    assert len(set(re.findall(r"\bn\d+(?= \[label)", plain))) == len(list(boxes(picture_of(graph))))
+    assert len(set(re.findall(r"\bn\d+(?= \[label)", plain))) == len(list(boxes(build_diagram(graph))))
     known = set(re.findall(r"(\w+) \[(?:label|shape)=", plain))
     assert {end for pair in re.findall(r"(\w+) -> (\w+)", plain) for end in pair} <= known
     program = shutil.which("dot")

@@ -171,7 +171,7 @@ def make_code_within_limits():
         data = archive(module(body, parameters=", x0: Tensor"))
         loaded = load(data, limits=ts.limits(seconds=60))
         assert loaded.graph is not None
-        loaded._concrete.type.methods["forward"].terms.limits = ts.limits(bytes=1_000_000)
+        loaded._concrete.type.methods["forward"].policy.limits = ts.limits(bytes=1_000_000)
         with pytest.raises(LimitExceeded):
             loaded(ts.ones(1))
 

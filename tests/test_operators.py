@@ -133,7 +133,7 @@ def test_record(record):
         pytest.skip(NO_SAMPLES[short(record)])
     number, why = samples.profile(record)
     assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {why}"
-    scripted = None if record.whole else script(record)
+    scripted = None if record.tensor_kernel else script(record)
     variants = [variant for variant in VARIANTS if variant.base is record]
     for dtype, result in accepted_dtypes(record):
         where = f"{short(record)} {dtype}"

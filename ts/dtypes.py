@@ -143,9 +143,9 @@ NAMES: Final[dict[str, dtype]] = {
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "chalf": complex32, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
-OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
-_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
+ML_DTYPES: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
+NUMPY_DTYPES: Final = tuple(d for d in ALL if d not in ML_DTYPES)
+_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in NUMPY_DTYPES}
 # callbacks that add the dtypes of `ml_dtypes` to tables with NumPy dtypes as keys
 _registration_callbacks: list[Callable[[dtype, np.dtype[Any]], object]] = []
 _ml_numpy_dtypes: dict[dtype, np.dtype[Any]] = {}
@@ -193,7 +193,7 @@ def is_complex32(numpy_dtype: Any) -> bool:
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is complex32
 
 
-def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
+def register_ml_dtype_callback(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
     """Register `enter`, which is called with each dtype of `ml_dtypes` and its NumPy dtype before first use.
 
     In `enter`, lookup tables whose keys are NumPy dtypes add their entries.
@@ -203,13 +203,13 @@ def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
         enter(d, numpy_dtype)
 
 
-def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
+def register_bfloat16_callback(enter: Callable[[np.dtype[Any]], object]) -> None:
     """Register `enter`, which is called with NumPy's bfloat16 dtype."""
-    with_borrowed(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
+    register_ml_dtype_callback(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
 
 
 # complex32 is loaded separately, because creating it issues a warning
-_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)
+_OTHERS: Final = tuple(d for d in ML_DTYPES if d is not complex32)
 
 
 def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
@@ -217,7 +217,7 @@ def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
-    # `with_borrowed` reads these dtypes for tables that are created later
+    # `register_ml_dtype_callback` reads these dtypes for tables that are created later
     _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
     for enter in _registration_callbacks:
         for d in requested:
@@ -313,7 +313,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         real = d.to_real()
-        info = _ml_dtypes_finfo(real) if real in BORROWED else np.finfo(real.numpy_dtype)
+        info = _ml_dtypes_finfo(real) if real in ML_DTYPES else np.finfo(real.numpy_dtype)
         self.dtype: str = real.name
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)

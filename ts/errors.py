@@ -49,7 +49,7 @@ class FrontendError(TsError):
         self.hint = hint  # source code that the user can write instead; "" for none
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
-        self.left_function = False  # True after `add_call` has recorded a caller
+        self.has_caller = False  # True after `add_call` has recorded a caller
 
     @property
     def msg(self) -> str:
@@ -61,7 +61,7 @@ class FrontendError(TsError):
 
         The message lists the recorded calls, beginning with the innermost one.
         """
-        self.left_function = True
+        self.has_caller = True
         for error in (self, *self.others):
             error.calls.append((callee, caller, range))
         return self
@@ -71,7 +71,7 @@ class FrontendError(TsError):
         copied = type(self)(self.message, self.range, self.hint)
         copied.calls = list(self.calls)
         copied.others = [other.copy() for other in self.others]
-        copied.left_function = self.left_function
+        copied.has_caller = self.has_caller
         return copied
 
     def __str__(self) -> str:

@@ -269,7 +269,9 @@ def _declare(schema: str) -> _Implementations:
     implementations = _Implementations(schema)
     if implementations.name in _custom or registry.lookup(implementations.name.partition(".")[0]):
         raise RuntimeError(f"operator {implementations.name} is already declared")
-    registry.add(OperatorRecord(schema, implementations, "custom", where="", whole=True, of_program=True))
+    registry.add(
+        OperatorRecord(schema, implementations, "custom", where="", tensor_kernel=True, of_program=True)
+    )
     _custom[implementations.name] = implementations
     return implementations
 

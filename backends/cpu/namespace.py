@@ -4,7 +4,7 @@ In: the name of a NumPy function; out: the function. These functions implement t
 `backends.array_namespace` describes:
 
     xp.special("erf")       ufunc of this package, else SciPy's
-    xp.own("silu")          ufunc of this package
+    xp.find_kernel("silu")          ufunc of this package
     xp.exp(x)               NumPy's ufunc, with loops of this package if they exist
     xp.ranking              sorting with PyTorch's order of equal elements
     xp.transforms           scipy.fft, or numpy.fft without SciPy
@@ -87,7 +87,7 @@ class CpuNamespace(WrappedNamespace):
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
-    def own(self, name: str) -> Callable[..., Array] | None:
+    def find_kernel(self, name: str) -> Callable[..., Array] | None:
         """Return the ufunc of the activation `name`; its loops are those of the C kernels."""
         return self.special(name)
 

@@ -42,9 +42,9 @@ class MetaBackend(Backend):
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> MetaArray:
         """Return a meta array with the shape, dtype and strides of `host`."""
-        return self.like(host)
+        return self.new_like(host)
 
-    def like(self, array: Any) -> MetaArray:
+    def new_like(self, array: Any) -> MetaArray:
         """Return a meta array with the shape, dtype and strides of any array."""
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 

@@ -206,7 +206,7 @@ class MetaArray:
         value_shape = shape_of(value)
         while len(value_shape) > len(target) and size_guards.known_one(value_shape[0]):
             value_shape = value_shape[1:]
-        if len(value_shape) > len(target) or not size_guards.same(
+        if len(value_shape) > len(target) or not size_guards.equal_shapes(
             size_guards.broadcast(target, value_shape), target
         ):
             raise ValueError(

@@ -18,5 +18,5 @@ def gradients(key, wanted, **arguments):
         values |= {result.name: value, result.gradient: ts.ones_like(value)}
     values.setdefault("grad", values[inputs.results[0].gradient])
     formula = gradient(record, wanted.split())
-    found = formula.function()(*(FACTS[r.fact](values[r.of]) if r.fact else values[r.of] for r in formula.reads))
+    found = formula.function()(*(FACTS[r.fact](values[r.of]) if r.fact else values[r.of] for r in formula.parameters))
     return [x.tolist() for x in found] if isinstance(found, tuple) else found.tolist()

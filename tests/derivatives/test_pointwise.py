@@ -5,7 +5,7 @@ import math
 import pytest
 
 import ts
-from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.common import mul_conj
 
 from .evaluate_formulas import gradients
 
@@ -88,8 +88,8 @@ def test_complex_numbers_without_a_direction():
 
 def test_a_factor_of_one_costs_nothing():
     x = ts.ones(2)
-    assert scaled(x, 1) is x
-    assert scaled(x, 2j).tolist() == [-2j, -2j]
+    assert mul_conj(x, 1) is x
+    assert mul_conj(x, 2j).tolist() == [-2j, -2j]
 
 
 def test_missing_derivative_raises():

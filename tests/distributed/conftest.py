@@ -61,10 +61,10 @@ def segment_ends():
     from tests.distributed.shared_memory_messages import MARK, MAX_BYTES
     from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
 
-    lender, borrower = SegmentSender(MAX_BYTES, MARK), SegmentReceiver(os.getpid(), MARK)
-    yield lender, borrower
-    lender.close()
-    borrower.close()
+    sender, receiver = SegmentSender(MAX_BYTES, MARK), SegmentReceiver(os.getpid(), MARK)
+    yield sender, receiver
+    sender.close()
+    receiver.close()
 
 
 @pytest.fixture

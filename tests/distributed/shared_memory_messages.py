@@ -26,10 +26,10 @@ def shared_files():
     return found
 
 
-def lent(lender, data):
+def copy_frame(sender, data):
     """Return a reference to a part; the first part of a size uses the socket and is sent again."""
-    reference = lender.lend(data.data)
-    return reference if reference is not None else lender.lend(data.data)
+    reference = sender.copy_to_segment(data.data)
+    return reference if reference is not None else sender.copy_to_segment(data.data)
 
 
 def reference(file, size=MIN_SHARED_BYTES):

@@ -55,8 +55,8 @@ def agree(first, second):
 
 def test_ends_on_one_machine():
     """Ends of one machine and user negotiate shared memory."""
-    for lender, borrower in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
-        assert isinstance(lender, SegmentSender) and isinstance(borrower, SegmentReceiver)
+    for sender, receiver in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
+        assert isinstance(sender, SegmentSender) and isinstance(receiver, SegmentReceiver)
 
 
 @pytest.mark.parametrize("listener, connector", [(0, MAX_BYTES), (MAX_BYTES, 0), (0, 0)])
@@ -85,7 +85,7 @@ def test_copied_offer():
     steps.send(ours + bytes(want - len(ours)))  # this process, this file
     with pytest.raises(StopIteration) as end:
         steps.send(b"\1")
-    assert end.value.value.borrower is None
+    assert end.value.value.receiver is None
 
 
 @pytest.mark.parametrize("file", [0, 1, 7, 1 << 31])
@@ -133,8 +133,8 @@ def test_calls(channel):
     for number in range(40):
         data = part(MIN_SHARED_BYTES // 2 * (number % 5 + 1), number)
         np.testing.assert_array_equal(echo(channel, data), data)
-    assert channel._writer.lender._segments
-    assert channel._reader.borrower._mappings
+    assert channel._writer.sender._segments
+    assert channel._reader.receiver._mappings
 
 
 def test_retained_answers_do_not_change(channel):
@@ -151,7 +151,7 @@ def test_ends_without_shared_memory(server, limits):
     for number in range(4):
         data = part(MIN_SHARED_BYTES, number)
         np.testing.assert_array_equal(echo(channel, data), data)
-    assert channel._writer.lender is None or not channel._writer.lender._segments
+    assert channel._writer.sender is None or not channel._writer.sender._segments
     channel.close()
 
 
@@ -170,7 +170,7 @@ def test_encrypted_connections_share_nothing():
         for number in range(3):
             await comm.write(part(MIN_SHARED_BYTES, number).data)
             np.testing.assert_array_equal(await comm.read(), part(MIN_SHARED_BYTES, number))
-        assert comm.stream._writer.lender is None
+        assert comm.stream._writer.sender is None
         comm.abort()
         listener.stop()
 
@@ -232,7 +232,7 @@ def test_a_process_that_is_killed():
             echo(channel, part(MIN_SHARED_BYTES))
     for number, found in enumerate(kept):
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
-    assert channel.closed and not channel._writer.lender._segments
+    assert channel.closed and not channel._writer.sender._segments
     del kept, found, channel
     gc.collect()
     assert shared_files() == files

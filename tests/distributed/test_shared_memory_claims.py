@@ -16,7 +16,7 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 if not hasattr(os, "memfd_create"):
     pytest.skip("there are files without names on Linux only", allow_module_level=True)
 
-from tests.distributed.shared_memory_messages import MARK, MAX_BYTES, head, lent, part, reference
+from tests.distributed.shared_memory_messages import MARK, MAX_BYTES, head, copy_frame, part, reference
 from ts.distributed.transport import TransportLimits, MalformedMessageError, shm_segments
 from ts.distributed.transport.message_codec import MessageDecoder, MessageTooLargeError, MessageEncoder
 from ts.distributed.transport.async_connection import AsyncConnection
@@ -62,7 +62,7 @@ def test_claims(claim):
     file = claim[1]()
     files = set(os.listdir("/proc/self/fd"))
     with pytest.raises((NotSharedMemoryError, OSError)):
-        SegmentReceiver(os.getpid(), MARK).take(reference(file))
+        SegmentReceiver(os.getpid(), MARK).map_segment(reference(file))
     gc.collect()
     assert set(os.listdir("/proc/self/fd")) == files
     with contextlib.suppress(OSError):
@@ -77,7 +77,7 @@ def test_other_files_are_not_opened(tmp_path):
     try:
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         with pytest.raises(NotSharedMemoryError, match="not an unnamed file"):
-            SegmentReceiver(os.getpid(), MARK).take(reference(file))
+            SegmentReceiver(os.getpid(), MARK).map_segment(reference(file))
         assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
     finally:
         os.close(file)
@@ -91,28 +91,28 @@ def test_unallocated_pages():
     except OSError as error:
         pytest.skip(f"this system has no huge pages: {error}")
     with pytest.raises(NotSharedMemoryError, match="shorter"):
-        SegmentReceiver(os.getpid(), MARK).take(reference(file))
+        SegmentReceiver(os.getpid(), MARK).map_segment(reference(file))
     os.close(file)
 
 
 def test_a_segment_of_another_connection(segment_ends):
     """A reference to a segment of another connection is rejected, although file numbers are reused."""
-    late = lent(segment_ends[0], part(MIN_SHARED_BYTES, 1))
+    late = copy_frame(segment_ends[0], part(MIN_SHARED_BYTES, 1))
     segment_ends[0].close()
     with contextlib.closing(SegmentSender(MAX_BYTES, bytes(16))) as other:
-        other.lend(part(MIN_SHARED_BYTES, 2).data)
-        claims = [other.lend(part(MIN_SHARED_BYTES, 2).data) for _ in range(5)]
+        other.copy_to_segment(part(MIN_SHARED_BYTES, 2).data)
+        claims = [other.copy_to_segment(part(MIN_SHARED_BYTES, 2).data) for _ in range(5)]
         assert late in claims
         with pytest.raises(NotSharedMemoryError, match="another connection"):
-            segment_ends[1].take(late)
-        with contextlib.closing(SegmentReceiver(os.getpid(), bytes(16))) as borrower:
-            np.testing.assert_array_equal(borrower.take(late), part(MIN_SHARED_BYTES, 2))
+            segment_ends[1].map_segment(late)
+        with contextlib.closing(SegmentReceiver(os.getpid(), bytes(16))) as receiver:
+            np.testing.assert_array_equal(receiver.map_segment(late), part(MIN_SHARED_BYTES, 2))
 
 
 def test_another_process(server):
     """A reference to a process that has ended raises OSError."""
     with pytest.raises(OSError):
-        SegmentReceiver(1 << 30, MARK).take(reference(5))
+        SegmentReceiver(1 << 30, MARK).map_segment(reference(5))
 
 
 def read(reader, data):
@@ -138,11 +138,11 @@ def no_room(*how):
 
 def test_failed_mapping(segment_ends, monkeypatch):
     """A shared memory part is copied if the segment cannot be mapped."""
-    lender, borrower = segment_ends
-    made = lent(lender, part(MIN_SHARED_BYTES, 1))
+    sender, receiver = segment_ends
+    made = copy_frame(sender, part(MIN_SHARED_BYTES, 1))
     monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
-    np.testing.assert_array_equal(borrower.take(made), part(MIN_SHARED_BYTES, 1))
-    assert lender.lend(part(MIN_SHARED_BYTES).data) == made
+    np.testing.assert_array_equal(receiver.map_segment(made), part(MIN_SHARED_BYTES, 1))
+    assert sender.copy_to_segment(part(MIN_SHARED_BYTES).data) == made
 
 
 def no_memory(*how):
@@ -151,24 +151,24 @@ def no_memory(*how):
 
 def test_failed_allocation(segment_ends, monkeypatch):
     """A failed allocation for a part raises an error; the connection continues and the segment is reused."""
-    lender, borrower = segment_ends
-    reader = MessageDecoder(borrower=borrower)
+    sender, receiver = segment_ends
+    reader = MessageDecoder(receiver=receiver)
     reader.spares = True
-    made = lent(lender, part(MIN_SHARED_BYTES))
+    made = copy_frame(sender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
     monkeypatch.setattr(shm_segments.np, "empty", no_memory)
     (found,) = read(reader, head(made))
     assert (type(found), found.size) == (MessageTooLargeError, MIN_SHARED_BYTES)
     monkeypatch.undo()
-    assert lender.lend(part(MIN_SHARED_BYTES, 1).data) == made
+    assert sender.copy_to_segment(part(MIN_SHARED_BYTES, 1).data) == made
     (message,) = read(reader, head(made))
     np.testing.assert_array_equal(message[0], part(MIN_SHARED_BYTES, 1))
 
 
 def test_failed_allocation_without_message_skipping(segment_ends, monkeypatch):
     """A failed allocation in a connection that cannot skip a message raises `MalformedMessageError`."""
-    lender, borrower = segment_ends
-    reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
+    sender, receiver = segment_ends
+    reader, made = MessageDecoder(receiver=receiver), copy_frame(sender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments, "_mapping", no_memory)
     with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which cannot be allocated"):
         read(reader, head(made))
@@ -176,28 +176,28 @@ def test_failed_allocation_without_message_skipping(segment_ends, monkeypatch):
 
 def test_bytes_in_flight_are_bounded(segment_ends, monkeypatch):
     """The bytes in flight to a slow reader are bounded; further parts are sent through the socket."""
-    lender, borrower = segment_ends
+    sender, receiver = segment_ends
     monkeypatch.setattr(shm_segments, "_MAX_IN_FLIGHT_BYTES", 3 * MIN_SHARED_BYTES)
-    lender.lend(part(MIN_SHARED_BYTES).data)
-    sent = [lender.lend(part(MIN_SHARED_BYTES).data) for _ in range(5)]
+    sender.copy_to_segment(part(MIN_SHARED_BYTES).data)
+    sent = [sender.copy_to_segment(part(MIN_SHARED_BYTES).data) for _ in range(5)]
     assert sent[3:] == [None, None] and None not in sent[:3]
-    assert lender.has_unconsumed_segments
+    assert sender.has_unconsumed_segments
     for each in sent[:3]:
-        borrower.take(each)
-    assert not lender.has_unconsumed_segments
-    assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
+        receiver.map_segment(each)
+    assert not sender.has_unconsumed_segments
+    assert sender.copy_to_segment(part(MIN_SHARED_BYTES).data) is not None
 
 
 @pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
 def test_received_segments_are_released_with_their_connection(segment_ends, rest):
     """Received segments are released with their connection, without waiting for a garbage collection."""
-    lender, borrower = segment_ends
-    made, mapped = lent(lender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
+    sender, receiver = segment_ends
+    made, mapped = copy_frame(sender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
 
     async def main():
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        stream = AsyncConnection(ours, MessageDecoder(borrower=borrower), MessageEncoder())
+        stream = AsyncConnection(ours, MessageDecoder(receiver=receiver), MessageEncoder())
         with theirs:
             theirs.sendall(head(made, 5)[:-1] + rest)
             theirs.shutdown(socket.SHUT_WR)
@@ -216,12 +216,12 @@ def test_received_segments_are_released_with_their_connection(segment_ends, rest
 
 def test_socket_frame_after_a_shared_frame(segment_ends):
     """The order of frames is preserved between socket and shared memory frames."""
-    lender, borrower = segment_ends
-    lender.lend(part(MIN_SHARED_BYTES).data)
+    sender, receiver = segment_ends
+    sender.copy_to_segment(part(MIN_SHARED_BYTES).data)
     message = [part(MIN_SHARED_BYTES, 1).data, b"b" * 5000, part(MIN_SHARED_BYTES, 2).data, 3]
-    data = b"".join(MessageEncoder(lender=lender).pack(message))
+    data = b"".join(MessageEncoder(sender=sender).pack(message))
     assert len(data) < MIN_SHARED_BYTES + 6000
-    first, second, third, fourth = read_all(MessageDecoder(borrower=borrower), data)
+    first, second, third, fourth = read_all(MessageDecoder(receiver=receiver), data)
     np.testing.assert_array_equal(first, part(MIN_SHARED_BYTES, 1))
     assert (second, fourth) == (b"b" * 5000, 3)
     np.testing.assert_array_equal(third, part(MIN_SHARED_BYTES, 2))

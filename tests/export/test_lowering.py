@@ -9,7 +9,7 @@ import ts
 from tests.export.single_op_programs import PROGRAMS, module_of, programs
 
 pytest.importorskip("sympy")
-from ts.export.lowering import UnsupportedNodeError, _may_be_long, lowered
+from ts.export.lowering import UnsupportedNodeError, _may_be_long, lower_graph_module
 
 DRAWN = re.compile("rand|dropout|rrelu|bernoulli|multinomial|empty|cov")
 BY_PYTHON = {
@@ -27,7 +27,7 @@ def test_programs(family):
             continue
         args = tuple(ts.rand(shape) for shape in shapes)
         program = ts.export.export(module_of(text, len(shapes), ts), args)
-        run = lowered(program.graph_module)
+        run = lower_graph_module(program.graph_module)
         ours, plain = ([x.clone() for x in args] for _ in range(2))
         state = program._lifted()
         found, wanted = run(*state, *ours), list(program.graph_module(*state, *plain))
@@ -40,7 +40,7 @@ def test_unsupported_nodes_run_in_python(text):
     x = ts.rand(3)
     program = ts.export.export(module_of(text, 1, ts), (x,)).run_decompositions()
     with pytest.raises(UnsupportedNodeError):
-        lowered(program.graph_module)
+        lower_graph_module(program.graph_module)
     module = program.module()
     assert ts.equal(module(x), module(x)) and ts.equal(module(x), module(x))
 

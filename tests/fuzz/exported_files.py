@@ -141,9 +141,9 @@ def used(program: Any) -> None:
     """Run a program through the command line functions and the Python API."""
     function = pt2_target.ExportedFunction(program)
     assert str(function.graph) and function.code
-    pt2_target.takes(function), pt2_target.ranges(program), pt2_target.operators(program), pt2_target.conditions(program)
+    pt2_target.describe_inputs(function), pt2_target.ranges(program), pt2_target.operators(program), pt2_target.conditions(program)
     for attempt, errors in (
-        (lambda: pt2_target.wrong_shapes(program), ()),
+        (lambda: pt2_target.find_shape_errors(program), ()),
         (lambda: symbol_report.explain_symbols(program), ShapeError),
         (program.validate, (TsError, SpecViolationError)),
         (lambda: unflatten(program), (TsError, RuntimeError)),  # of signatures that cannot be preserved

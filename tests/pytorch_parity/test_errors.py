@@ -330,7 +330,7 @@ m.hstack([X,V])
 m.vstack([X,m.ones(3)])
 m.dstack([])
 """
-OF_NUMPY = re.compile(
+NUMPY_DTYPES = re.compile(
     r"operands could not|ufunc|numpy\.|np\\.|broadcast input array|array is too big|for array of dim"
 )
 
@@ -363,4 +363,4 @@ def test_bad_arguments(call):
     if theirs is not None:
         kind = torch.linalg.LinAlgError if isinstance(ours, ts.linalg.LinAlgError) else type(ours)
         assert isinstance(theirs, kind), (theirs, ours)
-        assert not OF_NUMPY.search(str(ours)), ours
+        assert not NUMPY_DTYPES.search(str(ours)), ours

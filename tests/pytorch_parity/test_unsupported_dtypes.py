@@ -82,7 +82,7 @@ def test_dtypes(dtype):
         plain = (
             record.base is None
             and not record.variant
-            and not record.whole
+            and not record.tensor_kernel
             and record.name.startswith("aten::")
             and "_backward" not in record.name  # what else they refuse, those who go forward have refused
         )

@@ -240,4 +240,4 @@ def test_source_is_not_slowed():
 
     script = ts.jit.script(first)
     script(None)
-    assert not [node for node in script.graph.find_all_nodes("prim::unchecked_cast") if node.claimed]
+    assert not [node for node in script.graph.find_all_nodes("prim::unchecked_cast") if node.needs_type_check]

@@ -66,7 +66,7 @@ def maybe_get_level(tensor: Tensor) -> int:
 def maybe_current_level() -> int | None:
     """Return the number of active function transforms; return None if there are none."""
     top = level_stack.top()
-    return None if top is None else level_stack.depth(top.number)
+    return None if top is None else level_stack.depth(top.level_id)
 
 
 def current_level() -> int:

@@ -40,7 +40,7 @@ class Aliases:
         """Record that no other tensor shares the memory of `x`."""
         self._roots.pop(id(x), None)
 
-    def note(self, op: Any, values: list[Any], result: Any) -> None:
+    def record_operator(self, op: Any, values: list[Any], result: Any) -> None:
         """Record the arguments that the operator `op` writes, and the results that alias arguments."""
         source: Tensor | None = None
         for argument, value in zip(op.schema.arguments, values, strict=True):

@@ -49,7 +49,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
         return tracer.higher_order(cond_op, (pred, true_fn, false_fn, operands))
     check_once(
         "cond", (true_fn, false_fn), (pred, operands),
-        lambda preview: _evaluate_branches(preview, pred, true_fn, false_fn, operands) and None,
+        lambda evaluator: _evaluate_branches(evaluator, pred, true_fn, false_fn, operands) and None,
     )  # fmt: skip
     return cond_op.run(pred, true_fn, false_fn, operands)
 
@@ -125,11 +125,15 @@ def _difference(a: Any, b: Any) -> Exception | None:
     return None
 
 
-def _evaluate_branches(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+def _evaluate_branches(
+    evaluator: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any
+) -> Any:
     """Run both branches on meta tensors, check the results, and return them."""
     check_calls(true_fn, false_fn, operands)
-    first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
-    check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
+    first, second = (evaluator.evaluate(f, operands) for f in (true_fn, false_fn))
+    check_branches(
+        first, second, evaluator.as_meta(pred), list(map(evaluator.as_meta, pytree.tree_leaves(operands)))
+    )
     return first, second
 
 
@@ -146,12 +150,14 @@ class CondOp(HigherOrderOperator):
             return _select_by_predicate(pred, true_fn(*operands), false_fn(*operands))
         return (true_fn if pred else false_fn)(*operands)
 
-    def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    def evaluate_meta(
+        self, evaluator: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any
+    ) -> Any:
         """Return the result on meta tensors.
 
         Raise DataDependentError if the branches' results differ in shape or value.
         """
-        first, second = _evaluate_branches(preview, pred, true_fn, false_fn, operands)
+        first, second = _evaluate_branches(evaluator, pred, true_fn, false_fn, operands)
         for a, b in zip(first.leaves, second.leaves, strict=True):
             if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
                 raise DataDependentError("cond")

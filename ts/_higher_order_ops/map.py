@@ -49,7 +49,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
         "map_impl",
         (f,),
         (leaves, others),
-        lambda preview: _evaluate_body(preview, flat_f, leaves, others) and None,
+        lambda evaluator: _evaluate_body(evaluator, flat_f, leaves, others) and None,
     )
     return map_op.run(flat_f, leaves, others)
 
@@ -65,9 +65,9 @@ def check_body(body: SubgraphResult, slices: list[Any]) -> None:
         )
 
 
-def _evaluate_body(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
-    slices = [preview.fresh(x, x.shape[1:]) for x in xs]
-    body = preview.outcome(f, (*slices, *args))
+def _evaluate_body(evaluator: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
+    slices = [evaluator.new_meta(x, x.shape[1:]) for x in xs]
+    body = evaluator.evaluate(f, (*slices, *args))
     check_body(body, slices)
     return body
 
@@ -90,10 +90,10 @@ class MapOp(HigherOrderOperator):
         ]
         return pytree.tree_unflatten(stacked, each[0][1])
 
-    def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
+    def evaluate_meta(self, evaluator: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
         """Return the result on meta tensors."""
-        body, n = _evaluate_body(preview, f, xs, args), xs[0].shape[0]
-        outputs = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in body.leaves]
+        body, n = _evaluate_body(evaluator, f, xs, args), xs[0].shape[0]
+        outputs = [x if x is None else evaluator.new_meta(x, (n, *x.shape)) for x in body.leaves]
         return pytree.tree_unflatten(outputs, body.spec)
 
 

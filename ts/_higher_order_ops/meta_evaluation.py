@@ -1,7 +1,7 @@
 """Evaluation of functions on meta tensors; eager code checks functions in this way before it executes them.
 
-    preview = MetaEvaluator()
-    preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
+    evaluator = MetaEvaluator()
+    evaluator.evaluate(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
 
 The evaluation does not change tensors or random number generators of the program, and raises
 `DataDependentError` if the result depends on tensor elements. Each combination of functions and kinds of
@@ -97,20 +97,20 @@ class MetaEvaluator(MetaTracer):
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
-    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
+    def evaluate(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
         """Run a function on meta tensors; return the result, the captured tensors and the aliases."""
         self._aliases = Aliases()
         before = set(self._metas)
         with TracingScope(self), ts.no_grad():
-            meta_args = pytree.tree_map(self.like, args)
+            meta_args = pytree.tree_map(self.as_meta, args)
             outputs = function(*meta_args)
         leaves, spec = pytree.tree_flatten(outputs)
-        leaves = [self.like(x) for x in leaves]
+        leaves = [self.as_meta(x) for x in leaves]
         captured = [meta for key, (_, meta) in self._metas.items() if key not in before | self._created_ids]
         outside = [x for x in pytree.tree_leaves(meta_args) if isinstance(x, Tensor)] + captured
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
-    def like(self, x: Any) -> Any:
+    def as_meta(self, x: Any) -> Any:
         """Return the meta tensor for a tensor of the program; return any other value unchanged."""
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
@@ -129,7 +129,7 @@ class MetaEvaluator(MetaTracer):
         """Return a meta tensor with the array of `x`, such as `y` after `x = y.data`, or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
-    def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
+    def new_meta(self, x: Tensor, shape: Any = None) -> Tensor:
         """Create a meta tensor with the dtype of `x` and the given shape."""
         with TracingScope(None):
             meta = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
@@ -159,22 +159,22 @@ class MetaEvaluator(MetaTracer):
         for y in _flat([result]):
             if isinstance(y, Tensor):
                 self._own[id(y)] = y
-        self._aliases.note(op, lowered, result)
+        self._aliases.record_operator(op, lowered, result)
         return result
 
     def _to_meta(self, x: Any) -> Any:
-        return [self._to_meta(y) for y in x] if isinstance(x, list) else self.like(x)
+        return [self._to_meta(y) for y in x] if isinstance(x, list) else self.as_meta(x)
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
         """Evaluate a nested higher-order operator on meta tensors."""
-        return operator.previewed(self, *args)
+        return operator.evaluate_meta(self, *args)
 
-    def constructed(self, x: Tensor, function: str) -> None:
+    def record_constructed(self, x: Tensor, function: str) -> None:
         """Register a tensor that a function created from Python numbers."""
-        self._metas[id(x)] = x, self.fresh(x)
+        self._metas[id(x)] = x, self.new_meta(x)
         self._created_ids.add(id(x))
 
-    def stand_for(self, x: Tensor, recorded: Tensor) -> None:
+    def record_alias(self, x: Tensor, recorded: Tensor) -> None:
         """Use the meta tensor of `recorded` for `x`, too."""
         cached = self._metas.get(id(recorded))
         if cached is not None:
@@ -182,7 +182,7 @@ class MetaEvaluator(MetaTracer):
         if id(recorded) in self._created_ids:
             self._created_ids.add(id(x))
 
-    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
+    def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Raise DataDependentError, because a tensor would be converted to a Python value."""
         raise DataDependentError(kind)
 
@@ -193,7 +193,7 @@ class MetaEvaluator(MetaTracer):
         target_dtype = (
             other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
         )
-        x = self.like(x)
+        x = self.as_meta(x)
         return x if target_dtype is x.dtype and not arguments.get("copy") else self._convert(x, target_dtype)
 
     def _convert(self, x: Tensor, dtype: Any) -> Tensor:

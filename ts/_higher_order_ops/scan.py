@@ -56,7 +56,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     else:
         check_once(
             "scan", (combine_fn,), (first, leaves),
-            lambda preview: _evaluate_body(preview, flat_combine, first, leaves) and None,
+            lambda evaluator: _evaluate_body(evaluator, flat_combine, first, leaves) and None,
         )  # fmt: skip
         outputs = scan_op.run(flat_combine, first, leaves, ())
     carry, out = list(outputs[: len(first)]), list(outputs[len(first) :])
@@ -131,10 +131,10 @@ def check_combine(body: SubgraphResult, own: list[Any], init: list[Any]) -> None
             raise subgraph_checks.failed("scan", f"GraphModule(), [{format_meta}]", error)
 
 
-def _evaluate_body(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
-    carry = [preview.fresh(x) for x in init]
-    slices = [preview.fresh(x, x.shape[1:]) for x in xs]
-    body = preview.outcome(combine_fn, (*carry, *slices))
+def _evaluate_body(evaluator: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
+    carry = [evaluator.new_meta(x) for x in init]
+    slices = [evaluator.new_meta(x, x.shape[1:]) for x in xs]
+    body = evaluator.evaluate(combine_fn, (*carry, *slices))
     check_combine(body, [*carry, *slices], carry)
     return body
 
@@ -164,11 +164,13 @@ class ScanOp(HigherOrderOperator):
             columns.append(leaves[len(init) :])
         return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
 
-    def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
+    def evaluate_meta(
+        self, evaluator: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any
+    ) -> Any:
         """Return the result on meta tensors."""
-        body, n = _evaluate_body(preview, combine_fn, init, xs), xs[0].shape[0]
-        carry = [preview.fresh(x) for x in body.leaves[: len(init)]]
-        return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in body.leaves[len(init) :]))
+        body, n = _evaluate_body(evaluator, combine_fn, init, xs), xs[0].shape[0]
+        carry = [evaluator.new_meta(x) for x in body.leaves[: len(init)]]
+        return (*carry, *(evaluator.new_meta(x, (n, *x.shape)) for x in body.leaves[len(init) :]))
 
 
 scan_op = ScanOp()

@@ -45,7 +45,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
         return tracer.higher_order(while_loop_op, (flat_cond, flat_body, tuple(leaves), ()))
     check_once(
         "while_loop", (cond_fn, body_fn), leaves,
-        lambda preview: _evaluate_body(preview, flat_cond, flat_body, leaves) and None,
+        lambda evaluator: _evaluate_body(evaluator, flat_cond, flat_body, leaves) and None,
     )  # fmt: skip
     return _run(flat_cond, flat_body, leaves)
 
@@ -80,12 +80,12 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
     return not ts.is_grad_enabled() and not any(x is y for y in carried)
 
 
-def _evaluate_body(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
+def _evaluate_body(evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
         raise DataDependentError("while_loop")  # the body may change an int, so its value is unknown
-    metas = [preview.fresh(x) for x in carried]
-    first, second = preview.outcome(cond_fn, metas), preview.outcome(body_fn, metas)
+    metas = [evaluator.new_meta(x) for x in carried]
+    first, second = evaluator.evaluate(cond_fn, metas), evaluator.evaluate(body_fn, metas)
     check_functions(first, second, metas)
     return second
 
@@ -138,12 +138,12 @@ class WhileLoopOp(HigherOrderOperator):
             carried_inputs,
         )
 
-    def previewed(
-        self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
+    def evaluate_meta(
+        self, evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
         """Return the result on meta tensors."""
-        body = _evaluate_body(preview, cond_fn, body_fn, carried)
-        return pytree.tree_unflatten([preview.fresh(x) for x in body.leaves], body.spec)
+        body = _evaluate_body(evaluator, cond_fn, body_fn, carried)
+        return pytree.tree_unflatten([evaluator.new_meta(x) for x in body.leaves], body.spec)
 
 
 while_loop_op = WhileLoopOp()

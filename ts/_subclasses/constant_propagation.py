@@ -78,13 +78,13 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
                 if is_fake(x) and layer_of(x).constant is not None:
                     layer_of(x).constant.shared[0] = False
         return
-    real_result = computed(op, arguments)
+    real_result = run_on_constants(op, arguments)
     for fake, real in zip(tensors_in([result]), tensors_in([real_result]), strict=True):
         if is_fake(fake) and layer_of(fake).constant is None:
             layer_of(fake).constant = Constant(real, shared[0] if shared else None)
 
 
-def computed(op: Any, arguments: list[Any]) -> Any:
+def run_on_constants(op: Any, arguments: list[Any]) -> Any:
     """Run an operator on real tensors, without tracing, transforms and gradients."""
     with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
         return op.call_list(arguments)

@@ -22,9 +22,11 @@ from ts.utils import _pytree as pytree
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     check_calls(true_fn, false_fn, operands)
-    preview = MetaEvaluator()
-    first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
-    check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
+    evaluator = MetaEvaluator()
+    first, second = (evaluator.evaluate(f, operands) for f in (true_fn, false_fn))
+    check_branches(
+        first, second, evaluator.as_meta(pred), list(map(evaluator.as_meta, pytree.tree_leaves(operands)))
+    )
     for a, b in zip(first.leaves, second.leaves, strict=True):
         if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
             raise DynamicOutputShapeException("cond: the results of its branches differ in size")
@@ -43,9 +45,9 @@ def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
 def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
     if any(not isinstance(x, Tensor) for x in carried):
         raise DynamicOutputShapeException("while_loop: numbers as carried values are not supported")
-    preview = MetaEvaluator()
-    metas = [preview.fresh(x) for x in carried]
-    first, second = (preview.outcome(f, [*metas, *additional]) for f in (cond_fn, body_fn))
+    evaluator = MetaEvaluator()
+    metas = [evaluator.new_meta(x) for x in carried]
+    first, second = (evaluator.evaluate(f, [*metas, *additional]) for f in (cond_fn, body_fn))
     check_functions(first, second, metas)
     return body_fn(*carried, *additional)
 

@@ -110,7 +110,7 @@ def _calls_operators(op: Any) -> bool:
     if op.record is None:  # functions such as `sym_size` have no operator record
         return False
     row = Inputs(op.record).derivative
-    return op.record.whole or (row is not None and bool(row.decomposition))
+    return op.record.tensor_kernel or (row is not None and bool(row.decomposition))
 
 
 class _FakeCounterpart(ts.autograd.Function):
@@ -224,13 +224,13 @@ class FakeTensorMode(MetaTracer):
             set_layer(fake, _FakeOfMode(layer_of(fake).inner, device_of(x), self))
         return fake
 
-    def like(self, x: Any) -> Any:
+    def as_meta(self, x: Any) -> Any:
         """Return the fake tensor of a real tensor, connected to the autograd graph of the real tensor.
 
         Other values are returned unchanged.
         """
         if isinstance(x, list):
-            return [self.like(y) for y in x]
+            return [self.as_meta(y) for y in x]
         if not isinstance(x, Tensor) or x.is_meta:
             return x
         if not self.allow_non_fake_inputs:
@@ -261,7 +261,7 @@ class FakeTensorMode(MetaTracer):
         """Run the operator overload `op` on fake tensors."""
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
-        arguments = [self.like(x) for x in values]
+        arguments = [self.as_meta(x) for x in values]
         # True if an argument belongs to a transform such as `vmap`
         is_transformed = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
         if is_transformed or (any(is_fake(x) for x in tensors_in(arguments)) and not _calls_operators(op)):
@@ -285,7 +285,7 @@ class FakeTensorMode(MetaTracer):
                 for p, x in zip(op.signature.parameters, arguments, strict=True)
             ]
             layer_of(fake_result).constant = constant_propagation.Constant(
-                constant_propagation.computed(op, on_cpu)
+                constant_propagation.run_on_constants(op, on_cpu)
             )
         return fake_result
 
@@ -294,12 +294,12 @@ class FakeTensorMode(MetaTracer):
             if p.written:
                 _check_written([x], op.name)
 
-    def computed(self, op: Any, values: list[Any]) -> Any:
+    def run_on_fakes(self, op: Any, values: list[Any]) -> Any:
         """Run an operator on fake tensors without recording gradients."""
         self._check(op, values)
         if any(not x.is_meta for x in tensors_in(values)):
             with TracingScope(None):
-                return op.call_list([self.like(x) for x in values])
+                return op.call_list([self.as_meta(x) for x in values])
         device, constants = (
             _with_index(result_device(op, values, ignore_meta=True)),
             constant_propagation.resolve_constants(values),
@@ -343,7 +343,7 @@ class FakeTensorMode(MetaTracer):
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Return `x.to(...)` as a fake tensor; the target device does not have to exist."""
         arguments = arguments_of_to(args, dict(kwargs))
-        x, other = self.like(x), arguments.get("other")
+        x, other = self.as_meta(x), arguments.get("other")
         dtype, device = arguments.get("dtype"), arguments.get("device")
         if other is not None:
             dtype, device = other.dtype, device_of(other)
@@ -359,7 +359,7 @@ class FakeTensorMode(MetaTracer):
 
     # ---- conversions from and to elements
 
-    def constructed(self, x: Tensor, function: str) -> None:
+    def record_constructed(self, x: Tensor, function: str) -> None:
         """Convert a tensor that was built from Python numbers to a fake tensor.
 
         The elements are known if the tensor is small (`constant_propagation.MAX_ELEMENTS`).
@@ -381,7 +381,7 @@ class FakeTensorMode(MetaTracer):
         layer_of(tensor).stands_on = target_device
         return tensor
 
-    def listed(self, x: Tensor) -> Any:
+    def record_tolist(self, x: Tensor) -> Any:
         """Return `x.tolist()` of a fake tensor; return None for a real tensor.
 
         Raise DataDependentOutputException if the elements are unknown.
@@ -391,7 +391,7 @@ class FakeTensorMode(MetaTracer):
         constant = constant_propagation.constant_of(x)
         return self.element(x) if constant is None else self.unrecorded(constant.tensor.tolist)
 
-    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
+    def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Do nothing: `x` is a real tensor, which may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
@@ -440,7 +440,7 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
         converted_error = _to_data_dependent_error(op, error)
     if constants is None or not isinstance(converted_error, DataDependentOutputException):
         raise converted_error
-    return constant_propagation.computed(op, constants)
+    return constant_propagation.run_on_constants(op, constants)
 
 
 def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
@@ -458,7 +458,7 @@ def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
 def _run(op: Any, values: list[Any]) -> Any:
     """Run an operator with fake arguments in their mode, even if no `with` block of the mode is open."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
-    return mode.computed(op, values)
+    return mode.run_on_fakes(op, values)
 
 
 level_stack.set_run_of_fakes(_run)

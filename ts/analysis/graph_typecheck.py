@@ -3,7 +3,7 @@
 In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
 inputs or outputs do not match.  The interpreter relies on static types: it would crash on a list whose type
 is declared as int.  The outputs of casts and of uninitialized values are checked at run time
-(`Node.claimed`).
+(`Node.needs_type_check`).
 
     %1 : int = aten::len(%xs)          accepted
     %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str
@@ -231,7 +231,7 @@ def _check_isinstance(node: Node) -> None:
 def _check_cast(node: Node) -> None:
     """Mark the output type of a cast as claimed, so that it is checked at run time."""
     _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and returns one value")
-    node.claimed = True
+    node.needs_type_check = True
 
 
 def _check_raise(node: Node) -> None:
@@ -320,7 +320,7 @@ def _check_uninitialized(node: Node) -> None:
         node,
         f"of type {type} is not allowed in a graph that was not compiled from source code",
     )
-    node.claimed = True
+    node.needs_type_check = True
 
 
 def _accept(node: Node) -> None:

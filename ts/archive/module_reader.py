@@ -32,7 +32,7 @@ from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_na
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
 from ts.frontend.compile import compile_all
-from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.frontend.source_importer import ArchiveUnit
 from ts.ir.source import Source
 from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, NoneType, OptionalType
@@ -46,7 +46,7 @@ def read(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
     extra_files: dict[str, Any] | None = None,
-    terms: LoadPolicy = ANY_TERMS,
+    policy: LoadPolicy = UNRESTRICTED,
     mapped: bool = False,
 ) -> Object:
     """Read the script object of the module from an archive.
@@ -54,19 +54,19 @@ def read(
     `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
     device names, or a function of a storage's elements and its device name that returns a tensor or None. The
     keys of `extra_files` are names of additional records; the contents of the records become the values. The
-    policy `terms` applies to all later uses of the code; if it restricts operators, all code is compiled
+    policy `policy` applies to all later uses of the code; if it restricts operators, all code is compiled
     immediately. With `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
-    with open_archive(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
+    with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:
         if extra_files is not None:
             for name in extra_files:
                 has_record = records.has(f"extra/{name}")
                 extra_files[name] = records.bytes(f"extra/{name}") if has_record else b""
-        module = ModuleReader(records, map_location, terms).value("data")
+        module = ModuleReader(records, map_location, policy).value("data")
         if not isinstance(module, Object):
             raise ArchiveError("the archive does not contain a scripted module")
-        if terms.restricted:
+        if policy.restricted:
             compile_all(_methods(module.cls.type))
     return module
 
@@ -99,7 +99,9 @@ def _methods(root: ClassType) -> Iterator[Any]:
 class ModuleReader(TensorLoader):
     """Reader of the pickles of an archive."""
 
-    def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
+    def __init__(
+        self, records: ZipRecords, map_location: Location, policy: LoadPolicy = UNRESTRICTED
+    ) -> None:
         super().__init__(records, map_location)
         version = records.version
         if version > NEWEST_VERSION:
@@ -110,7 +112,7 @@ class ModuleReader(TensorLoader):
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
         self.uninitialized: dict[int, Object] = {}  # id -> object whose attributes are not set yet
         constants: list[object] = []
-        self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
+        self.unit = ArchiveUnit(read_sources(records), constants, version, policy)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl does not contain a tuple")
@@ -202,7 +204,7 @@ class ModuleReader(TensorLoader):
     def container(self, value: Any, spec: TypeSpec) -> Any:
         """Convert a list, dict or tuple to a core container of type `spec`; raise TypeError on a mismatch."""
         kind, element_specs = spec.kind, spec.children
-        if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
+        if kind == KINDS["AnyType"] or spec.annotation_str in ("list", "tuple"):
             return self.convert(value, infer_spec(value))
         if kind == KINDS["OptionalType"]:
             return self.convert(value, element_specs[0])
@@ -216,7 +218,7 @@ class ModuleReader(TensorLoader):
         elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(element_specs):
             converted = tuple(map(self.convert, value, element_specs))
         else:
-            raise TypeError(f"expected a value of type {spec.text}, found {type(value).__name__}")
+            raise TypeError(f"expected a value of type {spec.annotation_str}, found {type(value).__name__}")
         return to_core(converted, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
@@ -226,7 +228,7 @@ class ModuleReader(TensorLoader):
                 return self.convert(value, spec)
             except TypeError:
                 continue
-        raise TypeError(f"expected a value of type {union.text}, found {type(value).__name__}")
+        raise TypeError(f"expected a value of type {union.annotation_str}, found {type(value).__name__}")
 
 
 def _fits_int64(value: Any) -> bool:

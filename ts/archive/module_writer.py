@@ -86,7 +86,7 @@ class ArchiveWriter:
     def pickle(self, archive: str, value: Any, type: Any) -> None:
         """Write the storages of the tensors in a value, then the pickle of the value."""
         storages = StorageWriter()
-        data = Pickler(self.names.spell, self.names.name, storages.storage_ref).dump(value, type)
+        data = Pickler(self.names.format_type, self.names.name, storages.storage_ref).dump(value, type)
         for key, elements in storages.arrays.items():
             self.record(f"{archive}/{key}", elements.data)
         self.record(f"{archive}.pkl", data)
@@ -105,7 +105,7 @@ class ArchiveWriter:
             files[prefix].append(printer.definition(function_or_class))
             # New constants may be objects: register their classes
             for constant in self.constants[constant_count:]:
-                self.names.spell(type_of_constant(constant) or NONE)
+                self.names.format_type(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
             source, locations = printers[prefix].marks.split("".join(definitions) + "\n")
             name = f"code/{prefix.replace('.', '/')}.py"

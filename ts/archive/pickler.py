@@ -70,12 +70,12 @@ class Pickler:
 
     def __init__(
         self,
-        spell: Callable[[Type], str],
+        format_type: Callable[[Type], str],
         name: Callable[[Type], str],
         storage_ref: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """Store the callbacks: `spell` formats types, `name` names classes, `storage_ref` locates tensors."""
-        self.spell = spell
+        """Store the callbacks: `format_type` formats types, `name` classes, `storage_ref` locates tensors."""
+        self.format_type = format_type
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
@@ -216,7 +216,7 @@ class Pickler:
         if builder is not None:
             self.write(b"tR")
         else:
-            self.write_string(self.spell(type))
+            self.write_string(self.format_type(type))
             self.write(b"\x86R")
 
     def dict(self, value: Any, type: DictType) -> None:
@@ -227,7 +227,7 @@ class Pickler:
             self.push(key, type.key)
             self.push(item, type.value)
         self.write(b"u")
-        self.write_string(self.spell(type))
+        self.write_string(self.format_type(type))
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:

@@ -97,7 +97,7 @@ class Unpickler:
                 steps += 1
                 if steps % _STEPS_PER_CHECK == 0:
                     deadline.charge(_STEPS_PER_CHECK * 200, bytes=_STEPS_PER_CHECK * 50)
-                code = self.take(1)[0]
+                code = self.read_bytes(1)[0]
                 if code == _STOP:
                     return self.pop()
                 action = _ACTIONS.get(code)
@@ -115,7 +115,7 @@ class Unpickler:
 
     # ---- bytes ---------------------------------------------------------------------------------------
 
-    def take(self, count: int) -> bytes:
+    def read_bytes(self, count: int) -> bytes:
         """Consume `count` bytes and return them; raise ArchiveError if the pickle ends earlier."""
         end = self.at + count
         if end > len(self.data):
@@ -126,7 +126,7 @@ class Unpickler:
 
     def read_number(self, form: str) -> Any:
         """Consume a number in the `struct` format `form`, and return it."""
-        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        return struct.unpack(form, self.read_bytes(struct.calcsize(form)))[0]
 
     def line(self) -> str:
         """Consume a UTF-8 line and return it without the newline."""
@@ -258,7 +258,7 @@ class Unpickler:
         """Push a little-endian signed integer of `size` bytes."""
         if size < 0:
             self.fail("negative size of an int")
-        self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
+        self.stack.append(int.from_bytes(self.read_bytes(size), "little", signed=True))
 
     def push_string(self, form: str) -> None:
         """Push a UTF-8 string whose length has the `struct` format `form`."""
@@ -274,7 +274,7 @@ class Unpickler:
         size = self.read_number(form)
         if size < 0:
             self.fail("negative size of a string")
-        return self.take(size)
+        return self.read_bytes(size)
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
@@ -298,10 +298,10 @@ def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
 _Action = Callable[[Unpickler], Any]
 _STOP: Final = ord(".")
 _ACTIONS: Final[dict[int, _Action]] = {
-    0x80: lambda m: m.take(1),  # PROTO
-    0x95: lambda m: m.take(8),  # FRAME
-    ord("B"): lambda m: m.stack.append(m.take(m.read_number("<I"))),
-    ord("C"): lambda m: m.stack.append(m.take(m.read_number("<B"))),
+    0x80: lambda m: m.read_bytes(1),  # PROTO
+    0x95: lambda m: m.read_bytes(8),  # FRAME
+    ord("B"): lambda m: m.stack.append(m.read_bytes(m.read_number("<I"))),
+    ord("C"): lambda m: m.stack.append(m.read_bytes(m.read_number("<B"))),
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),

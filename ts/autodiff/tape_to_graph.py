@@ -153,7 +153,7 @@ def _is_decomposed(operator: Operator, args: list[Any]) -> bool:
 
 @cache
 def _is_transparent(operator: Operator) -> bool:
-    return bool(operator.record.whole) and rule_of(operator.record).how == DifferentiationKind.INSIDE
+    return bool(operator.record.tensor_kernel) and rule_of(operator.record).how == DifferentiationKind.INSIDE
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
@@ -185,7 +185,7 @@ class GraphBuilder:
         """Return the graph type of a tensor, with the device of the trace."""
         return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
 
-    def missing(self, x: Tensor) -> Value:
+    def value_of_untracked(self, x: Tensor) -> Value:
         """Return a constant for a tensor that no recorded operation produced.
 
         Raise UntraceableError for a meta tensor.
@@ -198,7 +198,7 @@ class GraphBuilder:
         """Return the graph value of an argument; `kind` is the type of an empty list."""
         if isinstance(x, Tensor):
             value = self.values.get(identity(x))
-            return self.missing(x) if value is None else value
+            return self.value_of_untracked(x) if value is None else value
         if isinstance(x, list) and any(isinstance(item, Tensor) for item in x):
             items = [self.value_of(item) for item in x]
             if not all(isinstance(item, Tensor) for item in x):
@@ -221,9 +221,9 @@ class GraphBuilder:
         node.set_operator(operator)
         self.graph.insert_node(node)
         for value, x in zip(node.outputs(), results, strict=True):
-            self.note(value, x)
+            self.bind_output(value, x)
 
-    def note(self, value: Value, x: Any) -> None:
+    def bind_output(self, value: Value, x: Any) -> None:
         """Set the type of a node's output, and register the tensors of the result."""
         if isinstance(x, Tensor):
             value.set_type(self.type_of(x))
@@ -232,7 +232,7 @@ class GraphBuilder:
             value.set_type(ListType(TENSOR))
             unpack = self.graph.insert_node(self.graph.create("prim::ListUnpack", [value], len(x)))
             for output, item in zip(unpack.outputs(), x, strict=True):
-                self.note(output, item)
+                self.bind_output(output, item)
         else:
             raise UntraceableError(f"an operator returns a {type(x).__name__}")
 
@@ -249,14 +249,14 @@ class BackwardGraphBuilder(GraphBuilder):
         self.recomputed = recomputed  # indices of forward operations that are recomputed
         self.reads: dict[tuple[int, int], Value] = {}  # position of a forward value -> graph input
 
-    def missing(self, x: Tensor) -> Value:
+    def value_of_untracked(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
 
         The value is recomputed if its forward node may run again; otherwise it becomes an input of the graph.
         """
         position = self.trace.position.get(identity(x))
         if position is None:
-            return super().missing(x)
+            return super().value_of_untracked(x)
         if position[0] in self.recomputed:
             self.add(self.trace.lines[position[0]])
             return self.values[identity(x)]

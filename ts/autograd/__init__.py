@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ts._core.autograd.backward import backward, grad
-from ts._core.autograd.engine import pass_number, reaches_all_leaves
+from ts._core.autograd.engine import current_task_id, reaches_all_leaves
 from ts.autograd import function, grad_mode, graph, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.function import Function
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def _is_checkpoint_valid() -> bool:
     """Return True if a checkpoint may start a backward pass: not while a pass with `inputs` runs."""
-    return pass_number() == -1 or reaches_all_leaves()
+    return current_task_id() == -1 or reaches_all_leaves()
 
 
 def _find(name: str) -> Any:

@@ -95,7 +95,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     inner, _ = dual_tensor.unwrap_dual(current_level, tensor)
     dual: Tensor = tensor.view_as(tensor)
     with level_stack.below_level(current_level):
-        fitted = dual_tensor.fitting(tangent, inner)
+        fitted = dual_tensor.convert_tangent(tangent, inner)
     set_layer(
         dual,
         dual_tensor.Dual(current_level, inner, fitted, synced_writes=dual_tensor.writes(current_level, dual)),

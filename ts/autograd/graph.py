@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ts._core.autograd.engine import nodes_ahead, pass_number
+from ts._core.autograd.engine import current_task_id, nodes_ahead
 from ts._core.autograd.history import count_write, node_of
 from ts._core.autograd.node import Node
 from ts._core.autograd.saved import forbid_hooks, pop_hooks, push_hooks
@@ -198,7 +198,7 @@ class _CollectAllGradients:
 
     def of(self, i: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            pass_id = pass_number()
+            pass_id = current_task_id()
             with self._lock:
                 if pass_id not in self._passes:
                     remaining_nodes = nodes_ahead()
@@ -227,7 +227,7 @@ class _FirstGradientOnly:
 
     def of(self, _: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            pass_id = pass_number()
+            pass_id = current_task_id()
             with self._lock:
                 if pass_id == self._last_pass:
                     return

@@ -54,10 +54,10 @@ class StopPoint:
 class DebugInfo(Protocol):
     """Protocol of the debugger: the attributes and methods that the lowering uses."""
 
-    breaks: Breakpoints
+    breakpoints: Breakpoints
     stop_points: list[StopPoint]
 
-    def twin(self, function: Any) -> Any:
+    def debug_version(self, function: Any) -> Any:
         """Return the debugged variant of a called function."""
 
 
@@ -80,7 +80,7 @@ class SteppingLowering(Lowering):
     def __init__(
         self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: DebugInfo, owner: Any
     ) -> None:
-        super().__init__(graph, name, prepare, debugging.twin)
+        super().__init__(graph, name, prepare, debugging.debug_version)
         self.debugging = debugging
         self.owner = owner
         self.last_stop_point = -1  # index of the last stop point; -1 before the first
@@ -95,14 +95,16 @@ class SteppingLowering(Lowering):
         registers = tuple(self.use(value) for value in node.inputs())
         event = node.get("event")
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
-        index = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
+        index = self.debugging.breakpoints.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has a source range
         stop_point = StopPoint(index, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.stop_points.append(stop_point)
         self.stop_points.append(stop_point)
         self.last_stop_point, self.visible_registers = index, registers
-        self.emit("BREAK", self.function_index(self.debugging.breaks), index, register_list=list(registers))
+        self.emit(
+            "BREAK", self.function_index(self.debugging.breakpoints), index, register_list=list(registers)
+        )
 
     def lower_nodes(self, block: Block) -> None:
         """Lower a block; afterwards, restore the stop point that preceded the block."""

@@ -63,7 +63,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = getattr(code.functions[operand], "name", "breaks")
                 effect = effect.replace(f"function {letter}", operand_text)
             case "T":
-                operand_text = code.types[operand].text
+                operand_text = code.types[operand].annotation_str
                 effect = effect.replace(f"type {letter}", operand_text)
             case "P":
                 operand_text = f"({', '.join(f'r{r}' for r in code.operand_pool_list(operand))})"

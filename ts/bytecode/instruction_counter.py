@@ -33,7 +33,7 @@ class InstructionCounter:
 
     def __init__(self) -> None:
         self._breaks = Breakpoints(self._count_block, self._ignore_failure)
-        self._breaks.go(None)
+        self._breaks.request_stop(None)
         # for each block: program, index of the first instruction, index after the last
         self._blocks: list[tuple[SerializedCode, int, int]] = []
         self._counts: list[int] = []  # for each block: number of executions

@@ -50,13 +50,13 @@ from ts.ir.types import (
     TupleType,
     Type,
     UnionType,
-    unshaped,
+    erase_shape,
 )
 
 MIXED = ("int_float", "float_int")
 
 
-Twin = Callable[[Any], Any]
+ReplaceFunction = Callable[[Any], Any]
 
 
 def find_opcode(operator: Any, node: Node) -> Opcode | None:
@@ -85,7 +85,7 @@ def lower_to_program(
     graph: Graph,
     name: str,
     prepare: Prepare | None = None,
-    twin: Twin | None = None,
+    replace_function: ReplaceFunction | None = None,
     prepare_differentiable: Prepare | None = None,
 ) -> tuple[Code, SerializedCode]:
     """Lower a graph and return its code and the `SerializedCode` that the code is built from.
@@ -93,7 +93,7 @@ def lower_to_program(
     twin                     twin(function) returns the function to call instead of `function`
     prepare_differentiable   compiles the forward and backward graphs of differentiable graphs
     """
-    lowering = Lowering(graph, name, prepare or lower, twin, prepare_differentiable)
+    lowering = Lowering(graph, name, prepare or lower, replace_function, prepare_differentiable)
     code = lowering.run()
     assert lowering.program is not None
     return code, lowering.program
@@ -107,13 +107,13 @@ class Lowering(FutureLowering):
         graph: Graph,
         name: str,
         prepare: Prepare,
-        twin: Twin | None = None,
+        replace_function: ReplaceFunction | None = None,
         prepare_differentiable: Prepare | None = None,
     ) -> None:
         super().__init__(graph, name)
         self.prepare = prepare
         self.prepare_differentiable = prepare_differentiable or prepare
-        self.twin = twin
+        self.replace_function = replace_function
         self.warned: dict[Any, int] = {}  # warning -> register with the flag that the warning was issued
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
@@ -278,7 +278,11 @@ class Lowering(FutureLowering):
     def lower_cast(self, node: Node) -> None:
         """Lower a cast; if only the graph text declares the type, the type is checked at run time."""
         type = node.output().type()
-        if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
+        if (
+            node.needs_type_check
+            and not node.input().type().is_subtype_of(erase_shape(type))
+            and not _is_measured(node)
+        ):
             self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_index(type))
         else:
             self.lower_retype(node)
@@ -392,11 +396,11 @@ class Lowering(FutureLowering):
         self.emit("CALL", self.define(node.output()), self.function_index(function), register_list=registers)
 
     def function_index(self, function: Any) -> int:
-        """Return the index of a function, or of its replacement by `twin`, in the function table."""
-        if self.twin is not None and isinstance(function, Method):
-            function.twin_of = self.twin
-        elif self.twin is not None:
-            function = self.twin(function)
+        """Return the index of a function, or of its replacement, in the function table."""
+        if self.replace_function is not None and isinstance(function, Method):
+            function.twin_of = self.replace_function
+        elif self.replace_function is not None:
+            function = self.replace_function(function)
         return super().function_index(function)
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
@@ -487,12 +491,12 @@ class Lowering(FutureLowering):
         """Set the register to a placeholder; code never reads it unless the graph is from untrusted text."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
-        if not node.claimed:
+        if not node.needs_type_check:
             self.uninitialized.add(register)
         try:
             self.constant_values[register] = uninitialized_value(type)
         except KeyError:
-            if node.claimed:
+            if node.needs_type_check:
                 message = f"a value of type {type} cannot be left uninitialized"
                 raise CompilationError(message, node.range) from None
             self.constant_values[register] = ""

@@ -67,7 +67,7 @@ class FutureLowering(ContainerLowering):
             schema_text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
             assert record.begins is not None
             start_record = OperatorRecord(
-                schema_text, record.begins, record.family, where="", whole=True, side_effect=True
+                schema_text, record.begins, record.family, where="", tensor_kernel=True, side_effect=True
             )
             start_operator = self.beginnings[operator.key] = Operator(schema_text, start_record)
         self.wait(node, self.begin(node, start_operator))

@@ -179,7 +179,7 @@ class RegisterAllocator:
             code.append(instruction)
             if index in self.dying and instruction.target is None and instruction.name not in TERMINATORS:
                 following = self.code[min(index + 1, len(self.code) - 1)]
-                code += self.drops(self.dying_at(index, instruction), instruction, following)
+                code += self.drops(self.dead_registers_at(index, instruction), instruction, following)
         code += [_drop(register, self.code[-1]) for register in pending]
         self.code[:] = code
 
@@ -193,7 +193,7 @@ class RegisterAllocator:
         } - read_registers
         return sorted(register for register in dead if self.occupied_ranges[register].end_at(index) < 0)
 
-    def dying_at(self, index: int, instruction: Instruction) -> list[int]:
+    def dead_registers_at(self, index: int, instruction: Instruction) -> list[int]:
         """Return the real registers to drop after an instruction; make a COPY of a dying register a TAKE."""
         real_registers = self.real_register
         dying = set(self.dying[index])

@@ -147,12 +147,12 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
     """Return the text of a type; raise NotSerializableError if the text does not identify the type."""
     try:
-        round_trips = deserialize_spec(spec.text, owner, parameter) == spec
+        round_trips = deserialize_spec(spec.annotation_str, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
-        raise NotSerializableError(spec.text) from error
+        raise NotSerializableError(spec.annotation_str) from error
     if not round_trips:
-        raise NotSerializableError(spec.text)
-    return spec.text
+        raise NotSerializableError(spec.annotation_str)
+    return spec.annotation_str
 
 
 def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:

@@ -15,7 +15,7 @@ from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import result_spec, type_spec
 from ts.ir.graph import Graph
-from ts.ir.types import unshaped
+from ts.ir.types import erase_shape
 from ts.ops.registry import OperatorRecord
 
 KIND: Final = "prim::DifferentiableGraph"
@@ -46,14 +46,14 @@ class DifferentiableRecord(OperatorRecord):
             """Return False without a computation, so that the nodes of the subgraph run."""
             return (False, *(args[index] for _ in range(count)))
 
-        super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
+        super().__init__(schema_text, run, "autodiff", loop=KIND, tensor_kernel=True)
         self.make_graph = make_graph
 
 
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
     """Return the operator of a differentiable graph, which returns whether it ran, and the outputs."""
     parameters = ", ".join(
-        f"{unshaped(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
+        f"{erase_shape(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
     )
     results = ", ".join(["bool", *("Tensor" for _ in graph.outputs())])
     return lazy_graph_operator(f"{KIND}({parameters}) -> ({results})", lambda: graph, prepare)

@@ -127,7 +127,7 @@ def _summarize_exported(path: Path) -> list[Section]:
         sections.append(("extra files", [", ".join(extra)]))
     function = pt2_target.load_exported(path)
     program = function.program
-    sections.append(("program", [pt2_target.takes(function)]))
+    sections.append(("program", [pt2_target.describe_inputs(function)]))
     sections.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["all static"]))
     sections.append(("conditions", pt2_target.conditions(program) or ["none"]))
     sections += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))

@@ -100,16 +100,16 @@ def run(options: argparse.Namespace) -> int:
             engines.append(stack.enter_context(peer))
         with console.progress(f"measuring {target.path.name}", options.rounds) as advance:
             model = {"path": path, "method": method, "threads": options.threads}
-            measured = [engine.ask("load", **model) for engine in engines]
+            measured = [engine.request("load", **model) for engine in engines]
             for engine, facts in zip(engines, measured, strict=True):
-                facts |= engine.ask("first", values=values, names=names)
+                facts |= engine.request("first", values=values, names=names)
             for _ in range(options.rounds):
                 for engine, facts in zip(engines, measured, strict=True):
-                    seconds = engine.ask("round", least=0.1)["round"]
+                    seconds = engine.request("round", min_seconds=0.1)["round"]
                     facts["round"] = min(seconds, facts.get("round", seconds))
                 advance()
             for engine, facts in zip(engines, measured, strict=True):
-                facts |= engine.ask("memory")
+                facts |= engine.request("memory")
     return _show(options, [engine.name for engine in engines], measured)
 
 
@@ -164,7 +164,7 @@ class _Process:
         self.process.kill()
         self.process.communicate()
 
-    def ask(self, command: str, **details: Any) -> Any:
+    def request(self, command: str, **details: Any) -> Any:
         """Send a request and return the response; raise ProgramError on timeout or an invalid response."""
         assert self.process.stdin is not None and self.process.stdout is not None
         timer = threading.Timer(max(self.deadline - time.monotonic(), 0.0), self.process.kill)

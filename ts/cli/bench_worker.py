@@ -107,13 +107,13 @@ class Engine:
             else {"first": seconds}
         )
 
-    def round(self, least: float) -> dict[str, Any]:
-        """Measure the seconds per call in a round of at least `least` seconds."""
+    def round(self, min_seconds: float) -> dict[str, Any]:
+        """Measure the seconds per call in a round of at least `min_seconds` seconds."""
         if not self.count:
             self.count = 1
             self._calls()  # untimed, because PyTorch optimises the model in the second call
-            while (seconds := self._calls()) < least:
-                self.count = max(self.count * 2, int(self.count * least / max(seconds, 1e-9)))
+            while (seconds := self._calls()) < min_seconds:
+                self.count = max(self.count * 2, int(self.count * min_seconds / max(seconds, 1e-9)))
         return {"round": self._calls() / self.count}
 
     def _calls(self) -> float:

@@ -258,12 +258,12 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     """Load an exported program and check the shapes that it declares for its values."""
-    from ts.cli.pt2_target import load_exported, takes, wrong_shapes
+    from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)
     # an exported program records the names of its inputs
     inputs.used |= {name for name, _ in function.inputs}
-    return takes(function), wrong_shapes(function.program)
+    return describe_inputs(function), find_shape_errors(function.program)
 
 
 def _check_requirement(requirement: Any) -> tuple[str, list[str]]:

@@ -132,7 +132,7 @@ def format_value(value: Any) -> str:
     return repr(value)
 
 
-def takes(function: ExportedFunction) -> str:
+def describe_inputs(function: ExportedFunction) -> str:
     """Format the signature of a program such as `forward(x: float32[s0, 3], n = 3)`."""
     inputs = [
         f"{n}: {format_value(v)}" if isinstance(v, Tensor) else f"{n} = {v!r}" for n, v in function.inputs
@@ -158,7 +158,7 @@ def operators(program: ExportedProgram) -> Counter[str]:
     return counts
 
 
-def wrong_shapes(program: ExportedProgram) -> list[str]:
+def find_shape_errors(program: ExportedProgram) -> list[str]:
     """Return the declared shapes that are inconsistent; return an empty list if sympy is missing."""
     try:
         require_sympy()

@@ -30,7 +30,7 @@ class ProcessDebugger(Debugger):
 
     def __init__(self) -> None:
         super().__init__(Terminal().read, print)
-        self.code.breaks.go(None, 0)
+        self.code.breakpoints.request_stop(None, 0)
         self._resume = Resume()
 
     def _on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
@@ -61,5 +61,5 @@ def prepare_with_breakpoints(function: ScriptFunction) -> Code:
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)
         return plain
-    code: Code = _code().twin(function).compiled_code
+    code: Code = _code().debug_version(function).compiled_code
     return code

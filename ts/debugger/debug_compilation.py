@@ -1,15 +1,15 @@
 """Debug compilation: functions are compiled again, with a stop point before every line.
 
-Input: a `ScriptFunction`. Output: the twin, a debug version that calls the twins of the functions that it
+Input: a `ScriptFunction`. Output: its debug version, which calls the debug versions of the functions that it
 calls:
 
     debugging = DebugCode(on_stop, on_failure, on_code)
-    twin = debugging.twin(f)                  twin(3) runs f(3), and calls `on_stop` at stop points
-    debugging.prepare_all(twin)               compile all reachable functions, to know all stop points
+    debug_f = debugging.debug_version(f)      debug_f(3) runs f(3), and calls `on_stop` at stop points
+    debugging.prepare_all(debug_f)         compile all reachable functions, to know all stop points
 
-Twins live as long as their debugger.  Functions without source (created from a graph) have no twin and run
-unchanged.  A function whose source calls `breakpoint()` runs as a twin of the process's default debugger: see
-`prepare_with_breakpoints`.
+Debug versions live as long as their debugger.  Functions without source (created from a graph) have none and
+run unchanged.  A function whose source calls `breakpoint()` runs as a debug version of the process's default
+debugger: see `prepare_with_breakpoints`.
 """
 
 from __future__ import annotations
@@ -73,19 +73,20 @@ class DebugCode:
     ) -> None:
         """Store the callbacks for stops, failures and new stop points."""
         self.stop_points: list[StopPoint] = []
-        self.breaks = Breakpoints(
+        self.breakpoints = Breakpoints(
             lambda paused, n, is_armed: on_stop(paused, self.stop_points[n], is_armed), on_failure
         )
         self._on_code = on_code
-        self._twins: dict[int, tuple[Any, Any]] = {}  # (original, twin) by id of the original
+        # (original, debug version) by id of the original
+        self._debug_versions: dict[int, tuple[Any, Any]] = {}
 
-    def twin(self, function: Any) -> Any:
+    def debug_version(self, function: Any) -> Any:
         """Return the debug version of a function, or the function itself if it has no source."""
-        entry = self._twins.get(id(function))
+        entry = self._debug_versions.get(id(function))
         if entry is None:
             parsed = function.definition() if isinstance(function, ScriptFunction) else None
-            twin = function if parsed is None else DebugFunction(function, parsed, self)
-            entry = self._twins[id(function)] = function, twin
+            debug_function = function if parsed is None else DebugFunction(function, parsed, self)
+            entry = self._debug_versions[id(function)] = function, debug_function
         return entry[1]
 
     def prepare(self, original: ScriptFunction, parsed: ParsedFunction, owner: Any) -> Code:
@@ -105,13 +106,13 @@ class DebugCode:
         self._on_code()
         return code
 
-    def prepare_all(self, twin: Function) -> None:
-        """Compile the debug versions of all functions that `twin` calls, directly or indirectly.
+    def prepare_all(self, debug_function: Function) -> None:
+        """Compile the debug versions of all functions that `debug_function` calls, directly or indirectly.
 
         Interface methods are not compiled, because they are not known before the call.
         """
         seen: set[int] = set()
-        pending = [twin]
+        pending = [debug_function]
         while pending:
             function = pending.pop()
             if id(function) not in seen:

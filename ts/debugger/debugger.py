@@ -83,18 +83,18 @@ class Debugger:
         self._frames: list[FrameView] = []
         self._level = 0
         self._listed: int | None = None  # line at which the next `list` starts
-        self.code.breaks.go(None)
+        self.code.breakpoints.request_stop(None)
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         """Call the function under the debugger."""
-        twin = self.code.twin(function)
-        if not isinstance(twin, DebugFunction):
+        debug_function = self.code.debug_version(function)
+        if not isinstance(debug_function, DebugFunction):
             raise TypeError(
                 f"{function.name} was created from a graph and has no source code to step through"
             )
-        self._entry = twin
+        self._entry = debug_function
         self.begin()
-        return twin(*args, **kwargs)
+        return debug_function(*args, **kwargs)
 
     def interrupt(self) -> bool:
         """Request a stop at the next line, in a signal handler.
@@ -105,7 +105,7 @@ class Debugger:
             return False
         self._interrupted = True
         self._stepping, self._resume = None, Resume(_EVERYWHERE)
-        self.code.breaks.go(None)
+        self.code.breakpoints.request_stop(None)
         return True
 
     # ---- stops -----------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Debugger:
                 resume = self.execute(command)
         self._paused = None
         self._stepping, self._resume = paused.program, resume
-        self.code.breaks.go(paused, *resume)
+        self.code.breakpoints.request_stop(paused, *resume)
 
     @property
     def _frame(self) -> FrameView:
@@ -427,7 +427,7 @@ class Debugger:
             breakpoint.bind(self.code.stop_points)
             armed_numbers |= breakpoint.stop_points
         for stop_point in self.code.stop_points:
-            self.code.breaks.arm(stop_point.number, stop_point.number in armed_numbers)
+            self.code.breakpoints.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
         """Return whether the program stops at a conditional breakpoint; True without a condition."""

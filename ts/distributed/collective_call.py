@@ -2,7 +2,7 @@
 
     call = CollectiveCall(group, "all_reduce", reduction, tensor)
     call.wait([call.receive(1, memory), call.send(1, memory)])
-    call.failed(error)                                makes the call fail in the other ranks too
+    call.fail(error)                                makes the call fail in the other ranks too
 
 The calls of a group are numbered, and messages carry this number, so messages of different calls are not
 confused.
@@ -69,7 +69,7 @@ class CollectiveCall:
                 f"rank {', '.join(map(str, late))} did not participate"
             ) from None
 
-    def failed(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
         """Make this call fail in all other ranks; their errors contain the text of `error`."""
         self._links.abort_call(self.label, [self._ranks[each] for each in self.others], str(error))
 

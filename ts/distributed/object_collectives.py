@@ -21,14 +21,14 @@ from ts.distributed.point_to_point import recv, send
 from ts.distributed.transport.message_pack import decode, encode
 
 
-def packed(value: Any) -> Any:
+def serialize_to_array(value: Any) -> Any:
     """Serialize a value to a uint8 array."""
     data, memory = wire_values.pack(value)
     head = encode([data, [bytes(each) for each in memory]])
     return np.frombuffer(head, np.uint8).copy()
 
 
-def unpacked(data: Any) -> Any:
+def deserialize_array(data: Any) -> Any:
     """Deserialize the value in an array of bytes."""
     return wire_values.unpack(decode(memoryview(data)))
 
@@ -74,7 +74,7 @@ def gather_object(
 
 def _gathered(process_group: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
     """Gather the values of all ranks at rank `to`; with None, at all ranks."""
-    data = packed(value)
+    data = serialize_to_array(value)
     sizes = [_sizes(1) for _ in range(process_group.size())]
     own_size = _sizes(1)
     own_size.array[0] = data.size
@@ -92,7 +92,7 @@ def _gathered(process_group: ProcessGroup, value: Any, to: int | None) -> list[A
         gather(wrap_array(padded), rows, group=process_group, group_dst=to)
     if rows is None:
         return None
-    return [unpacked(row.array[: int(size.array[0])]) for row, size in zip(rows, sizes, strict=True)]
+    return [deserialize_array(row.array[: int(size.array[0])]) for row, size in zip(rows, sizes, strict=True)]
 
 
 def broadcast_object_list(
@@ -108,7 +108,7 @@ def broadcast_object_list(
         return
     source = find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src)
     sizes = _sizes(len(object_list))
-    data = [packed(each) for each in object_list] if process_group.rank() == source else []
+    data = [serialize_to_array(each) for each in object_list] if process_group.rank() == source else []
     for at, each in enumerate(data):
         sizes.array[at] = each.size
     broadcast(sizes, group=process_group, group_src=source)
@@ -120,7 +120,7 @@ def broadcast_object_list(
 
 def _values(buffer: Any, sizes: Tensor) -> list[Any]:
     ends = np.cumsum(sizes.array)
-    return [unpacked(buffer[end - size : end]) for end, size in zip(ends, sizes.array, strict=True)]
+    return [deserialize_array(buffer[end - size : end]) for end, size in zip(ends, sizes.array, strict=True)]
 
 
 def scatter_object_list(
@@ -142,7 +142,7 @@ def scatter_object_list(
     if process_group.rank() == source:
         if scatter_object_input_list is None or len(scatter_object_input_list) != process_group.size():
             raise ValueError("source rank must provide a list with a value for each process")
-        data = [packed(each) for each in scatter_object_input_list]
+        data = [serialize_to_array(each) for each in scatter_object_input_list]
         longest.array[0] = max(each.size for each in data)
         rows = [wrap_array(np.pad(each, (0, int(longest.array[0]) - each.size))) for each in data]
         sizes = [wrap_array(np.array([each.size], np.int64)) for each in data]
@@ -150,7 +150,7 @@ def scatter_object_list(
     scatter(size, sizes, group=process_group, group_src=source)
     row = wrap_array(np.empty(int(longest.array[0]), np.uint8))
     scatter(row, rows, group=process_group, group_src=source)
-    scatter_object_output_list[0] = unpacked(row.array[: int(size.array[0])])
+    scatter_object_output_list[0] = deserialize_array(row.array[: int(size.array[0])])
 
 
 def send_object_list(
@@ -164,7 +164,7 @@ def send_object_list(
     """Send the values of a list to one rank."""
     process_group = member_of(group)
     to = process_group.ranks[find_group_rank(process_group, dst, group_dst)]
-    data = [packed(each) for each in object_list]
+    data = [serialize_to_array(each) for each in object_list]
     send(wrap_array(np.array([each.size for each in data], np.int64)), to, process_group)
     send(wrap_array(np.concatenate(data)), to, process_group)
 

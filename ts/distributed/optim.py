@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.dist_autograd.optimizers import named
+from ts.distributed.dist_autograd.optimizers import wire_name
 from ts.distributed.rpc.agent import RpcAgent
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
@@ -38,7 +38,7 @@ class DistributedOptimizer:
         self, optimizer_class: type[Optimizer], params_rref: Iterable[RRef], *args: Any, **kwargs: Any
     ) -> None:
         agent = current()
-        name = named(optimizer_class, agent)
+        name = wire_name(optimizer_class, agent)
         by_owner: dict[int, list[RRef]] = {}
         for handle in params_rref:
             by_owner.setdefault(handle.owner().id, []).append(handle)

@@ -68,7 +68,7 @@ class _Connection:
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
-        self.ended: Exception | None = None  # error that ended the connection
+        self.disconnect_error: Exception | None = None  # error that ended the connection
 
 
 class PeerConnections:
@@ -113,8 +113,8 @@ class PeerConnections:
         request = Request(label, rank, memory)
         peer = self._peers[rank]
         with self._lock:
-            if peer.ended is not None:
-                request.error, request.done = peer.ended, True
+            if peer.disconnect_error is not None:
+                request.error, request.done = peer.disconnect_error, True
                 return request
             self._enqueue_message(peer, label, memory, request)
         return request
@@ -182,13 +182,13 @@ class PeerConnections:
         with self._lock:
             for rank in ranks:
                 peer = self._peers[rank]
-                if peer.ended is None:
+                if peer.disconnect_error is None:
                     self._enqueue_message(peer, notice, payload, None)
             self._drop(label[:3])
 
     def is_disconnected(self, rank: int) -> bool:
         """Return True if the connection to a rank has ended."""
-        return self._peers[rank].ended is not None
+        return self._peers[rank].disconnect_error is not None
 
     def close(self) -> None:
         """Send queued messages, notify the other ranks that this rank leaves, and close all connections."""
@@ -197,7 +197,7 @@ class PeerConnections:
                 return
             self._closed = True
             for peer in self._peers.values():
-                if peer.ended is None:
+                if peer.disconnect_error is None:
                     self._enqueue_message(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
         self._work_available.set()
         self._wake_up()
@@ -220,7 +220,9 @@ class PeerConnections:
         self._closed = True
         for peer in self._peers.values():
             peer.socket.close()
-            peer.ended = DistNetworkError("process groups cannot be used in a forked child process")
+            peer.disconnect_error = DistNetworkError(
+                "process groups cannot be used in a forked child process"
+            )
 
     # ---- waiting -------------------------------------------------------------------------------------
 
@@ -320,7 +322,7 @@ class PeerConnections:
 
     def _write(self, peer: _Connection) -> None:
         outgoing = peer.outgoing
-        if peer.ended is not None:
+        if peer.disconnect_error is not None:
             return
         try:
             while outgoing:
@@ -348,7 +350,7 @@ class PeerConnections:
     def _read(self, peer: _Connection) -> None:
         try:
             for _ in range(_SYSCALLS_PER_CONNECTION):
-                if peer.ended is not None:
+                if peer.disconnect_error is not None:
                     return
                 missing_bytes = len(peer.target) - peer.filled if peer.label is not None else 0
                 direct = missing_bytes > 0
@@ -381,7 +383,7 @@ class PeerConnections:
                 )
                 peer.start += _WIRE.size
                 self._begin(peer, MessageTag(kind, group, tag, function, reduction, dtype, elements), size)
-                if peer.ended is not None:
+                if peer.disconnect_error is not None:
                     return
             count = min(len(peer.target) - peer.filled, peer.end - peer.start)
             if count:
@@ -391,7 +393,7 @@ class PeerConnections:
             if peer.filled < len(peer.target):
                 break
             self._complete(peer)
-            if peer.ended is not None:
+            if peer.disconnect_error is not None:
                 return
         unparsed_bytes = peer.end - peer.start
         if unparsed_bytes:
@@ -456,16 +458,16 @@ class PeerConnections:
     def _error(self, request: Request) -> Exception | None:
         """Return the error that prevents a receive from completing; None if it can still complete."""
         rank = request.source
-        if rank is not None and self._peers[rank].ended is not None:
-            return self._peers[rank].ended
+        if rank is not None and self._peers[rank].disconnect_error is not None:
+            return self._peers[rank].disconnect_error
         for each in self._groups[request.label.group] - {self.rank}:
-            ended = self._peers[each].ended
+            ended = self._peers[each].disconnect_error
             # If one rank has died, the remaining ranks of the group might wait for each other forever.
             if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
             others = self._groups[request.label.group] - {self.rank}
-            if any(self._peers[each].ended is None for each in others):
+            if any(self._peers[each].disconnect_error is None for each in others):
                 return None
             return DistNetworkError("all other ranks have left the process group")
         return None
@@ -475,9 +477,9 @@ class PeerConnections:
         self._close_peer(peer, _PeerLostError(f"rank {peer.rank} exited or its connection broke: {error}"))
 
     def _close_peer(self, peer: _Connection, error: Exception) -> None:
-        if peer.ended is not None:
+        if peer.disconnect_error is not None:
             return
-        peer.ended = error
+        peer.disconnect_error = error
         with contextlib.suppress(KeyError, ValueError):  # the selector may already be closed
             self._selector.unregister(peer.socket)
         peer.socket.close()

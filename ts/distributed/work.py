@@ -180,5 +180,5 @@ def _run(call: CollectiveCall, body: Body) -> None:
     try:
         body(call)
     except BaseException as error:
-        call.failed(error)
+        call.fail(error)
         raise

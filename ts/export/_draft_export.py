@@ -236,8 +236,8 @@ class _DraftRecorder(ExportTracer):
     def _store_example(self, value: Tensor, real: Tensor) -> None:
         self._examples[id(value)] = value, real
 
-    def stand_for(self, real: Tensor, fake_tensor: Tensor) -> None:
-        super().stand_for(real, fake_tensor)
+    def record_alias(self, real: Tensor, fake_tensor: Tensor) -> None:
+        super().record_alias(real, fake_tensor)
         self.example(fake_tensor, real)
 
     def fake_of(self, x: Tensor) -> Tensor:
@@ -259,13 +259,15 @@ class _DraftRecorder(ExportTracer):
 
     # ---- execution
 
-    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
+    def run_on_fakes(
+        self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None
+    ) -> Any:
         try:
             real_arguments = [self._real(x) for x in values]
         except KeyError:  # an argument has no example value, because a control-flow operator returned it
-            return super().computed(op, values, new_size)
+            return super().run_on_fakes(op, values, new_size)
         try:
-            fake_result = super().computed(op, values, new_size)
+            fake_result = super().run_on_fakes(op, values, new_size)
         except Exception as error:  # the user's function may raise any exception on fake tensors
             if not op.record.of_program:
                 raise

@@ -160,14 +160,14 @@ class _Parser:
         self.at = match.end()
         return before
 
-    def take(self, *marks: str) -> str:
+    def accept_token(self, *marks: str) -> str:
         """Move to the next token and return the current token if it is in `marks`; otherwise return ""."""
         if self.kind in ("mark", "name") and self.token in marks:
             return self.advance()
         return ""
 
     def expect(self, mark: str) -> None:
-        if not self.take(mark):
+        if not self.accept_token(mark):
             self.fail(f"{mark!r} is missing before {self.token!r}")
 
     def parse(self) -> Formula:
@@ -185,7 +185,7 @@ class _Parser:
 
     def choice(self) -> Formula:
         formula = self.disjunction()
-        if self.take("if"):
+        if self.accept_token("if"):
             condition = self.disjunction()
             self.expect("else")
             self.depth += 1
@@ -200,20 +200,20 @@ class _Parser:
         if self.depth > _MAX_NESTING_DEPTH:
             self.fail("it is nested too deeply")
         formula = self.conjunction()
-        while self.take("or"):
+        while self.accept_token("or"):
             formula = Operation("or", (formula, self.conjunction()))
         self.depth -= 1
         return formula
 
     def conjunction(self) -> Formula:
         formula = self.negation()
-        while self.take("and"):
+        while self.accept_token("and"):
             formula = Operation("and", (formula, self.negation()))
         return formula
 
     def negation(self) -> Formula:
         count = 0
-        while self.take("not"):
+        while self.accept_token("not"):
             count += 1
         formula = self.comparison()
         for _ in range(count % 2 or 2 * (count > 0)):
@@ -222,7 +222,7 @@ class _Parser:
 
     def comparison(self) -> Formula:
         formula = self.bits()
-        if (operator := self.take(*_COMPARISONS)) != "":
+        if (operator := self.accept_token(*_COMPARISONS)) != "":
             formula = Operation(operator, (formula, self.bits()))
             if self.token in _COMPARISONS:
                 self.fail("chained comparisons are not supported")
@@ -230,32 +230,32 @@ class _Parser:
 
     def bits(self) -> Formula:
         formula = self.sum()
-        while (operator := self.take("&", "|", "^", "<<", ">>")) != "":
+        while (operator := self.accept_token("&", "|", "^", "<<", ">>")) != "":
             formula = Operation(operator, (formula, self.sum()))
         return formula
 
     def sum(self) -> Formula:
         formula = self.product()
-        while (operator := self.take("+", "-")) != "":
+        while (operator := self.accept_token("+", "-")) != "":
             formula = Operation(operator, (formula, self.product()))
         return formula
 
     def product(self) -> Formula:
         formula = self.signed()
-        while (operator := self.take("*", "/", "//", "%")) != "":
+        while (operator := self.accept_token("*", "/", "//", "%")) != "":
             formula = Operation(operator, (formula, self.signed()))
         return formula
 
     def signed(self) -> Formula:
         negative = False
-        while (sign := self.take("-", "+")) != "":
+        while (sign := self.accept_token("-", "+")) != "":
             negative ^= sign == "-"
         formula = self.power()
         return Operation("neg", (formula,)) if negative else formula
 
     def power(self) -> Formula:
         formula = self.primary()
-        if self.take("**"):
+        if self.accept_token("**"):
             self.depth += 1
             if self.depth > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
@@ -266,7 +266,7 @@ class _Parser:
     def primary(self) -> Formula:
         formula = self.atom()
         steps = 0
-        while (mark := self.take("(", "[", ".")) != "":
+        while (mark := self.accept_token("(", "[", ".")) != "":
             steps += 1
             if steps > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
@@ -284,9 +284,9 @@ class _Parser:
     def call(self, function: Formula) -> Formula:
         arguments: list[Formula] = []
         options: list[tuple[str, Formula]] = []
-        while not self.take(")"):
+        while not self.accept_token(")"):
             argument = self.choice()
-            if isinstance(argument, Name) and self.take("="):
+            if isinstance(argument, Name) and self.accept_token("="):
                 options.append((argument.name, self.choice()))
             else:
                 arguments.append(argument)
@@ -304,7 +304,7 @@ class _Parser:
         if kind == "name":
             token = self.advance()
             return Constant(token == "True") if token in ("True", "False") else Name(token)
-        if self.take("("):
+        if self.accept_token("("):
             formula = self.choice()
             self.expect(")")
             return formula

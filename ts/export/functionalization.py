@@ -186,7 +186,9 @@ class FunctionalizingTracer(ExportTracer):
         """
         values = [self._with_fakes(x) for x in values]
         alias = find_autocast_flag(values)
-        if alias is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
+        if alias is None or (
+            op.record is not None and op.record.tensor_kernel and cast_dtype(op, values) is None
+        ):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
         # disable autocast, because the operator's decomposition must not cast again
@@ -299,7 +301,7 @@ class FunctionalizingTracer(ExportTracer):
         named_arguments |= mutated_arguments | {"_all_bases": [base.value for base in bases]}
         arguments = self.node_of(named_arguments)
         with self.paused():
-            output = self.computed(op, values)
+            output = self.run_on_fakes(op, values)
             left = [fake_for(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
         results = (*(output if isinstance(output, tuple | list) else (output,)), *left)
         target = overload_named(op.name, op.overload)
@@ -327,7 +329,7 @@ class FunctionalizingTracer(ExportTracer):
             bases.append(base)
         value = base.value
         for view in alias.views:
-            value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
+            value = self.unrecorded(self.run_on_fakes, view.op, [value, *view.arguments])
             value = value if view.index is None else value[view.index]
         index = next(i for i, existing in enumerate(bases) if existing is base)
         return describe_view(name, index, value, base.value, self._are_equal)

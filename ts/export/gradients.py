@@ -72,11 +72,11 @@ class ExportTape:
         # computation.
         self._stale: set[int] = set()
 
-    def note(self, op: Any, values: list[Any], result: Any) -> None:
+    def record_operator(self, op: Any, values: list[Any], result: Any) -> None:
         """Append an operator call to the tape."""
         several = len(op.signature.returns) > 1
         results = list(result) if several else [result]
-        self._memory.note(op, values, result, len(self.entries))
+        self._memory.record_operator(op, values, result, len(self.entries))
         self.entries.append(TapeEntry(op, values, results, ts.is_grad_enabled(), len(self.entries)))
 
     def separate(self, x: Tensor) -> None:
@@ -287,8 +287,8 @@ class ExportTape:
     def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
         """Return an operator's decomposition as a function; None without decomposition."""
         if derivative is not None:
-            return self._script(formulas.decomposed(record)) if derivative.decomposition else None
-        return (lambda values: record.kernel(*values)) if record.whole else None
+            return self._script(formulas.get_decomposition(record)) if derivative.decomposition else None
+        return (lambda values: record.kernel(*values)) if record.tensor_kernel else None
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
         """Return a callable that records the operators of `function`, a derivative formula in TorchScript."""
@@ -342,16 +342,16 @@ class ExportTape:
             entry,
             sums,
             derivative.absent,
-            [n in differentiated_names for n in formula.gives],
+            [n in differentiated_names for n in formula.gradient_names],
         )
-        reads = [values.of(read) for read in formula.reads]
-        for read, x in zip(formula.reads, reads, strict=True):
+        reads = [values.of(read) for read in formula.parameters]
+        for read, x in zip(formula.parameters, reads, strict=True):
             if not read.fact and not values.is_gradient(read):
                 self._check_unwritten(tensors_in([x]), entry)
         output = self._script(formula.function())(reads)
-        several = output if len(formula.gives) > 1 else (output,)
+        several = output if len(formula.gradient_names) > 1 else (output,)
         pairs = []
-        for name, gradient in zip(formula.gives, several, strict=True):
+        for name, gradient in zip(formula.gradient_names, several, strict=True):
             of_lists = gradient if isinstance(gradient, list | tuple) else [gradient]
             for x, g in zip(tensors_in([arguments[name]]), of_lists, strict=False):
                 if isinstance(g, Tensor):
@@ -386,7 +386,7 @@ class AliasTracker:
         # id that all tensors with the same memory share (`Aliases.root`) -> times of writes
         self._writes: dict[int, list[int]] = {}
 
-    def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
+    def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:
         """Record which results of an operator call alias its arguments, and which arguments it writes."""
         if op.name == "aten::to":
             if result.array is values[0].array:
@@ -396,7 +396,7 @@ class AliasTracker:
         if all(argument.alias is None for argument in op.schema.arguments):
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
-            aliases.note(op, values, result)
+            aliases.record_operator(op, values, result)
         if op.name == "aten::detach_":  # not a write, because it changes no elements
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):

@@ -120,7 +120,7 @@ class FxGraphBuilder(TracerProtocol):
         self._last_placeholder = node
         return node
 
-    def stand_for(self, real: Tensor, fake_tensor: Tensor) -> None:
+    def record_alias(self, real: Tensor, fake_tensor: Tensor) -> None:
         """Represent the program's tensor `real` by `fake_tensor` in the graph."""
         self._fakes[id(real)] = real, fake_tensor
 

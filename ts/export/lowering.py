@@ -66,7 +66,7 @@ class UnsupportedNodeError(Exception):
     """Raised for a node that script IR cannot represent."""
 
 
-def lowered(
+def lower_graph_module(
     module: GraphModule, state: Sequence[Node] = (), skipped: Collection[Node] = ()
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
@@ -173,7 +173,7 @@ class _Lowering:
         return output
 
     def _check_overflow(self, kind: str, operands: list[Value]) -> None:
-        """Emit code that raises an error if an integer result exceeds 64 bits; see `lowered`."""
+        """Emit code that raises an error if an integer result exceeds 64 bits; see `lower_graph_module`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.has_side_effects else OVERFLOW_ERROR

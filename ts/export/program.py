@@ -230,9 +230,9 @@ class ExportedProgram:
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
         """Return the program without mutation, decomposed by `decomp_table` or into core operators."""
-        from ts.export.run_decompositions import decomposed
+        from ts.export.run_decompositions import decompose_program
 
-        return decomposed(self, decomp_table)
+        return decompose_program(self, decomp_table)
 
     def _update(
         self,

@@ -21,7 +21,7 @@ def _accepts_several_devices(op: Any) -> bool:
     record = op.record
     if record is None:  # functions such as `sym_size`, which have no operator record, only read sizes
         return True
-    if record.whole or record.of_program or record.family in ("foreach", "fused_optimizers"):
+    if record.tensor_kernel or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True
     return isinstance(record.shape, DataDependentShapeError) or any(
         p.kind == "Tensor?[]" for p in op.signature.parameters

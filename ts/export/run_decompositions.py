@@ -55,7 +55,7 @@ _WRITTEN = {
 }
 
 
-def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
+def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
     """Decompose a program by the table `decompositions`; if it is None, to core operators."""
     table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment

@@ -95,14 +95,14 @@ class Runner:
         Return None if the graph was changed or cannot be compiled.
         """
         from ts.errors import CompilationError
-        from ts.export.lowering import UnsupportedNodeError, lowered
+        from ts.export.lowering import UnsupportedNodeError, lower_graph_module
 
         # the program changed the graph without a call of `recompile`
         if not _same(_contents(module), self.contents):
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
-            function = lowered(module, self.state, guards)
+            function = lower_graph_module(module, self.state, guards)
         except (UnsupportedNodeError, CompilationError):
             return None
         names = [str(n.target) for n in guards]

@@ -93,7 +93,7 @@ class _CheckedEnvironment(ShapeEnv):
     def __init__(self, environment: ShapeEnv, policy: _QuestionPolicy) -> None:
         super().__init__(policy)
         self.hints, self.ranges = dict(environment.hints), dict(environment.ranges)
-        self.computed = {}
+        self.expression_cache = {}
         self._fresh = 0
         self._answers: dict[Any, bool | None] = {}
         self._expanded: dict[Any, Any] = {}
@@ -247,7 +247,7 @@ class _Check:
             args, kwargs = (values_of(x, self._value) for x in (node.args, node.kwargs))
             with self.recorder.paused(), ts.no_grad():
                 op, values, _ = target.resolve(args, kwargs)
-                computed_value = self.recorder.computed(op, values)
+                computed_value = self.recorder.run_on_fakes(op, values)
         except (LimitExceeded, ShapeError):
             raise
         # the call cannot be checked, because the operator's result depends on tensor elements

@@ -71,7 +71,7 @@ class ShapeEnv:
         # Function that is called with (function, arguments, result) after each arithmetic operation.
         self.observer: Callable[..., None] | None = None
         # Cache of arithmetic results, for environments to which no facts are added; otherwise None.
-        self.computed: dict[Any, Any] | None = None
+        self.expression_cache: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export

@@ -120,14 +120,14 @@ class SymNode:
         if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
             return NotImplemented
         operands = [_Operand(x) for x in arguments]
-        computed = self.environment.computed
-        if computed is None:
-            expression = self._computed(name, operands)
+        expression_cache = self.environment.expression_cache
+        if expression_cache is None:
+            expression = self._compute(name, operands)
         else:
             key = (name, *((x.expression, x.is_float) for x in operands))
-            cached_expression = computed.get(key)
-            expression = computed[key] = (
-                self._computed(name, operands) if cached_expression is None else cached_expression
+            cached_expression = expression_cache.get(key)
+            expression = expression_cache[key] = (
+                self._compute(name, operands) if cached_expression is None else cached_expression
             )
         result = symbol_of(expression, self.environment)
         if isinstance(result, SymNumber):
@@ -136,7 +136,7 @@ class SymNode:
                 observer(target, arguments, result)
         return result
 
-    def _computed(self, name: str, operands: list[_Operand]) -> Any:
+    def _compute(self, name: str, operands: list[_Operand]) -> Any:
         _check_size([x.expression for x in operands])
         if not any(x.is_float for x in operands):
             known_result = self.environment.result(name, [x.expression for x in operands])

@@ -172,10 +172,10 @@ class ExportTracer(FxGraphBuilder):
         self._forget_elements(op, values)
         mask = _size_mask(op, values)
         with self.paused():
-            result = self.computed(op, values, self._mask_counter(mask))
+            result = self.run_on_fakes(op, values, self._mask_counter(mask))
         node = self._call(target, arguments, result, options)
         self._bind(node, result)
-        self.tape.note(op, values, result)
+        self.tape.record_operator(op, values, result)
         if op.name == "aten::squeeze":
             self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
         return result
@@ -244,13 +244,15 @@ class ExportTracer(FxGraphBuilder):
 
         return count
 
-    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
+    def run_on_fakes(
+        self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None
+    ) -> Any:
         """Run an operator on fake tensors; `new_size` creates symbols for sizes that depend on elements."""
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
 
-        def lowered(x: Any) -> Any:
+        def lower_argument(x: Any) -> Any:
             if isinstance(x, Tensor):
                 below = plain(x)
                 if cast is not None and is_cast(below, cast):
@@ -259,10 +261,10 @@ class ExportTracer(FxGraphBuilder):
                 return below
             if isinstance(x, devices.device):
                 return devices.device("meta")
-            return [lowered(y) for y in x] if isinstance(x, list) else x
+            return [lower_argument(y) for y in x] if isinstance(x, list) else x
 
         arguments = [
-            _example_number(x) if _is_value(op, p.kind, x) else lowered(x)
+            _example_number(x) if _is_value(op, p.kind, x) else lower_argument(x)
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
         device = result_device(op, values)
@@ -352,7 +354,7 @@ class ExportTracer(FxGraphBuilder):
         """Add the gradients of `roots` to the `grad` of their leaves, or of `inputs` if given."""
         self.tape.backward(roots, root_gradients, inputs, create)
 
-    def tracked(self, x: Tensor) -> Tensor:
+    def record_requires_grad(self, x: Tensor) -> Tensor:
         """Record an alias of `x` that requires grad, and return it."""
         alias: Tensor = overloads("alias")(self.fake_of(x))
         return alias._marked(True)  # type: ignore[attr-defined, no-any-return]
@@ -471,7 +473,7 @@ class ExportTracer(FxGraphBuilder):
                 output = fake_for(x.array, target_device, x.requires_grad)
             node.meta["val"] = output
         self._bind(node, output)
-        self.tape.note(target.operator, [x], output)
+        self.tape.record_operator(target.operator, [x], output)
         return output
 
     def _metadata(self, x: Tensor) -> None:
@@ -480,14 +482,14 @@ class ExportTracer(FxGraphBuilder):
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
 
-    def constructed(self, x: Tensor, function: str) -> Any:
+    def record_constructed(self, x: Tensor, function: str) -> Any:
         """Record a tensor made of Python numbers as a constant that the program copies at each run."""
         with self.paused():
             constant = x.clone()
         copied_tensor = self.run(overload_named("aten::lift_fresh_copy", "").operator, [constant])
         if function != "as_tensor":
             self.run(overload_named("aten::detach_", "").operator, [copied_tensor])
-        self.stand_for(x, copied_tensor)
+        self.record_alias(x, copied_tensor)
         return copied_tensor
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
@@ -507,19 +509,19 @@ class ExportTracer(FxGraphBuilder):
             stacked_tensor = ts.ops.aten.scalar_tensor(data, dtype=dtype, device=device, pin_memory=False)
         return stacked_tensor  # type: ignore[no-any-return]
 
-    def listed(self, x: Tensor) -> Any:
+    def record_tolist(self, x: Tensor) -> Any:
         """Return `x.tolist()` with unbacked numbers; return None for a real tensor."""
         if not is_fake(x):
             return None
         if x.ndim == 0:
             return self.element(x)
-        return [self.listed(row) for row in overloads("unbind")(x, 0)]
+        return [self.record_tolist(row) for row in overloads("unbind")(x, 0)]
 
     def literal(self, x: Tensor) -> Tensor:
         """Record a constant tensor for numbers in an index or an assignment."""
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
-    def escape(self, x: Tensor, kind: str, python_value: Any) -> None:
+    def record_escape(self, x: Tensor, kind: str, python_value: Any) -> None:
         """Do nothing: for fake tensors, `element` records the conversion to a Python value."""
 
     def element(self, x: Tensor) -> Any:

@@ -205,7 +205,7 @@ class Export:
     def _lift(self, kind: InputKind, prefix: str, name: str, x: Tensor, persistent: bool | None) -> None:
         fake_tensor = fake(x)
         node = self.recorder.placeholder(prefix + name, fake_tensor)
-        self.recorder.stand_for(x, fake_tensor)
+        self.recorder.record_alias(x, fake_tensor)
         self.state_nodes[id(x)] = node
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 

@@ -118,7 +118,7 @@ class OpenVmapLevels:
             some = any(call.is_batched(i) for i in range(len(values)))
             if record.nondeterministic:
                 outer = self.levels
-                self.levels = outer[: level.number - 1]
+                self.levels = outer[: level.level_id - 1]
                 try:
                     output, of_batch = run_random(call)
                 finally:
@@ -135,7 +135,7 @@ class OpenVmapLevels:
         returns = op.signature.returns
         if isinstance(output, Tensor) and returns and returns[0].alias_of >= 0:
             return values[returns[0].alias_of]
-        return self._wrap_output(level.number, output) if of_batch else output
+        return self._wrap_output(level.level_id, output) if of_batch else output
 
     def _run_in_place(self, call: _RecordedOperator, values: list[Any]) -> Any:
         """Run an operator that mutates its first argument.
@@ -147,7 +147,7 @@ class OpenVmapLevels:
         target, below = values[0], call.values[0]
         output = run_batched(call)
         if call.operator.record.reshapes:  # the operator may change the shape of `target` in place
-            stand_in = self._create_stand_in(call.level.number, output)
+            stand_in = self._create_stand_in(call.level.level_id, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():
                 target.data = stand_in
@@ -183,7 +183,7 @@ class _RecordedOperator(Call):
         super().__init__(level, op, args)
 
     def unwrap(self, x: Any) -> tuple[Any, bool]:
-        return self.batches.unwrap(self.level.number, x)
+        return self.batches.unwrap(self.level.level_id, x)
 
     def run(self, values: list[Any]) -> Any:
         return self.batches.recorder.run(self.record.operator, values)

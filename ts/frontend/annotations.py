@@ -28,7 +28,7 @@ from ts.frontend import hints, python_syntax
 from ts.frontend.classes import ATTRIBUTE, named_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.naming import qualified_name
-from ts.frontend.resolve import Resolver, of_ts
+from ts.frontend.resolve import Resolver, to_ts
 from ts.frontend.source_ranges import Ranges
 from ts.ir import types as ir
 from ts.ir.source import SourceRange
@@ -152,7 +152,7 @@ class AnnotationParser:
             if annotation is None or isinstance(annotation, str) or "Unknown type" not in str(error):
                 raise
             try:
-                live_type = self._convert(of_ts(annotation))
+                live_type = self._convert(to_ts(annotation))
             except CompilationError as reason:
                 # The annotation names an object, but the object is not supported
                 if "Unknown type" not in str(reason):
@@ -289,13 +289,13 @@ class AnnotationParser:
 
     def _is_type(self, annotation: Any) -> bool:
         try:
-            return self._convert(of_ts(annotation)) is not None
+            return self._convert(to_ts(annotation)) is not None
         except CompilationError:
             return False
 
     def read_evaluated(self, annotation: object) -> Type:
         """Return the type of an evaluated annotation; raise UnresolvedAnnotationError if it is unknown."""
-        result = self._convert(of_ts(annotation))
+        result = self._convert(to_ts(annotation))
         if result is None:
             raise UnresolvedAnnotationError(
                 f"Unknown type annotation: '{annotation}' at", self.fallback_range
@@ -376,7 +376,7 @@ class AnnotationParser:
             constant = constant_of_type(value, types[cls._fields.index(name)])
             # Other defaults, such as lists and dicts, are stored unchanged; a default of a wrong type raises
             # an error when it is used.
-            defaults[name] = of_ts(value) if constant is NO_DEFAULT else constant
+            defaults[name] = to_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
     def _range(self, node: ast.expr) -> SourceRange | None:

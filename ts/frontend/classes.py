@@ -24,7 +24,7 @@ from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.compile_directives import modifier_of
-from ts.frontend.naming import live, make_function, note_live, qualified_name, unique_name
+from ts.frontend.naming import find_live, make_function, qualified_name, register_live, unique_name
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
@@ -45,7 +45,7 @@ def class_type(cls: type) -> ClassType:
 
 def _declare_class(cls: type) -> ClassType:
     type = ClassType(unique_name(qualified_name(cls)))
-    note_live(type)
+    register_live(type)
     type.python_class = cls
     type.declared = False
     interface = cls.__dict__.get(ATTRIBUTE)
@@ -74,7 +74,7 @@ def named_type(cls: type) -> NamedType:
 def declare_class_from_source(name: str, definitions: list[ParsedFunction]) -> ClassType:
     """Declare a script class from parsed source text, without a Python class."""
     type = ClassType(unique_name(f"__torch__.{name}"))
-    note_live(type)
+    register_live(type)
     for definition in definitions:
         declare_method_from_source(type, definition)
     return type
@@ -175,7 +175,7 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
 
 def live_type(name: str) -> NamedType | None:
     """Return the registered type with qualified name `name`; None if no such type is alive."""
-    registered = live(name)
+    registered = find_live(name)
     return registered if isinstance(registered, NamedType) else None
 
 

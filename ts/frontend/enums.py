@@ -21,7 +21,7 @@ from ts._core.value.build_lock import build_lock
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type
 from ts.frontend.hints import similar
-from ts.frontend.naming import note_live, qualified_name, unique_name
+from ts.frontend.naming import qualified_name, register_live, unique_name
 from ts.frontend.schema_matching import MatchedSchema, insert_operator
 from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
@@ -51,7 +51,7 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
 def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
     name = unique_name(qualified_name(cls))
     new_type = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
-    note_live(new_type)
+    register_live(new_type)
     setattr(cls, ATTRIBUTE, new_type)
     return new_type
 
@@ -61,13 +61,13 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
 
     Its Python class is the class of this name in the program if the members are equal, else a new class.
     """
-    live = live_type(name)
-    if isinstance(live, EnumType) and dict(live.members) == members:
-        return live  # use the program's class, so that its members are equal to members in results
+    existing_type = live_type(name)
+    if isinstance(existing_type, EnumType) and dict(existing_type.members) == members:
+        return existing_type  # use the program's class, so that its members are equal to members in results
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     imported_class = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if (
-        live is None
+        existing_type is None
         and isinstance(imported_class, type)
         and issubclass(imported_class, Enum)
         and members == _members(imported_class)

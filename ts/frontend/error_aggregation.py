@@ -39,7 +39,7 @@ def compilation(key: Hashable = None) -> Iterator[None]:
         try:
             yield
         except FrontendError as error:
-            error.left_function = True
+            error.has_caller = True
             if key is not None:
                 _failed[key] = error.copy()
             raise
@@ -62,7 +62,7 @@ def combine_errors(errors: Iterable[FrontendError]) -> FrontendError:
     return first
 
 
-def for_users(error: FrontendError) -> FrontendError:
+def hide_internal_frames(error: FrontendError) -> FrontendError:
     """Remove the compiler's frames from the error's traceback.
 
     With TS_SHOW_INTERNAL=1 they remain, for debugging the compiler.
@@ -81,7 +81,7 @@ class FunctionErrors:
 
         Such errors may be consequences of the first error.
         """
-        if error.left_function or not self.errors:
+        if error.has_caller or not self.errors:
             self.errors.append(error)
 
 

@@ -30,7 +30,7 @@ def observe(calls: Iterable[Call]) -> None:
     """Execute the calls, and record the argument types of all functions that run."""
     observed_types: dict[CodeType, dict[str, list[Any]]] = {}
 
-    def note(frame: FrameType, event: str, _: Any) -> None:
+    def record_types(frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or is_own(frame.f_globals.get("__name__")):
             return
         code = frame.f_code
@@ -44,7 +44,7 @@ def observe(calls: Iterable[Call]) -> None:
 
     previous_profiler = sys.getprofile()
     for function, arguments in calls:
-        sys.setprofile(note)
+        sys.setprofile(record_types)
         try:
             function(*arguments)
         finally:

@@ -84,7 +84,7 @@ def _infer_rref(value: RRefValue) -> Type:
     """Return the type of an RRef's value: the constructor's type hint, or inferred from the fetched value."""
     hint = value.type_hint
     hinted_type = None if hint is None else object_type(hint)
-    return infer_type(value.fetching().wait()) if hinted_type is None else hinted_type
+    return infer_type(value.fetch_async().wait()) if hinted_type is None else hinted_type
 
 
 def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferred: dict[int, Type]) -> Type:

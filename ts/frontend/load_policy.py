@@ -1,8 +1,8 @@
 """Policy for loading untrusted code: compilation limits and allowed operators.
 
-    terms = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
-    with terms.within(): ...            for reading the file and compiling its code
-    terms.admit(graph)                  CompilationError for a graph with another operator
+    policy = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
+    with policy.within(): ...            for reading the file and compiling its code
+    policy.admit(graph)                  CompilationError for a graph with another operator
 
 A name without an overload allows all overloads of the operator; names may contain wildcards (`*`, `?`).
 Operators of the language itself (`prim::If`, `prim::TupleUnpack`) are always allowed, except remote calls
@@ -80,4 +80,4 @@ class LoadPolicy:
                 raise CompilationError(message, range or node.range)
 
 
-ANY_TERMS: Final = LoadPolicy()
+UNRESTRICTED: Final = LoadPolicy()

@@ -35,7 +35,7 @@ from ts.frontend.compile_directives import Attribute, modifier_of
 from ts.frontend.infer import TypeInferenceError, builtin_number_class, infer_type
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
-from ts.frontend.weak_side_table import EnumerableAttached
+from ts.frontend.weak_side_table import EnumerableWeakSideTable
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.module_names import own_name, torch_name
 from ts.ops import registry
@@ -53,7 +53,7 @@ _CONSTANT_NAMES: Final = (
 )
 
 _compile_function: Callable[..., Any] | None = None
-_concrete_modules: EnumerableAttached[list[ConcreteModule]] = EnumerableAttached("modules")
+_concrete_modules: EnumerableWeakSideTable[list[ConcreteModule]] = EnumerableWeakSideTable("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:

@@ -2,7 +2,7 @@
 
     qualified_name(f)             "__torch__.package.module.f"
     unique_name(name)             the name, mangled with a number if it is in use
-    note_live(script)             registers a type or function for `live(name)`, by a weak reference
+    register_live(script)             registers a type or function for `find_live(name)`, by a weak reference
 
 The runtime registers its constructor of script functions here, because the frontend must not import
 `ts.runtime`.
@@ -77,13 +77,13 @@ def unique_name(name: str) -> str:
     return name
 
 
-def live(name: str) -> object | None:
+def find_live(name: str) -> object | None:
     """Return the type or script function registered as `name`; None if no such object is alive."""
     return _live.get(name)
 
 
-def note_live(definition: Any) -> None:
-    """Register a type or a function for `live`."""
+def register_live(definition: Any) -> None:
+    """Register a type or a function for `find_live`."""
     name = definition.qualified_name
     _live[name if isinstance(name, str) else name()] = definition
 

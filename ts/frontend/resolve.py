@@ -51,7 +51,7 @@ class Resolver:
         """Return the object bound to a name; raise KeyError for an undefined name."""
         for scope in self.scopes:
             if name in scope:
-                return of_ts(scope[name])
+                return to_ts(scope[name])
         if name in _OWN_NAMES:
             return _ts()
         if name in self.fallback:
@@ -89,10 +89,10 @@ class Resolver:
 
 def attribute(base: object, name: str) -> object:
     """Return the equivalent in `ts` of `base.name`; raise AttributeError if it does not exist."""
-    return of_ts(getattr(base, name))
+    return to_ts(getattr(base, name))
 
 
-def of_ts(value: object) -> object:
+def to_ts(value: object) -> object:
     """Return the equivalent in `ts` of an object of PyTorch; return other objects unchanged.
 
     This does not import PyTorch: its objects are recognized by the name of their module.

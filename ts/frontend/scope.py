@@ -22,7 +22,7 @@ from ts.frontend.schema_matching import convert_to_type
 from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
 from ts.ir.source import SourceRange
-from ts.ir.types import ListType, Type, unshaped
+from ts.ir.types import ListType, Type, erase_shape
 from ts.ir.value import Value
 
 
@@ -188,7 +188,7 @@ class Scope:
                 "first-class value.  Only reassignments to first-class values are allowed",
                 range,
             )
-        expected = unshaped(outer)
+        expected = erase_shape(outer)
         value = convert_to_type(range, self.graph, expected, value, True)
         if not value.type().is_subtype_of(expected):
             message = (

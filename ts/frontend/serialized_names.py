@@ -27,7 +27,7 @@ from ts.frontend import parse
 from ts.frontend.enums import EnumClassValue
 from ts.frontend.ir_emitter import calls
 from ts.frontend.ir_emitter.emitter import Emitter
-from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
 from ts.frontend.schema_matching import Actual
@@ -43,12 +43,12 @@ from ts.frontend.sugared_values.sugared import (
     WarnFunction,
     insert_actual,
 )
-from ts.frontend.upgraders import FormerOperator, former_functions
+from ts.frontend.upgraders import LegacyOperator, find_upgraders
 from ts.ir.attributes import REMOTE_CALLS, type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
-from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type, unshaped
+from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type, erase_shape
 from ts.ir.value import Value
 
 Find = Callable[[str], Any]
@@ -77,18 +77,18 @@ class SerializedResolver(Resolver):
         constants: Sequence[object] = (),
         find: Find | None = None,
         version: int = sys.maxsize,
-        terms: LoadPolicy = ANY_TERMS,
+        policy: LoadPolicy = UNRESTRICTED,
     ) -> None:
         """Set up the names of an archive.
 
-        `version` is the operator version of the archive, `terms` the policy with the allowed operators.
+        `version` is the operator version of the archive, `policy` the policy with the allowed operators.
         """
         super().__init__()
-        self.terms = terms
+        self.policy = policy
         self._find = find or (lambda name: None)
         self._constants = Constants(constants)
         self._names: dict[str, object] = {
-            "torch": Operators("aten", version, terms),
+            "torch": Operators("aten", version, policy),
             "ops": Operators(""),
             "CONSTANTS": self._constants,
             "__torch__": Namespace("__torch__", self._find),
@@ -111,7 +111,7 @@ class SerializedResolver(Resolver):
 
     def admit(self, graph: Graph) -> None:
         """Raise CompilationError if the load policy forbids an operator of a compiled graph."""
-        self.terms.admit(graph)
+        self.policy.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
         """Return the type, enum member or constant that an expression names; KeyError if unknown."""
@@ -159,10 +159,10 @@ class Operators(SugaredValue):
 
     kind = "module"
 
-    def __init__(self, space: str, version: int = sys.maxsize, terms: LoadPolicy = ANY_TERMS) -> None:
+    def __init__(self, space: str, version: int = sys.maxsize, policy: LoadPolicy = UNRESTRICTED) -> None:
         self.space = space
         self.version = version
-        self.terms = terms
+        self.policy = policy
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return the namespace, operator or special form `name`.
@@ -177,8 +177,8 @@ class Operators(SugaredValue):
             return SpecialForm(name)
         kind = WarnFunction if name == "warn" and self.space == "aten" else BuiltinFunction
         operator = kind(f"{self.space}::{name}")
-        functions = former_functions(name, self.version) if self.space == "aten" else ()
-        return FormerOperator(operator, functions, self.terms) if functions else operator
+        functions = find_upgraders(name, self.version) if self.space == "aten" else ()
+        return LegacyOperator(operator, functions, self.policy) if functions else operator
 
 
 class Constants(SugaredValue):
@@ -200,7 +200,7 @@ class Constants(SugaredValue):
         constant = em.constant(value, range)
         # The original code was compiled with plain tensor types, so dtypes and shapes are removed from the
         # type.
-        return SimpleValue(constant.set_type(unshaped(constant.type())))
+        return SimpleValue(constant.set_type(erase_shape(constant.type())))
 
     def value(self, name: str) -> object:
         """Return the constant called `name`, such as `c0`; KeyError if unknown."""

@@ -22,7 +22,7 @@ from ts.frontend.annotations import AnnotationParser, SizedType
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.example_types import annotation_of
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.resolve import of_ts
+from ts.frontend.resolve import to_ts
 from ts.frontend.source_ranges import Ranges
 from ts.ir import types as ir
 from ts.ir.attributes import type_of_constant
@@ -104,7 +104,7 @@ def overload_signature(
     implementation.defaults = defaults
     merged_parameters = [
         parameter._replace(
-            default=constant_of_type(of_ts(defaults[parameter.name]), parameter.type)
+            default=constant_of_type(to_ts(defaults[parameter.name]), parameter.type)
             if parameter.name in defaults
             else NO_DEFAULT
         )
@@ -235,7 +235,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
         )
     if size is not None and isinstance(value, int | float):
         value = (value,) * size
-    converted = constant_of_type(of_ts(value), type)
+    converted = constant_of_type(to_ts(value), type)
     if converted is NO_DEFAULT:
         inferred = arg.annotation is None and parsed.type_comment is None
         message = (

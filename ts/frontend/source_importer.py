@@ -31,7 +31,7 @@ from ts.frontend import classes, naming, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
-from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.serialized_names import SerializedResolver
@@ -93,18 +93,18 @@ class ArchiveUnit:
         sources: Mapping[str, Source],
         constants: Sequence[object],
         version: int,
-        terms: LoadPolicy = ANY_TERMS,
+        policy: LoadPolicy = UNRESTRICTED,
     ) -> None:
         self.sources = sources
         self.constants = constants
         self.version = version
-        self.terms = terms
+        self.policy = policy
         self._files: dict[str, PrintedFile | None] = {}
         self._imported: dict[str, Any] = {}
         self._definitions_in_progress: set[tuple[int, str]] = (
             set()
         )  # (thread, name) of definitions in progress
-        self.names = SerializedResolver(constants, self.find, version, terms)
+        self.names = SerializedResolver(constants, self.find, version, policy)
 
     def find(self, name: str) -> Any:
         """Return the type, class or function with qualified name `name`; None for a namespace."""
@@ -249,7 +249,7 @@ class ArchiveUnit:
         return parse.parse_definition(syntax(), file.ranges, self.names)
 
     def _on_terms(self, function: Any) -> Any:
-        function.terms = self.terms
+        function.policy = self.policy
         function.unit = self
         function.waits = True
         return function

@@ -4,8 +4,8 @@ In: an operator name in archive source, and the archive's format version.  Out: 
 semantics of the operator in this version, one for each combination of argument types; an empty list if the
 semantics have not changed since:
 
-    former_functions("div", 3)        [div of two tensors, div of a tensor and a number, ...]
-    former_functions("div", 4)        []
+    find_upgraders("div", 3)        [div of two tensors, div of a tensor and a number, ...]
+    find_upgraders("div", 4)        []
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.frontend.sugared_values.sugared import BuiltinFunction, FunctionValue, K
 from ts.ir.source import SourceRange
 
 # Operator -> (format version that introduced the current semantics, source with the former semantics).
-_FORMER: Final[dict[str, tuple[int, str]]] = {
+_UPGRADERS: Final[dict[str, tuple[int, str]]] = {
     # Formerly, the quotient of integer tensors was an integer tensor.
     "div": (
         4,
@@ -118,15 +118,15 @@ def into(
 }
 
 
-def former_functions(name: str, version: int) -> Sequence[Any]:
+def find_upgraders(name: str, version: int) -> Sequence[Any]:
     """Return functions with the semantics of operator `name` in format `version`; empty if unchanged."""
-    changed, _ = _FORMER.get(name, (0, ""))
+    changed, _ = _UPGRADERS.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 
 
 @cache
 def _functions(name: str) -> tuple[Any, ...]:
-    definitions = parse.module_defs(_FORMER[name][1], Resolver())
+    definitions = parse.module_defs(_UPGRADERS[name][1], Resolver())
     return tuple(
         naming.make_function(
             definition.name, f"__torch__.upgraders.{name}.{definition.name}", partial(_same, definition)
@@ -139,15 +139,15 @@ def _same(definition: parse.ParsedFunction) -> parse.ParsedFunction:
     return definition
 
 
-class FormerOperator(SugaredValue):
+class LegacyOperator(SugaredValue):
     """Operator whose semantics in the archive's format version differ from its current semantics."""
 
     kind = "builtin"
 
-    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any], terms: LoadPolicy) -> None:
+    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any], policy: LoadPolicy) -> None:
         self.operator = operator
         self.functions = functions
-        self.terms = terms
+        self.policy = policy
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -158,5 +158,5 @@ class FormerOperator(SugaredValue):
             index, _ = match_schemas(schemas, em.graph, range, args, kwargs)
         except SchemaMatchError:
             return self.operator.call(em, range, args, kwargs, n_binders)
-        self.terms.admit(self.functions[index].graph, range)
+        self.policy.admit(self.functions[index].graph, range)
         return FunctionValue(self.functions[index]).call(em, range, args, kwargs, n_binders)

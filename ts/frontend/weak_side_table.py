@@ -38,7 +38,7 @@ class WeakSideTable(Generic[V]):
             delattr(key, self.name)
 
 
-class EnumerableAttached(WeakSideTable[V]):
+class EnumerableWeakSideTable(WeakSideTable[V]):
     """Side table that can enumerate its keys."""
 
     def __init__(self, name: str) -> None:

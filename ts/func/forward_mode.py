@@ -13,7 +13,7 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers import dual_tensor
-from ts._core.dispatch_layers.level_stack import below_level, push_level, tracked
+from ts._core.dispatch_layers.level_stack import below_level, push_level, require_grad_at_level
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode
 from ts._core.thread.transform_state import transforming
@@ -97,7 +97,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     with GradMode(True):
         record, results, vjp_function, _ = recorded_vjp(func, primals, False)
         outputs, shape = flatten(results)
-        us = [tracked(ts.zeros_like(detached(y))) for y in outputs]
+        us = [require_grad_at_level(ts.zeros_like(detached(y))) for y in outputs]
         gs = flatten(vjp_function(unflatten(us, shape), create_graph=True))[0]
 
     def along(*tangents: Any) -> Any:

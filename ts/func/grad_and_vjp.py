@@ -17,7 +17,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.dispatch_layers.level_stack import of_level, requires_grad_below, top, tracked
+from ts._core.dispatch_layers.level_stack import of_level, require_grad_at_level, requires_grad_below, top
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 from ts._core.thread.transform_state import transforming
@@ -44,7 +44,10 @@ class RecordedCall:
         tracer = current_tracer()
         self.recorder = tracer if tracer is not None and tracer.is_export else None  # of an export
         with GradMode(True), transforming():
-            self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in inputs]
+            self.leaves = [
+                require_grad_at_level(x) if self.recorder is None else self.recorder.record_requires_grad(x)
+                for x in inputs
+            ]
             self.tracked_results = call(unflatten(self.leaves, self.shape))
         self.is_attached = self.outer_grad and any(x.requires_grad for x in inputs)
 

@@ -197,7 +197,7 @@ class FusionGroupRecord(OperatorRecord):
     group: Any = None  # execution plans of the CPU kernel; None before the first run of the group
 
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
-        super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
+        super().__init__(schema_text, kernel, "fusion", loop=KIND, tensor_kernel=True)
         self.program = program
         self.groups_by_backend: dict[Any, Any] = {}  # backend (not the CPU) -> compiled group
 

@@ -50,7 +50,7 @@ class ArchiveNamespace:
         self._named: dict[Any, str] = {}
         self._used_names: set[str] = set()
 
-    def spell(self, type: Type) -> str:
+    def format_type(self, type: Type) -> str:
         """Return `type` as annotation text, with the names that its classes have in the archive."""
         definition = _definition_of(type)
         if definition is not None:
@@ -77,7 +77,7 @@ class ArchiveNamespace:
 
     def _spelled(self, type: Type) -> Type:
         """Return `type`, or a `NamedType` with the name of `type` in the archive."""
-        spelling = self.spell(type)
+        spelling = self.format_type(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 
     def _unique(self, name: str) -> str:
@@ -140,7 +140,7 @@ class DefinitionPrinter:
             name,
             function.schema,
             self.constants,
-            spell=self.names.spell,
+            format_type=self.names.format_type,
             next_suffixes=self.next_suffixes,
             marks=self.marks,
         )
@@ -155,7 +155,7 @@ class DefinitionPrinter:
         for name, value in type.constants.items():
             constant = type_of_constant(value)
             if constant is not None:
-                yield f"{name} : Final[{self.names.spell(constant)}] = {format_value(value, constant)}"
+                yield f"{name} : Final[{self.names.format_type(constant)}] = {format_value(value, constant)}"
         for name, method in list(type.methods.items()):
             try:
                 method.ensure_compiled()
@@ -166,14 +166,14 @@ class DefinitionPrinter:
             yield self.function(method, name)
 
     def _attribute(self, name: str, type: Type) -> str:
-        spelling = self.names.spell(type)
+        spelling = self.names.format_type(type)
         if name.isidentifier() and not iskeyword(name):
             return f"{name} : {spelling}"
         return f'__annotations__["{name}"] = {spelling}'
 
     def _declaration(self, schema: FunctionSchema) -> str:
-        parameters = [f"{a.name}: {self.names.spell(a.type)}" for a in schema.arguments[1:]]
-        result = self.names.spell(schema.returns[0].type)
+        parameters = [f"{a.name}: {self.names.format_type(a.type)}" for a in schema.arguments[1:]]
+        result = self.names.format_type(schema.returns[0].type)
         return f"def {schema.name}({', '.join(['self', *parameters])}) -> {result}:\n  pass"
 
 

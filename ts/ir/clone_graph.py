@@ -31,7 +31,7 @@ def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Va
         copy = Node(graph, node._kind, node.range, node.callstack, node.scope)
         if node._attributes is not None:
             copy.copy_attributes(node)
-        copy.claimed = node.claimed
+        copy.needs_type_check = node.needs_type_check
         _copy_outputs(graph, node, copy, copies)
         _copy_inputs(node, copy, copies)
         copy._operator = node._operator

@@ -297,8 +297,8 @@ class Graph:
         "callstack",
         "has_textual_names",
         "range",
-        "remembered",
         "scope",
+        "stored_copy",
         "version",
     )
 
@@ -306,7 +306,7 @@ class Graph:
 
     def __init__(self) -> None:
         # State that a pass stores between runs, to compare two versions of the graph
-        self.remembered: Any = None
+        self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
         # In a pipeline: analysis -> the version of the graph that it analysed, and its result; otherwise None
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
@@ -453,7 +453,7 @@ class Graph:
                 copy.set_debug_name(value._name)
         if source._attributes is not None:
             node.copy_attributes(source)
-        node.claimed = source.claimed
+        node.needs_type_check = source.needs_type_check
         for i, value in enumerate(source._inputs):
             mapped = lookup(value)
             node._input_uses.append(mapped._new_use(node, i))

@@ -78,7 +78,7 @@ class Node:
         "_position",
         "_prev",
         "callstack",
-        "claimed",
+        "needs_type_check",
         "range",
         "scope",
     )
@@ -107,7 +107,7 @@ class Node:
         self.range = range
         self.callstack = callstack
         self.scope = scope
-        self.claimed = False  # True if the declared type of the output must be checked at run time
+        self.needs_type_check = False  # True if the declared type of the output must be checked at run time
 
     # --- queries ---
 

@@ -23,14 +23,14 @@ from ts.ir.types import (
     OptionalType,
     Type,
     UnionType,
+    erase_shape,
     unify_list,
-    unshaped,
 )
 
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
     """Return True if a list literal of `members` has element type `elem` without an annotation."""
-    return is_plain(elem) and unify_list([unshaped(v.type()) for v in members]) == elem
+    return is_plain(elem) and unify_list([erase_shape(v.type()) for v in members]) == elem
 
 
 def is_plain(elem: Type) -> bool:

@@ -41,7 +41,7 @@ from ts.ir.types import (
     UnionType,
 )
 
-Spell = Callable[[Type], str]
+FormatType = Callable[[Type], str]
 
 _LONG_EXPRESSION_CHARS = 40  # expressions of this length or more are assigned to variables
 _ENDLESS_ITERATIONS = (1 << 63) - 1  # the trip count of a while loop
@@ -88,18 +88,18 @@ def to_source(
     schema: FunctionSchema | None = None,
     constants: list[Any] | None = None,
     method: bool = False,
-    spell: Spell | None = None,
+    format_type: FormatType | None = None,
     next_suffixes: dict[str, int] | None = None,
     marks: SourceMap | None = None,
 ) -> str:
     """Return the source of a function.
 
     `schema` has the parameters' names and defaults; the first parameter of a `method` is printed without its
-    type. Constants without a literal are appended to `constants`. `spell` returns the printed name of a type.
-    `next_suffixes` holds the counters of generated names; functions printed into one file share it. With
-    `marks`, the text contains source map marks with the source ranges of the nodes.
+    type. Constants without a literal are appended to `constants`. `format_type` returns the printed name of
+    a type. `next_suffixes` holds the counters of generated names; functions printed into one file share it.
+    With `marks`, the text contains source map marks with the source ranges of the nodes.
     """
-    printer = _Printer(graph, [] if constants is None else constants, spell or _annotation, marks)
+    printer = _Printer(graph, [] if constants is None else constants, format_type or _annotation, marks)
     printer.next_number = {} if next_suffixes is None else next_suffixes
     return printer.function(name, schema, method)
 
@@ -109,11 +109,13 @@ def _annotation(type: Type) -> str:
 
 
 class _Printer:
-    def __init__(self, graph: Graph, constants: list[Any], spell: Spell, marks: SourceMap | None) -> None:
+    def __init__(
+        self, graph: Graph, constants: list[Any], format_type: FormatType, marks: SourceMap | None
+    ) -> None:
         self.graph = graph
         self.marks = marks
         self.node: Node | None = None  # the node being printed
-        self.spell = spell
+        self.format_type = format_type
         self.constants = constants
         self.lines: list[str] = []
         self.level = 0
@@ -136,7 +138,7 @@ class _Printer:
             self.expressions[value] = parameter
             type = argument.type if argument is not None else value.type()
             if i > 0 or not method:
-                parameter += f": {self.spell(type)}"
+                parameter += f": {self.format_type(type)}"
             if argument is not None and argument.has_default:
                 default = argument.default
                 parameter += "=None" if default is None else f"={self.literal(default, argument.type)}"
@@ -148,7 +150,7 @@ class _Printer:
             result = outputs[0].type()
         else:
             result = TupleType(v.type() for v in outputs) if outputs else NoneType.get()
-        self.line(f"def {name}({(',' + chr(10) + '    ').join(parameters)}) -> {self.spell(result)}:")
+        self.line(f"def {name}({(',' + chr(10) + '    ').join(parameters)}) -> {self.format_type(result)}:")
         self.level += 1
         self.body(self.graph.block())
         return "".join(self.lines)
@@ -319,7 +321,7 @@ class _Printer:
                 # The first assignment is annotated, because a compiler of the source uses its type for the
                 # variable.
                 self.split_long(block.outputs())
-                target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
+                target = f"{self.use(node.output())} : {self.format_type(node.output().type())}"
                 self.line(f"{target} = {self.use(block.outputs()[0])}")
             else:
                 self.assign(node.outputs(), block.outputs())
@@ -329,7 +331,7 @@ class _Printer:
         """Print the indexing of a module container, with an annotation for the type of the element."""
         container, key = node.inputs()
         self.assign_names(node.outputs())
-        target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
+        target = f"{self.use(node.output())} : {self.format_type(node.output().type())}"
         self.line(f"{target} = {self.mark_source(node, f'{self.operand(container)}[{self.use(key)}]')}")
 
     def print_loop(self, node: Node) -> None:
@@ -346,7 +348,7 @@ class _Printer:
             self.expressions[value] = self.use(output)
         self.split_long(carried)
         for output, value in zip(node.outputs(), carried, strict=True):
-            mark = f": {self.spell(output.type())}" if _is_optional(output) else ""
+            mark = f": {self.format_type(output.type())}" if _is_optional(output) else ""
             self.line(f"{self.use(output)}{mark} = {self.use(value)}")
         self.assign_names([index])
         if is_for:
@@ -427,16 +429,16 @@ class _Printer:
 
     def constant(self, value: Value) -> str:
         t = value.type()
-        return self.spell(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
+        return self.format_type(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
 
     def literal(self, constant: Any, t: Type) -> str:
         """Return the source text of a constant; one without a literal is appended to `constants`."""
         if constant is None and isinstance(t, OptionalType):
-            return f"annotate({self.spell(t)}, None)"
+            return f"annotate({self.format_type(t)}, None)"
         if isinstance(t, OptionalType):
             t = t.elem
         if isinstance(t, EnumType):
-            return f"{self.spell(t)}.{constant.name}"
+            return f"{self.format_type(t)}.{constant.name}"
         if isinstance(t, (ListType, DictType, TupleType)) and not has_literal(constant, t):
             return self.container_literal(constant, t)
         if has_literal(constant, t):
@@ -457,14 +459,14 @@ class _Printer:
             pairs = [f"{self.literal(k, t.key)}: {self.literal(v, t.value)}" for k, v in constant.items()]
             literal = f"{{{', '.join(pairs)}}}"
         plain = constant and all(map(is_plain, t.contained_types()))
-        return literal if plain else f"annotate({self.spell(t)}, {literal})"
+        return literal if plain else f"annotate({self.format_type(t)}, {literal})"
 
     def list_construct(self, node: Node) -> str:
         t = node.output().type()
         display = f"[{self.list_of(node.inputs())}]"
         elem = t.elem if isinstance(t, ListType) else t
         if not node.inputs() or not is_inferred(elem, node.inputs()):
-            return f"annotate({self.spell(t)}, {display})"
+            return f"annotate({self.format_type(t)}, {display})"
         return display
 
     def dict_construct(self, node: Node) -> str:
@@ -472,7 +474,9 @@ class _Printer:
         keys, values = node.inputs()[::2], node.inputs()[1::2]
         items = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
         inferred = isinstance(t, DictType) and is_inferred(t.key, keys) and is_inferred(t.value, values)
-        return f"{{{items}}}" if node.inputs() and inferred else f"annotate({self.spell(t)}, {{{items}}})"
+        return (
+            f"{{{items}}}" if node.inputs() and inferred else f"annotate({self.format_type(t)}, {{{items}}})"
+        )
 
     def tuple_construct(self, node: Node) -> str:
         t = node.output().type()
@@ -481,7 +485,7 @@ class _Printer:
     def tuple_literal(self, t: Type, members: Sequence[str]) -> str:
         elements = ", ".join(members)
         if isinstance(t, TupleType) and t.name is not None:
-            return f"{self.spell(t)}({elements})"
+            return f"{self.format_type(t)}({elements})"
         return f"({elements},)" if len(members) == 1 else f"({elements})"
 
     def tuple_index(self, node: Node) -> str:
@@ -491,16 +495,16 @@ class _Printer:
         return f"({self.use(node.input())})[{node.get('beg')}:{node.get('end')}]"
 
     def cast(self, node: Node) -> str:
-        return f"unchecked_cast({self.spell(node.output().type())}, {self.use(node.input())})"
+        return f"unchecked_cast({self.format_type(node.output().type())}, {self.use(node.input())})"
 
     def implicit(self, node: Node) -> str:
-        return f"annotate({self.spell(node.output().type())}, {self.use(node.input())})"
+        return f"annotate({self.format_type(node.output().type())}, {self.use(node.input())})"
 
     def uninitialized(self, node: Node) -> str:
-        return f"uninitialized({self.spell(node.output().type())})"
+        return f"uninitialized({self.format_type(node.output().type())})"
 
     def is_instance(self, node: Node) -> str:
-        types = [self.spell(t) for t in node.get("types", ())]
+        types = [self.format_type(t) for t in node.get("types", ())]
         tested = types[0] if len(types) == 1 else f"({', '.join(types)})"
         return f"isinstance({self.use(node.input())}, {tested})"
 
@@ -514,7 +518,7 @@ class _Printer:
         PyTorch omits the arguments.
         """
         to, _, *arguments = node.inputs()
-        callee = self.spell(FunctionType(node["callee"]))
+        callee = self.format_type(FunctionType(node["callee"]))
         printed_arguments = ", ".join([self.use(to), callee, *map(self.use, arguments)])
         return f"ops.{node.kind().replace('::', '.')}({printed_arguments})"
 
@@ -538,11 +542,11 @@ class _Printer:
         return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"
 
     def create_object(self, node: Node) -> str:
-        name = self.spell(node.output().type())
+        name = self.format_type(node.output().type())
         return f"{name}.__new__({name})"
 
     def to_list(self, node: Node) -> str:
-        return f"annotate({self.spell(node.output().type())}, {self.use(node.input())}.tolist())"
+        return f"annotate({self.format_type(node.output().type())}, {self.use(node.input())}.tolist())"
 
     def constant_expression(self, node: Node) -> str:
         return self.constant(node.output())

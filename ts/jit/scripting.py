@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ts._core.value.build_lock import build_lock
 from ts.errors import CompilationError, FrontendError, missing_attribute
-from ts.frontend.error_aggregation import for_users
-from ts.frontend.naming import live, qualified_name, unique_name
+from ts.frontend.error_aggregation import hide_internal_frames
+from ts.frontend.naming import find_live, qualified_name, unique_name
 from ts.frontend.resolve import Resolver
 from ts.module_names import own_name
 from ts.passes import pass_logging  # noqa: F401 -- the import checks the environment variables of passes
@@ -100,7 +100,7 @@ def script(
     try:
         return _script(obj, optimize, example_inputs)
     except FrontendError as error:
-        raise for_users(error) from error.__cause__
+        raise hide_internal_frames(error) from error.__cause__
 
 
 def _is_module_class(cls: type) -> bool:
@@ -227,7 +227,7 @@ class CompilationUnit:
                 self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
         except FrontendError as error:
             if not re.search(_PRINTED_CODE_PATTERN, lang) or not self._define_printed(lang):
-                raise for_users(error) from error.__cause__
+                raise hide_internal_frames(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
         """Compile source that `fn.code` printed; return False if `lang` is no valid printed source."""
@@ -235,7 +235,7 @@ class CompilationUnit:
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
         try:
-            definitions = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=live)))
+            definitions = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=find_live)))
             declared = declare_functions(definitions.values())
             compile_all([*declared.values()])
         except FrontendError:
@@ -311,12 +311,12 @@ class _PythonUnit(CompilationUnit):
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """Return the compiled function with the qualified name, or None."""
-        function = super().find_function(name) or live(name)
+        function = super().find_function(name) or find_live(name)
         return function if isinstance(function, ScriptFunction) else None
 
     def get_class(self, qualified_name: str) -> ClassType | None:
         """Return the compiled class with the qualified name, or None."""
-        cls: Any = live(qualified_name)
+        cls: Any = find_live(qualified_name)
         return cls if cls is not None and hasattr(cls, "attributes") else None
 
 

@@ -23,7 +23,7 @@ from ts.runtime.jit_enabled import enabled
 from ts.runtime.module import ScriptModule
 from ts.tracing.check_trace import TracingCheckError, check_trace
 from ts.tracing.guards import FAILURES
-from ts.tracing.traced_module import TopLevelTracedModule, lowered, trace_function, trace_methods
+from ts.tracing.traced_module import TopLevelTracedModule, trace_function, trace_methods, trace_to_graph
 from ts.tracing.tracer import Options, TracerWarning
 from ts.tracing.types import check_element_types, type_message
 
@@ -175,7 +175,7 @@ def get_trace_graph(
     function = f if not kwargs else lambda *inputs: f(*inputs, **kwargs)
     names = callable_argument_names(f.forward if isinstance(f, Module) else f)
     copies = _copies(arguments) if return_inputs else arguments
-    graph, result, state = lowered(f, function, arguments, names, Options(strict, _force_outplace))
+    graph, result, state = trace_to_graph(f, function, arguments, names, Options(strict, _force_outplace))
     return (graph, result, (*copies, *state)) if return_inputs else (graph, result)
 
 

@@ -265,14 +265,14 @@ def _make_deprecate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     old = new[:-1]
 
     @functools.wraps(function)
-    def warned(*args: Any, **kwargs: Any) -> Tensor:
+    def warn_deprecated(*args: Any, **kwargs: Any) -> Tensor:
         warnings.warn(
             f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
         )
         return function(*args, **kwargs)
 
-    warned.__name__ = old
-    return warned
+    warn_deprecated.__name__ = old
+    return warn_deprecated
 
 
 # Private names of PyTorch that some programs use.

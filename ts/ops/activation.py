@@ -535,7 +535,7 @@ def _masked_softmax(
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:
         mask = mask[None, None] if mask_type == 0 else mask[:, None, None]
         mask = xp.broadcast_to(mask, common.broadcast_shapes(mask.shape, self.shape))
-    if not size_guards.same(mask.shape, self.shape):
+    if not size_guards.equal_shapes(mask.shape, self.shape):
         raise RuntimeError("For mask_type == 2 mask shape should match input shape")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
         common.raise_unsupported_dtype("masked_softmax", self.dtype)

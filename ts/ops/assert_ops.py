@@ -66,7 +66,7 @@ def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Ar
     "dtype=None, *, "
     "Device? device=None, Layout? layout=None) -> ()",
     where="f",
-    whole=True,
+    tensor_kernel=True,
     side_effect=True,
     inserted_by_export=True,
 )

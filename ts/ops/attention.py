@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.activation import gelu, softmax_kernel
-from ts.ops.dropout import dropped
+from ts.ops.dropout import apply_dropout
 from ts.ops.normalization import layer_norm
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
@@ -86,7 +86,7 @@ def _scaled_dot_product_attention(
     total = weight.sum(axis=-1, keepdims=True)
     weight /= total if attn_mask is None else xp.where(total == 0, 1, total)
     if dropout_p > 0:
-        weight = dropped(xp, weight, dropout_p, True)
+        weight = apply_dropout(xp, weight, dropout_p, True)
     return common.cast(xp, xp.products(weight, v), query.dtype)
 
 
@@ -138,7 +138,7 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     if kind not in shapes:
         raise RuntimeError("Mask Type should be defined")
     expected_shape, full = shapes[kind]
-    if not size_guards.same(mask.shape, expected_shape):
+    if not size_guards.equal_shapes(mask.shape, expected_shape):
         raise RuntimeError(f"Mask should have the shape {list(expected_shape)}, but has {list(mask.shape)}")
     return hidden.reshape(full)
 
@@ -176,8 +176,8 @@ def _native_multi_head_attention(
         raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
     qkv_width = 3 * embed_dim
     if not (
-        size_guards.same(qkv_weight.shape, (qkv_width, embed_dim))
-        and size_guards.same(qkv_bias.shape, (qkv_width,))
+        size_guards.equal_shapes(qkv_weight.shape, (qkv_width, embed_dim))
+        and size_guards.equal_shapes(qkv_bias.shape, (qkv_width,))
     ):
         raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
     n, width = query.shape[0], embed_dim // num_head

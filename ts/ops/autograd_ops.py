@@ -20,7 +20,7 @@ from ts._core.autograd import backward as passes
 from ts._core.tensor.tensor import Tensor
 from ts.ops.registry import op
 
-_SCRIPT: dict[str, Any] = {"where": "", "whole": True, "reads_history": True}
+_SCRIPT: dict[str, Any] = {"where": "", "tensor_kernel": True, "reads_history": True}
 _PASS = {**_SCRIPT, "side_effect": True, "calls_programs": True}
 _RETAIN_ARGS = "bool? retain_graph=None, bool create_graph=False"
 

@@ -18,13 +18,13 @@ from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.normalization import (
     Three,
-    affine,
+    apply_affine,
     check_parameters,
     floating_wide,
     moment_dtype,
-    normalised,
-    of_normalised,
-    summed,
+    normalize,
+    normalize_backward,
+    sum_parameter_gradient,
 )
 from ts.ops.out_variants import COPIED, SCALAR
 from ts.ops.registry import op, shared_fields
@@ -71,15 +71,15 @@ def batch_norm_kernel(
         mean, var = (common.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
         result = (wide - mean) / xp.sqrt(var + eps)
         saved = xp.zeros(0, dtype=dtype)
-        return common.cast(xp, affine(result, *scale_and_shift), input.dtype), saved, saved
-    result, mean, variance = normalised(xp, wide, axes, eps)
+        return common.cast(xp, apply_affine(result, *scale_and_shift), input.dtype), saved, saved
+    result, mean, variance = normalize(xp, wide, axes, eps)
     mean, variance = mean.reshape(channels), variance.reshape(channels)
     free = math.prod(input.shape[a] for a in axes) - 1
     unbiased = variance * ((free + 1) / free if free else math.nan)
     for running, new in ((running_mean, mean), (running_var, unbiased)):
         _update(xp, running, new, momentum)
     return (
-        common.cast(xp, affine(result, *scale_and_shift), input.dtype),
+        common.cast(xp, apply_affine(result, *scale_and_shift), input.dtype),
         common.cast(xp, mean, dtype),
         common.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
@@ -238,7 +238,9 @@ def _native_batch_norm_backward(
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
         raise RuntimeError("Expected the saved mean and inverse standard deviation of the input")
-    if not size_guards.same((*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)):
+    if not size_guards.equal_shapes(
+        (*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)
+    ):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)} and moments of {channels} channels"
             f", but got {list(grad_out.shape)}, {list(mean.shape)} and {list(spread.shape)}"
@@ -256,12 +258,12 @@ def _native_batch_norm_backward(
         result = (wide - middle) * inverse
     if output_mask[0]:
         scale = inverse if weight is None else inverse * common.cast(xp, weight, wide.dtype).reshape(per)
-        input_gradient = of_normalised(xp, grad, result, scale, axes) if train else grad * scale
+        input_gradient = normalize_backward(xp, grad, result, scale, axes) if train else grad * scale
         gradients[0] = common.cast(xp, input_gradient, input.dtype)
     if output_mask[1]:
-        gradients[1] = summed(xp, grad * result, axes, like)
+        gradients[1] = sum_parameter_gradient(xp, grad * result, axes, like)
     if output_mask[2]:
-        gradients[2] = summed(xp, grad, axes, like)
+        gradients[2] = sum_parameter_gradient(xp, grad, axes, like)
     return gradients
 
 
@@ -374,7 +376,7 @@ def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
     """Return mean and variance per channel in the computation dtype."""
     wide = floating_wide(xp, "batch_norm", input)
     axes = (0, *range(2, input.ndim))
-    _, mean, variance = normalised(xp, wide, axes, 1.0)
+    _, mean, variance = normalize(xp, wide, axes, 1.0)
     return mean.reshape(-1), variance.reshape(-1)
 
 
@@ -429,7 +431,7 @@ def _elemt(
     wide = floating_wide(xp, "batch_norm", input)
     per = [-1 if d == 1 else 1 for d in range(input.ndim)]
     scale_and_shift = [None if w is None else w.reshape(per) for w in (weight, bias)]
-    result = affine((wide - mean.reshape(per)) * invstd.reshape(per), *scale_and_shift)
+    result = apply_affine((wide - mean.reshape(per)) * invstd.reshape(per), *scale_and_shift)
     return common.cast(xp, result, input.dtype)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.activation import softmax_kernel
-from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
+from ts.ops.loss import MEAN, NONE, SUM, reduce_loss, wide
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import op, shared_fields
 
@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _check_weight(weight: Array | None, classes: int, prefix: str = "") -> None:
-    if weight is not None and not size_guards.same(weight.shape, (classes,)):
+    if weight is not None and not size_guards.equal_shapes(weight.shape, (classes,)):
         raise RuntimeError(
             f"{prefix}weight tensor should be defined either for all {classes} classes or no classes but got "
             f"weight tensor of shape: {list(weight.shape)}"
@@ -54,7 +54,7 @@ def _nll_and_weight(
     single = logp.ndim == 1
     x, t = (logp[None], target.reshape(1)) if single else (logp, target)
     expected_shape = (x.shape[0], *x.shape[2:])
-    if not size_guards.same(t.shape, expected_shape):
+    if not size_guards.equal_shapes(t.shape, expected_shape):
         raise RuntimeError(f"Expected target size {list(expected_shape)}, got {list(target.shape)}")
     n = x.shape[1]
     _check_weight(weight, n)
@@ -79,7 +79,7 @@ def _nll_and_weight(
     if reduction == MEAN:
         return common.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype), total
     loss = common.cast(xp, loss, logp.dtype)
-    return reduced(xp, loss[0] if single else loss, reduction), total
+    return reduce_loss(xp, loss[0] if single else loss, reduction), total
 
 
 @op(
@@ -131,7 +131,7 @@ def _nll_loss_forward(
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if self.ndim == 2 and not size_guards.same(target.shape, self.shape[:1]):
+    if self.ndim == 2 and not size_guards.equal_shapes(target.shape, self.shape[:1]):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
 
@@ -173,7 +173,7 @@ def _nll_loss_backward(
 ) -> Array:
     """Return the gradient of the input, which is nonzero only at the target class of each sample."""
     x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
-    if not size_guards.same(t.shape, (x.shape[0], *x.shape[2:])):
+    if not size_guards.equal_shapes(t.shape, (x.shape[0], *x.shape[2:])):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     is_counted = t != ignore_index
     safe = xp.where(is_counted, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
@@ -205,7 +205,7 @@ def _cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Array:
     axis = 0 if self.ndim == 1 else 1
-    if size_guards.same(target.shape, self.shape):
+    if size_guards.equal_shapes(target.shape, self.shape):
         if common.CATEGORY_OF[target.dtype] != common.FLOATING:
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
@@ -258,7 +258,7 @@ def _of_probabilities(
     if reduction == MEAN:
         samples = math.prod(m for d, m in enumerate(self.shape) if d != axis)
         return common.cast(xp, xp.sum(loss) / samples if samples else xp.full((), math.nan), dtype)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 # ---------------------------------------------------------------------------------------- margin losses
@@ -317,13 +317,13 @@ def _multi_margin_loss(
     gap = gap if weight is None else gap * weight[target_column]
     gap = xp.where(xp.arange(classes) == target_column, 0, gap)
     loss = common.cast(xp, xp.sum(gap, axis=1) / classes, self.dtype)
-    return reduced(xp, loss.reshape(target.shape) if reduction == NONE else loss, reduction)
+    return reduce_loss(xp, loss.reshape(target.shape) if reduction == NONE else loss, reduction)
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
     """Return the loss, and a mask of target classes; a row's list of classes ends before its first -1."""
     x = _rows(self)
-    if not size_guards.same(target.shape, self.shape):
+    if not size_guards.equal_shapes(target.shape, self.shape):
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
@@ -350,7 +350,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     total = xp.sum(xp.where(holds, 0, total), axis=1)
     loss = common.cast(xp, total / x.shape[1], self.dtype)
     loss = loss if self.ndim == 2 else loss[0]
-    return reduced(xp, loss, reduction), holds.astype(self.dtype).reshape(self.shape)
+    return reduce_loss(xp, loss, reduction), holds.astype(self.dtype).reshape(self.shape)
 
 
 @op(

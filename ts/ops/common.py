@@ -40,8 +40,8 @@ CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
 # NumPy dtype -> ScalarType number, PyTorch name and C++ name of the dtype in `ts.dtypes`.
-CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.OF_NUMPY}
-NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.OF_NUMPY}
+CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.NUMPY_DTYPES}
+NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.NUMPY_DTYPES}
 CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
     dtypes.by_name(name).numpy_dtype: cpp
     for name, cpp in {
@@ -52,7 +52,7 @@ CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
         "uint64": "long unsigned int",
     }.items()
 }  # fmt: skip
-CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.OF_NUMPY}
+CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.NUMPY_DTYPES}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 INT64_MAX = (1 << 63) - 1
 
@@ -61,7 +61,7 @@ _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
 HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16 and bfloat16
 
 
-def _enter_borrowed(d: dtypes.dtype, numpy_dtype: DType) -> None:
+def _enter_ml_dtype(d: dtypes.dtype, numpy_dtype: DType) -> None:
     CODE_OF[numpy_dtype], NAME_OF[numpy_dtype], CATEGORY_OF[numpy_dtype] = d.code, d.type_name, d.category
     CPP_NAME_OF[numpy_dtype] = f"c10::{d.type_name}"
     if d is dtypes.bfloat16:
@@ -71,7 +71,7 @@ def _enter_borrowed(d: dtypes.dtype, numpy_dtype: DType) -> None:
         _REAL_OF[numpy_dtype], _COMPLEX_OF[HALF] = HALF, numpy_dtype
 
 
-dtypes.with_borrowed(_enter_borrowed)
+dtypes.register_ml_dtype_callback(_enter_ml_dtype)
 
 
 def default_dtype() -> DType:
@@ -416,7 +416,7 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
-def settled(index: Array) -> Array:
+def copy_indices(index: Array) -> Array:
     """Return a copy of indices, counts or a mask, made before they are validated.
 
     NumPy reads the array again after the validation; without a copy, other threads could change it in

@@ -91,7 +91,7 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
             f"have {expected} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
-    if bias is not None and not size_guards.same(bias.shape, (outputs,)):
+    if bias is not None and not size_guards.equal_shapes(bias.shape, (outputs,)):
         raise RuntimeError(
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
             f"elements, but got bias of size {list(bias.shape)} instead"
@@ -311,7 +311,7 @@ def convolution_backward(
     """Return the gradients of input, weight and bias; those that `output_mask` excludes are empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     expected_shape = (input.shape[0], *g.shape) if g.batched else g.shape
-    if not size_guards.same(grad_output.shape, expected_shape):
+    if not size_guards.equal_shapes(grad_output.shape, expected_shape):
         raise RuntimeError(
             f"Expected a gradient of the output's size {list(expected_shape)}, but got "
             f"{list(grad_output.shape)}"
@@ -421,7 +421,7 @@ def depthwise(
     compute: Compute = product,
 ) -> Array:
     """Compute a convolution in which each input channel has separate filters."""
-    if not size_guards.same(weight.shape[2:], kernel_size):
+    if not size_guards.equal_shapes(weight.shape[2:], kernel_size):
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
         )

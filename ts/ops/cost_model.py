@@ -98,7 +98,7 @@ def elements(*args: Any) -> float:
     return sum([x.numel() for x in tensors(args)])
 
 
-def moved(*args: Any) -> float:
+def moved_bytes(*args: Any) -> float:
     """Return the total size of the elements of the argument tensors, in bytes."""
     return float(sum([x.numel() * x.element_size() for x in tensors(args)]))
 
@@ -126,7 +126,7 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
     return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
 
 
-def created(*args: Any) -> float:
+def new_tensor_elements(*args: Any) -> float:
     """Return the number of elements of a new tensor, from its size or template; 0 on the meta device."""
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
@@ -134,7 +134,7 @@ def created(*args: Any) -> float:
     return math.prod(shape) if shape else elements(*args)
 
 
-def enlarged(x: Tensor, *args: Any) -> float:
+def resized_elements(x: Tensor, *args: Any) -> float:
     """Return the number of elements of `x` with its last sizes replaced by the first list argument."""
     new_sizes = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(new_sizes)], *new_sizes])
@@ -155,7 +155,7 @@ def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
     return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
 
 
-def picked(x: Tensor, indices: Any, *rest: Any) -> float:
+def indexed_bytes(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     index_tensors = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(index_tensors) < sum(y is not None for y in indices):
@@ -170,12 +170,12 @@ def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
     return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
 
 
-def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
+def repeated_elements(x: Tensor, repeats: Any, *rest: Any) -> float:
     """Return the number of elements of `x.repeat(repeats)`."""
     return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List | list) else [repeats]))
 
 
-def squared(x: Tensor, *rest: Any) -> float:
+def square_matrix_elements(x: Tensor, *rest: Any) -> float:
     """Return the element count of one n x n matrix per row of length n."""
     return x.numel() * (x.shape[-1] if x.ndim else 1)
 
@@ -334,34 +334,34 @@ _UNCACHED_READ_NS: Final = 0.1
 
 # family -> (function that counts units, nanoseconds per unit on one thread, True if several threads are used)
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
-    "unary": (moved, 0.03, False),
-    "activation": (moved, 0.05, False),
+    "unary": (moved_bytes, 0.03, False),
+    "activation": (moved_bytes, 0.05, False),
     "pointwise": (broadcast, 0.03, False),
     "ternary": (broadcast, 0.03, False),
     "polynomial": (broadcast, 0.5, False),
     "reduce": (read, 0.025, False),
     "vector_norm": (read, 0.025, False),
-    "scan": (moved, 0.06, False),
+    "scan": (moved_bytes, 0.06, False),
     "sort": (sorted_elements, 0.12, False),
     "unique": (sorted_elements, 0.12, False),
     "index": (fewest, 0.02, False),
     "unsafe_index": (fewest, 0.02, False),
     "scatter": (fewest, 2.0, False),
     "embedding": (fewest, 0.5, False),
-    "factories": (created, 0.015, False),
-    "random": (created, 3.5, False),
-    "sampling": (created, 2.0, False),
-    "copy_variants": (moved, 0.025, False),
-    "to": (moved, 0.025, False),
-    "dtype": (moved, 0.025, False),
-    "storage_ops": (moved, 0.025, False),
-    "rearrange": (moved, 0.03, False),
-    "pad": (moved, 0.06, False),
+    "factories": (new_tensor_elements, 0.015, False),
+    "random": (new_tensor_elements, 3.5, False),
+    "sampling": (new_tensor_elements, 2.0, False),
+    "copy_variants": (moved_bytes, 0.025, False),
+    "to": (moved_bytes, 0.025, False),
+    "dtype": (moved_bytes, 0.025, False),
+    "storage_ops": (moved_bytes, 0.025, False),
+    "rearrange": (moved_bytes, 0.03, False),
+    "pad": (moved_bytes, 0.06, False),
     "pooling": (elements, 0.15, True),
-    "normalization": (moved, 0.06, False),
-    "upsample": (enlarged, 0.3, False),
+    "normalization": (moved_bytes, 0.06, False),
+    "upsample": (resized_elements, 0.3, False),
     "interpolate": (elements, 0.3, False),
-    "batch_norm": (moved, 0.06, False),
+    "batch_norm": (moved_bytes, 0.06, False),
     "loss": (elements, 0.7, False),
     "classification_loss": (elements, 0.5, False),
     "finite_differences": (elements, 0.9, False),
@@ -382,4 +382,4 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "covariance": (cubes, 0.015, False),
     "least_squares": (cubes, 0.06, False),
 }
-_OTHERS: Final = (moved, 0.03, False)
+_OTHERS: Final = (moved_bytes, 0.03, False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common, cost_model
-from ts.ops.loss import MEAN, check_not_both_bool, reduced, same, wide
+from ts.ops.loss import MEAN, check_not_both_bool, promote_pair, reduce_loss, wide
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import NotImplementedMessage
@@ -28,7 +28,7 @@ _MIN_NORM = 1e-12  # lower bound of norms, so that the cosine of a zero vector i
     autocast={"cuda": "float32"},
 )
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
-    a, b = same(xp, x1, x2)
+    a, b = promote_pair(xp, x1, x2)
     shape = common.broadcast_shapes(a.shape, b.shape)
     axis = common.wrap_dim(dim, len(shape))
     a, b = xp.broadcast_to(a, shape), xp.broadcast_to(b, shape)
@@ -48,7 +48,7 @@ def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
 ) -> Array:
     check_not_both_bool(x1, x2)
-    gap = xp.subtract(*same(xp, x1, x2))
+    gap = xp.subtract(*promote_pair(xp, x1, x2))
     gap = common.cast(xp, gap, common.float_dtype(gap.dtype))
     return vector_norm(xp, gap + common.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
 
@@ -238,7 +238,7 @@ def _triplet_margin_loss(
         far = xp.minimum(far, _pairwise_distance(xp, positive, negative, p, eps))
     dtype = common.promote_types(near.dtype, far.dtype)
     loss = xp.maximum(margin + wide(xp, near) - wide(xp, far), 0)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -266,4 +266,4 @@ def _cosine_embedding_loss(
     )
     zero = xp.zeros((), dtype=near.dtype)
     loss = xp.where(target == 1, 1 - near, zero) + xp.where(target == -1, xp.maximum(near - margin, 0), zero)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)

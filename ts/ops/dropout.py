@@ -44,7 +44,7 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
     return common.cast(xp, getattr(xp, ufunc)(x, y), dtype)
 
 
-def dropped(
+def apply_dropout(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
     """Apply dropout, or alpha dropout with `alpha`.
@@ -80,7 +80,7 @@ def _forms(name: str, **options: bool) -> Callable[..., Array]:
     """Declare the functional and the in-place variant of dropout operator `name`."""
 
     def kernel(xp: Any, input: Array, p: float, train: bool) -> Array:
-        return dropped(xp, input, p, train, **options)
+        return apply_dropout(xp, input, p, train, **options)
 
     def in_place(xp: Any, self: Array, p: float, train: bool) -> Array:
         return write(xp, self, kernel(xp, self, p, train))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor.size_guards import equal, known_one, same
+from ts._core.tensor.size_guards import equal, equal_shapes, known_one
 from ts.ops import common, result_strides
 from ts.ops.registry import op, shared_fields
 
@@ -56,7 +56,7 @@ def _is_signed(xp: Any, self: Array) -> bool:
     sparse="conversions.is_same_size",
 )
 def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
-    return same(self.shape, other.shape)
+    return equal_shapes(self.shape, other.shape)
 
 
 @op("aten::_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)", where="")

@@ -77,7 +77,7 @@ def _embedding_dense_backward(
 ) -> Array:
     """Return the gradient of an embedding table: each row is the sum of the gradients of its lookups."""
     _check_indices("embedding_backward", 2, indices=indices)
-    if not size_guards.same(grad_output.shape[:-1], indices.shape):
+    if not size_guards.equal_shapes(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
             f"Expected a row of the gradient for each of {list(indices.shape)} indices, but got "
             f"{list(grad_output.shape)}"
@@ -89,7 +89,7 @@ def _embedding_dense_backward(
         return table
     if bounds[0] < 0 or bounds[1] >= num_weights:
         raise IndexError("index out of range in self")
-    index = common.settled(indices).reshape(-1)
+    index = common.copy_indices(indices).reshape(-1)
     order = xp.argsort(index, kind="stable")
     index = index[order]
     if padding_idx >= 0:
@@ -259,7 +259,7 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
             f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(scales)} "
             "(while checking arguments for embedding_bag)"
         )
-    if not size_guards.same(scales.shape, indices.shape):
+    if not size_guards.equal_shapes(scales.shape, indices.shape):
         raise RuntimeError("embedding_bag: per_sample_weights must have the same shape as the indices")
 
 

@@ -94,7 +94,9 @@ def load_library(path: Any) -> None:
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
             registry.add(
-                OperatorRecord(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True)
+                OperatorRecord(
+                    schema, _OPERATORS[schema], "custom", where="", tensor_kernel=True, of_program=True
+                )
             )
     if real_path not in loaded_libraries:
         loaded_libraries.add(real_path)

@@ -23,7 +23,7 @@ from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
 Array = common.Array
 
 
-def transposed(x: Array) -> Array:
+def transpose_matrices(x: Array) -> Array:
     """Return the transposed view of each matrix."""
     return x.swapaxes(-1, -2)
 
@@ -163,7 +163,7 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
         if left:
             result = xp.linalg.solve(A, right)
         else:
-            result = transposed(xp.linalg.solve(transposed(A), transposed(right)))
+            result = transpose_matrices(xp.linalg.solve(transpose_matrices(A), transpose_matrices(right)))
     except xp.linalg.LinAlgError:
         raise _singular("torch.linalg.solve") from None
     return result[..., 0] if vector else result
@@ -203,7 +203,7 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
             "linalg.cholesky: The factorization could not be completed because the input is not "
             "positive-definite."
         ) from None
-    return xp.conj(transposed(factor)) if upper else factor
+    return xp.conj(transpose_matrices(factor)) if upper else factor
 
 
 @op(
@@ -268,7 +268,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
         )
     common.check_factorised("cholesky_inverse_out_cpu", self)
     factor = xp.triu(self) if upper else xp.tril(self)
-    turned = xp.conj(transposed(factor))
+    turned = xp.conj(transpose_matrices(factor))
     return xp.linalg.inv(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned))
 
 
@@ -308,7 +308,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
             f"matrix is {self.shape[-2]} by {self.shape[-1]}"
         )
     factor = xp.triu(input2) if upper else xp.tril(input2)
-    turned = xp.conj(transposed(factor))
+    turned = xp.conj(transpose_matrices(factor))
     return xp.linalg.solve(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned), self)
 
 
@@ -412,7 +412,7 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
         m, n = self.shape[-2:]
         batch = self.shape[:-2]
         return xp.zeros((*batch, m, m), self.dtype), s, xp.zeros((*batch, n, n), self.dtype)
-    return u, s, xp.conj(transposed(vh))
+    return u, s, xp.conj(transpose_matrices(vh))
 
 
 @op(
@@ -519,7 +519,7 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
         triangle = triangle * (1 - xp.eye(n, dtype=a.dtype)) + xp.eye(n, dtype=a.dtype)
     if left:
         return xp.linalg.solve(triangle, b)
-    return transposed(xp.linalg.solve(transposed(triangle), transposed(b)))
+    return transpose_matrices(xp.linalg.solve(transpose_matrices(triangle), transpose_matrices(b)))
 
 
 @op(
@@ -550,7 +550,7 @@ def _triangular_solve(
             "b matrix "
             f"is {self.shape[-2]} by {self.shape[-1]}"
         )
-    matrix = transposed(A) if transpose else A
+    matrix = transpose_matrices(A) if transpose else A
     shape = common.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
     return _triangular(xp, matrix, self, upper != transpose, True, unitriangular), clone

@@ -288,7 +288,7 @@ def _check_shifts(self: Array, dim: Ints) -> None:
     "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
     where="f",
     layout="contiguous",
-    work=cost_model.of(cost_model.moved, 0.03),
+    work=cost_model.of(cost_model.moved_bytes, 0.03),
 )
 def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     _check_shifts(self, dim)
@@ -299,7 +299,7 @@ def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
     where="f",
     layout="contiguous",
-    work=cost_model.of(cost_model.moved, 0.03),
+    work=cost_model.of(cost_model.moved_bytes, 0.03),
 )
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     _check_shifts(self, dim)

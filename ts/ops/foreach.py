@@ -71,7 +71,9 @@ BINARY = (
 def _declare(schema: str, kernel: Kernel, autocast: str | dict[str, str] = "") -> None:
     side_effect = schema.endswith("()")
     add(
-        OperatorRecord(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast)
+        OperatorRecord(
+            schema, kernel, "foreach", "f", tensor_kernel=True, side_effect=side_effect, autocast=autocast
+        )
     )
 
 

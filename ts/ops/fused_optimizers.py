@@ -31,7 +31,7 @@ def on_lists(name: str) -> Callable[..., Any]:
     return function
 
 
-def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
+def apply_to_temporaries(name: str, temporaries: Tensors, *args: Any) -> Tensors:
     """Apply a foreach operator to temporary tensors, in place if no gradients are recorded."""
     if is_grad_enabled():
         outputs: Tensors = on_lists(name)(temporaries, *args)
@@ -45,7 +45,7 @@ def number_in(x: Number) -> float:
     return 1.0 if isinstance(x, Tensor) and x.is_meta else float(x)
 
 
-def turned(grads: Tensors, maximize: bool) -> Tensors:
+def negate_if_maximize(grads: Tensors, maximize: bool) -> Tensors:
     """Return `grads`, negated if the objective is maximized."""
     return on_lists("neg")(grads) if maximize else grads
 
@@ -86,7 +86,7 @@ def sgd(
     is_first_step: bool,
 ) -> None:
     """Perform an SGD step; `momenta` are written only for a nonzero momentum."""
-    grads = with_decay(params, turned(grads, maximize), weight_decay)
+    grads = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     if momentum != 0:
         if is_first_step:
             on_lists("copy_")(momenta, [grad.detach() for grad in grads])
@@ -115,7 +115,7 @@ def adam(
     decoupled: bool = False,
 ) -> None:
     """Perform a step of Adam, or AdamW with `decoupled` weight decay, with bias correction."""
-    grads = turned(grads, maximize)
+    grads = negate_if_maximize(grads, maximize)
     if not decoupled:
         grads = with_decay(params, grads, weight_decay)
     elif weight_decay != 0:
@@ -128,8 +128,12 @@ def adam(
         on_lists("maximum_")(max_exp_avg_sqs, exp_avg_sqs)
         squares = max_exp_avg_sqs
     steps = [number_in(step) for step in state_steps]
-    roots = then("div", on_lists("sqrt")(squares), [(1 - beta2**step) ** 0.5 for step in steps])
-    add_quotients(params, exp_avgs, then("add", roots, eps), [-lr / (1 - beta1**step) for step in steps])
+    roots = apply_to_temporaries(
+        "div", on_lists("sqrt")(squares), [(1 - beta2**step) ** 0.5 for step in steps]
+    )
+    add_quotients(
+        params, exp_avgs, apply_to_temporaries("add", roots, eps), [-lr / (1 - beta1**step) for step in steps]
+    )
 
 
 def adagrad(
@@ -137,9 +141,9 @@ def adagrad(
     lr: Number, lr_decay: float, weight_decay: float, eps: float, maximize: bool,
 ) -> None:  # fmt: skip
     """Update `params` and `state_sums` by a step of Adagrad."""
-    grads = with_decay(params, turned(grads, maximize), weight_decay)
+    grads = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     on_lists("addcmul_")(state_sums, grads, grads, 1)
-    roots = then("add", on_lists("sqrt")(state_sums), eps)
+    roots = apply_to_temporaries("add", on_lists("sqrt")(state_sums), eps)
     add_quotients(
         params, grads, roots, [-lr / (1 + (number_in(step) - 1) * lr_decay) for step in state_steps]
     )
@@ -307,7 +311,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
         in_place = add(
             OperatorRecord(
                 f"aten::_fused_{name}_{overload}({written}{steps}{options} -> ()",
-                kernel, "fused_optimizers", "f", whole=True, side_effect=True,
+                kernel, "fused_optimizers", "f", tensor_kernel=True, side_effect=True,
             )
         )  # fmt: skip
         output_names = [*names, "state_steps"] if rest != plain and not overload else names
@@ -315,7 +319,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
         add(
             OperatorRecord(
                 f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
-                _on_copies(in_place, len(output_names)), "fused_optimizers", "", whole=True,
+                _on_copies(in_place, len(output_names)), "fused_optimizers", "", tensor_kernel=True,
             )
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.size_guards import equal, same
+from ts._core.tensor.size_guards import equal, equal_shapes
 from ts.ops import common
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
@@ -153,7 +153,7 @@ def _gradients(
     output_mask: Sequence[bool],
 ) -> list[Array]:
     """Return the gradients of images and grid; those that `output_mask` does not request are empty."""
-    if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
+    if not equal_shapes(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
             f"{list(grad_output.shape)}"
@@ -198,7 +198,7 @@ def _check_grid_size(input: Array, grid: Array) -> None:
 
 def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
     shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-    if not same(input.shape[:1], grid.shape[:1]):
+    if not equal_shapes(input.shape[:1], grid.shape[:1]):
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
         )
@@ -337,7 +337,7 @@ def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_cor
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     sizes = common.check_sizes(size)
     n = len(sizes) - 2
-    if theta.ndim != 3 or not same(theta.shape, (sizes[0], n, n + 1)):
+    if theta.ndim != 3 or not equal_shapes(theta.shape, (sizes[0], n, n + 1)):
         raise RuntimeError(
             f"Expected a batch of affine matrices of shape {sizes[0]}x{n}x{n + 1} for size {list(sizes)}. "
             f"Got {list(theta.shape)}."

@@ -32,7 +32,7 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
             "same dtype, but got input({want_cpp}), and weight({got_cpp})"
         )
         raise RuntimeError(common.dtype_message(template, self.dtype, weight.dtype))
-    if weight is not None and not size_guards.same(weight.shape, self.shape[:-1]):
+    if weight is not None and not size_guards.equal_shapes(weight.shape, self.shape[:-1]):
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
             "tensor excluding its innermost dimension, but got input with shape "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import common, cost_model
-from ts.ops.factorizations import matrix, transposed
+from ts.ops.factorizations import matrix, transpose_matrices
 from ts.ops.out_variants import castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, like
@@ -28,7 +28,7 @@ Array = common.Array
 )
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
     packed, tau = xp.linalg.qr(matrix("torch.geqrf", self), "raw")
-    return transposed(packed), tau
+    return transpose_matrices(packed), tau
 
 
 def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
@@ -38,7 +38,7 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     for i in cost_model.steps(range(count) if adjoint else reversed(range(count))):
         v = lower[..., i, None]
         scale = tau[..., i, None, None]
-        x = x - (xp.conj(scale) if adjoint else scale) * v * xp.matmul(xp.conj(transposed(v)), x)
+        x = x - (xp.conj(scale) if adjoint else scale) * v * xp.matmul(xp.conj(transpose_matrices(v)), x)
     return x
 
 
@@ -152,5 +152,5 @@ def _ormqr(
     _check_product(self, input2, input3, left)
     if left:
         return _reflected(xp, self, input2, input3, transpose)
-    x = xp.conj(transposed(input3))
-    return xp.conj(transposed(_reflected(xp, self, input2, x, not transpose)))
+    x = xp.conj(transpose_matrices(input3))
+    return xp.conj(transpose_matrices(_reflected(xp, self, input2, x, not transpose)))

@@ -21,7 +21,7 @@ from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
 Array = common.Array
-_PICKED = cost_model.of(cost_model.picked, 0.03)
+_PICKED = cost_model.of(cost_model.indexed_bytes, 0.03)
 _MASKS = (common.BOOL, common.UINT8)
 _C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long int", common.INT32: "int"}
 
@@ -75,7 +75,7 @@ def _check_mask(self: Array, mask: Array, dim: int) -> None:
 
 
 def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
-    return tuple(slice(None) if a is None else common.settled(a) for a in arrays)
+    return tuple(slice(None) if a is None else common.copy_indices(a) for a in arrays)
 
 
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
@@ -133,7 +133,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 @shared_fields(work=_PICKED)
-def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
+def index_array(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     """Return the elements selected by a list of index tensors, one or None per dimension."""
     arrays = index_arrays(self, indices)
     if all(a is None for a in arrays):
@@ -295,7 +295,7 @@ def gather_key(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         shape_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
-        key.append(common.settled(index) if d == axis else xp.arange(n).reshape(shape_of_d))
+        key.append(common.copy_indices(index) if d == axis else xp.arange(n).reshape(shape_of_d))
     return tuple(key)
 
 
@@ -309,7 +309,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
         dtype_name = common.NAME_OF[indices.dtype]
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {dtype_name}")
     if dim is None:
-        return self.reshape(-1)[common.settled(indices).reshape(-1)]
+        return self.reshape(-1)[common.copy_indices(indices).reshape(-1)]
     if indices.ndim != self.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -325,7 +325,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
     self_shape, indices_shape = list(rest), list(rest)
     self_shape[axis], indices_shape[axis] = self.shape[axis], indices.shape[axis]
     return xp.take_along_axis(
-        xp.broadcast_to(self, self_shape), xp.broadcast_to(common.settled(indices), indices_shape), axis
+        xp.broadcast_to(self, self_shape), xp.broadcast_to(common.copy_indices(indices), indices_shape), axis
     )
 
 
@@ -340,7 +340,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
 def _take(xp: Any, self: Array, index: Array) -> Array:
     if index.dtype != common.INT64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {common.NAME_OF[index.dtype]}")
-    at = common.settled(index)
+    at = common.copy_indices(index)
     _check_flat(xp, at, self.size)
     return self.reshape(-1)[at]
 
@@ -374,7 +374,7 @@ def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = F
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source.size}, index.numel() = {index.size}"
         )
-    flat, at = self.reshape(-1).copy(), common.settled(index).reshape(-1)
+    flat, at = self.reshape(-1).copy(), common.copy_indices(index).reshape(-1)
     _check_flat(xp, at, flat.size)
     if accumulate:
         xp.add.at(flat, at, source.reshape(-1))
@@ -447,7 +447,7 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != common.BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = common.broadcast_shapes(mask.shape, self.shape)
-    return xp.broadcast_to(self, shape)[xp.broadcast_to(common.settled(mask), shape)]
+    return xp.broadcast_to(self, shape)[xp.broadcast_to(common.copy_indices(mask), shape)]
 
 
 @op(
@@ -571,14 +571,16 @@ def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
 
-_COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True, "element_role": "assignment"}
+_COPIES: dict[str, Any] = {
+    "variant": "inplace", "where": "", "tensor_kernel": True, "element_role": "assignment"
+}  # fmt: skip
 
 
 @op(
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
     where="m",
-    whole=True,  # source and target may be on different devices
+    tensor_kernel=True,  # source and target may be on different devices
     loop="copy",
     wraps_numbers=True,
     element_role="assignment",
@@ -602,7 +604,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 @op(
     "aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Return the result of `copy_` as a new tensor."""
@@ -611,7 +613,7 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 def _check_source(src: Array, target: Array) -> None:
     """Raise a RuntimeError if the shapes of source and target slice differ."""
-    if not size_guards.same(src.shape, target.shape):
+    if not size_guards.equal_shapes(src.shape, target.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
             "size = "

@@ -16,7 +16,7 @@ import numpy as np
 
 from ts.errors import LinAlgError
 from ts.ops import common
-from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, square, transposed
+from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, square, transpose_matrices
 from ts.ops.lu import lu_packed
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
@@ -28,7 +28,7 @@ Array = common.Array
 
 def _factors(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     by_columns = A.flags.c_contiguous and A.dtype.kind != "c"
-    return lu_packed(xp, transposed(A) if by_columns else A)
+    return lu_packed(xp, transpose_matrices(A) if by_columns else A)
 
 
 def _sign_of_swaps(xp: Any, pivots: Array) -> Array:
@@ -136,7 +136,7 @@ def _solve_ex(
     if left:
         solved = xp.linalg.solve(matrix, right)
     else:
-        solved = transposed(xp.linalg.solve(transposed(matrix), transposed(right)))
+        solved = transpose_matrices(xp.linalg.solve(transpose_matrices(matrix), transpose_matrices(right)))
     solved = common.cast(xp, xp.where(singular, xp.nan, solved), A.dtype)
     return solved[..., 0] if _is_vector(A, B) else solved, lu, pivots, info
 

@@ -20,7 +20,7 @@ Array = common.Array
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def reduced(xp: Any, loss: Array, reduction: int) -> Array:
+def reduce_loss(xp: Any, loss: Array, reduction: int) -> Array:
     """Reduce elementwise losses; sums are accumulated in at least 32 bits."""
     if reduction == NONE:
         return loss
@@ -37,7 +37,7 @@ def reduced(xp: Any, loss: Array, reduction: int) -> Array:
     return common.cast(xp, xp.mean(loss, dtype=common.opmath(loss.dtype)), loss.dtype)
 
 
-def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
+def promote_pair(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
     """Cast `a` and `b` to their promoted dtype; raise RuntimeError if their shapes do not broadcast."""
     dtype = common.result_type(a, b)
     common.broadcast_shapes(a.shape, b.shape)
@@ -47,7 +47,7 @@ def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
 def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
     """Raise RuntimeError if broadcasting with `other` would change `target`, PyTorch's output shape."""
     broadcast_shape = common.broadcast_shapes(target, other)
-    if not size_guards.same(broadcast_shape, target):
+    if not size_guards.equal_shapes(broadcast_shape, target):
         raise RuntimeError(
             f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast_shape)}"
         )
@@ -76,7 +76,7 @@ def _real(name: str, dtype: common.DType) -> common.DType:
 def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, common.DType]:
     """Return |x - y| in at least 32 bits, and the promoted floating dtype."""
     dtype = _real(name, common.result_type(self, target))
-    return xp.abs(xp.subtract(*(wide(xp, v) for v in same(xp, self, target)))), dtype
+    return xp.abs(xp.subtract(*(wide(xp, v) for v in promote_pair(xp, self, target)))), dtype
 
 
 _UNSAFE: Final = (
@@ -96,14 +96,14 @@ _UNSAFE: Final = (
 )
 def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     gap, dtype = _gap(xp, "mse_cpu", self, target)
-    return reduced(xp, common.cast(xp, gap * gap, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, gap * gap, dtype), reduction)
 
 
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     check_no_bool_subtraction(self, target)
-    x, y = same(xp, self, target)
-    return reduced(xp, xp.abs(x - y), reduction)
+    x, y = promote_pair(xp, self, target)
+    return reduce_loss(xp, xp.abs(x - y), reduction)
 
 
 @op(
@@ -117,7 +117,7 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     gap, dtype = _gap(xp, "smooth_l1_cpu" if beta else "abs_cpu", self, target)
     loss = xp.where(gap < beta, 0.5 * gap * gap / beta, gap - 0.5 * beta) if beta else gap
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -132,7 +132,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     common.check_cast(common.result_type(self, target), self.dtype)
     gap, _ = _gap(xp, "huber_cpu", self, target)
     loss = xp.where(gap <= delta, 0.5 * gap * gap, delta * (gap - 0.5 * delta))
-    return reduced(xp, common.cast(xp, loss, self.dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, self.dtype), reduction)
 
 
 @op(
@@ -145,8 +145,9 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
-    x, y = same(xp, self, target)  # as in PyTorch, each step is rounded, so that 16-bit floats may overflow
-    return reduced(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
+    # as in PyTorch, each step is rounded, so that 16-bit floats may overflow
+    x, y = promote_pair(xp, self, target)
+    return reduce_loss(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
 @op(
@@ -163,7 +164,7 @@ def _hinge_embedding_loss(
     zero = xp.zeros((), dtype=self.dtype)  # the margin is converted to the input's dtype
     apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
-    return reduced(xp, loss, reduction)
+    return reduce_loss(xp, loss, reduction)
 
 
 @op(
@@ -183,10 +184,10 @@ def _margin_ranking_loss(
         common.broadcast_shapes(a.shape, b.shape)
     check_not_both_bool(target, target)
     # Integers are not converted to floats; unsigned differences wrap
-    gap = xp.subtract(*same(xp, input1, input2))
-    gap = xp.multiply(*same(xp, -target, gap))
+    gap = xp.subtract(*promote_pair(xp, input1, input2))
+    gap = xp.multiply(*promote_pair(xp, -target, gap))
     loss = xp.maximum(wide(xp, common.cast(xp, gap, dtype)) + margin, 0)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -200,9 +201,9 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
             kind = "Complex" if v.dtype.kind == "c" else "Integral"
             raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     dtype = common.result_type(self, target)
-    x, y = (wide(xp, v) for v in same(xp, self, target))
+    x, y = (wide(xp, v) for v in promote_pair(xp, self, target))
     loss = xp.exp(y) * (y - x) if log_target else xp.special("xlogy")(y, y) - y * x
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -223,7 +224,7 @@ def _poisson_nll_loss(
     if full:  # add Stirling's approximation of log(y!)
         stirling = y * xp.log(y) - y + 0.5 * xp.log(2 * math.pi * y)
         loss = loss + xp.where(target > 1, stirling, 0)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 def _check_probabilities(xp: Any, **arrays: Array) -> None:
@@ -249,7 +250,7 @@ def _binary_cross_entropy(
     x, y = wide(xp, self), wide(xp, target)
     loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
     loss = loss if weight is None else loss * wide(xp, weight)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -278,4 +279,4 @@ def _binary_cross_entropy_with_logits(
     scale = 1 if pos_weight is None else 1 + (wide(xp, pos_weight) - 1) * y
     loss = (1 - y) * x + scale * softplus
     loss = loss if weight is None else loss * wide(xp, weight)
-    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+    return reduce_loss(xp, common.cast(xp, loss, dtype), reduction)

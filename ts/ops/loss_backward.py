@@ -10,7 +10,7 @@ from typing import Any
 
 from ts.ops import common
 from ts.ops.activation_backward import Body
-from ts.ops.loss import MEAN, NONE, same, wide
+from ts.ops.loss import MEAN, NONE, promote_pair, wide
 from ts.ops.registry import op
 from ts.ops.unary import sigmoid
 
@@ -23,7 +23,7 @@ def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], B
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, self: Array, target: Array, *rest: Any) -> Array:
-            slope = body(xp, *(wide(xp, x) for x in same(xp, self, target)), *rest)
+            slope = body(xp, *(wide(xp, x) for x in promote_pair(xp, self, target)), *rest)
             reduction = next(x for x in rest if isinstance(x, int))
             each = wide(xp, grad)
             each = each / max(slope.size, 1) if reduction == MEAN else each

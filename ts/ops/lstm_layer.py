@@ -52,7 +52,7 @@ def _check(
 
 def _check_shapes(input: Array, arrays: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
     for x, shape in zip(arrays, shapes, strict=True):
-        if x is not None and not size_guards.same(x.shape, shape):
+        if x is not None and not size_guards.equal_shapes(x.shape, shape):
             raise RuntimeError(
                 f"mkldnn_rnn_layer: expected a tensor of shape {list(shape)}, but got {list(x.shape)}"
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.factorizations import check_equation, matrix, square, transposed
+from ts.ops.factorizations import check_equation, matrix, square, transpose_matrices
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, like
@@ -228,7 +228,7 @@ def _linalg_lu_solve(
 ) -> Array:
     square("torch.linalg.lu_solve", LU)
     _check_solvable(LU)
-    if not size_guards.same(LU.shape[:-1], pivots.shape):
+    if not size_guards.equal_shapes(LU.shape[:-1], pivots.shape):
         raise RuntimeError(
             "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
             "shape "
@@ -237,8 +237,12 @@ def _linalg_lu_solve(
     check_equation("linalg.lu_solve", LU, B, left)
     p, lower, upper = _lu_unpack(xp, LU, pivots)
     A = xp.matmul(p, xp.matmul(lower, upper))
-    A = xp.conj(transposed(A)) if adjoint else A
-    return xp.linalg.solve(A, B) if left else transposed(xp.linalg.solve(transposed(A), transposed(B)))
+    A = xp.conj(transpose_matrices(A)) if adjoint else A
+    return (
+        xp.linalg.solve(A, B)
+        if left
+        else transpose_matrices(xp.linalg.solve(transpose_matrices(A), transpose_matrices(B)))
+    )
 
 
 @op(

@@ -70,7 +70,7 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
-    if not size_guards.same((self.shape[0], self.shape[2]), mat2.shape[:2]):
+    if not size_guards.equal_shapes((self.shape[0], self.shape[2]), mat2.shape[:2]):
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
             f"{self.shape[2]}] but got: "
@@ -105,7 +105,7 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
             f"dot : expected both vectors to have same dtype, but found {common.NAME_OF[self.dtype]} and "
             f"{common.NAME_OF[other.dtype]}"
         )
-    if not size_guards.same(self.shape, other.shape):
+    if not size_guards.equal_shapes(self.shape, other.shape):
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have "
             f"the same number of "
@@ -329,7 +329,7 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
                 f"{weight.shape[k]}"
             )
     outputs, first, second = weight.shape
-    if bias is not None and not size_guards.same(bias.shape, (outputs,)):
+    if bias is not None and not size_guards.equal_shapes(bias.shape, (outputs,)):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0] if bias.ndim else 0} but "
             f"expected {outputs}"

@@ -26,7 +26,7 @@ def floating_wide(xp: Any, name: str, x: Array) -> Array:
     return common.cast(xp, x, common.opmath(x.dtype))
 
 
-def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
+def normalize(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
     """Normalize `wide` over `axes`; return the result, and mean and variance with `axes` of size 1."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
@@ -34,20 +34,20 @@ def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three
     return centred / xp.sqrt(variance + eps), mean, variance
 
 
-def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
+def apply_affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
     """Return x * weight + bias; `weight` and `bias` may be None."""
     if weight is not None:
         x = x * weight.astype(x.dtype, copy=False)
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
 
 
-def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
-    """Return the input gradient of `normalised`; `inverse` is 1 / standard deviation."""
+def normalize_backward(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
+    """Return the input gradient of `normalize`; `inverse` is 1 / standard deviation."""
     correlation = xp.mean(grad * result, axis=axes, keepdims=True)
     return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * correlation) * inverse
 
 
-def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
+def sum_parameter_gradient(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
     """Return a parameter gradient: the sum over `axes` in the dtype of `like`."""
     return common.cast(xp, xp.sum(x, axis=axes), like.dtype)
 
@@ -87,12 +87,12 @@ def _last_axes(
             "but got normalized_shape = []"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and not size_guards.same(value.shape, shape):
+        if value is not None and not size_guards.equal_shapes(value.shape, shape):
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                 f"{list(value.shape)} and normalized_shape = {shape}"
             )
-    if not size_guards.same(input.shape[-len(shape) :], shape):
+    if not size_guards.equal_shapes(input.shape[-len(shape) :], shape):
         raise RuntimeError(
             f"Given normalized_shape={shape}, expected input with shape [*"
             f"{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
@@ -147,10 +147,10 @@ def _native_layer_norm(
     axes = _last_axes(input, normalized_shape, weight, bias)
     check_parameters(input, weight, bias)
     wide = floating_wide(xp, "LayerNormKernelImpl", input)
-    result, mean, variance = normalised(xp, wide, axes, eps)
+    result, mean, variance = normalize(xp, wide, axes, eps)
     dtype = moment_dtype(input, weight, bias)
     return (
-        common.cast(xp, affine(result, weight, bias), input.dtype),
+        common.cast(xp, apply_affine(result, weight, bias), input.dtype),
         common.cast(xp, mean, dtype),
         common.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
@@ -189,12 +189,12 @@ def _fused_rms_norm(
     wide = common.cast(xp, input, common.opmath(input.dtype))
     small = float(xp.finfo(wide.dtype).eps) if eps is None else eps
     inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=axes, keepdims=True) + small)
-    return common.cast(xp, affine(wide * inverse, weight, None), input.dtype), inverse
+    return common.cast(xp, apply_affine(wide * inverse, weight, None), input.dtype), inverse
 
 
 def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
     """Raise RuntimeError if the gradient's shape or the element count of a moment is wrong."""
-    if not size_guards.same(grad_out.shape, input.shape):
+    if not size_guards.equal_shapes(grad_out.shape, input.shape):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
         )
@@ -234,12 +234,12 @@ def _native_layer_norm_backward(
     result = (wide - common.cast(xp, mean, wide.dtype).reshape(shape)) * inverse
     gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     if output_mask[0]:
-        grad_input = of_normalised(xp, affine(grad, weight, None), result, inverse, axes)
+        grad_input = normalize_backward(xp, apply_affine(grad, weight, None), result, inverse, axes)
         gradients[0] = common.cast(xp, grad_input, input.dtype)
     if output_mask[1]:
-        gradients[1] = summed(xp, grad * result, lead, input if weight is None else weight)
+        gradients[1] = sum_parameter_gradient(xp, grad * result, lead, input if weight is None else weight)
     if output_mask[2]:
-        gradients[2] = summed(xp, grad, lead, input if bias is None else bias)
+        gradients[2] = sum_parameter_gradient(xp, grad, lead, input if bias is None else bias)
     return gradients
 
 
@@ -266,13 +266,13 @@ def _fused_rms_norm_backward(
     result = wide * inverse
     gradients = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
-        scaled = affine(grad, None if weight is None else xp.conj(weight), None)
+        scaled = apply_affine(grad, None if weight is None else xp.conj(weight), None)
         conjugate = xp.conj(result)  # only the conjugated result occurs in the derivative
         correlation = xp.mean(scaled * conjugate, axis=axes, keepdims=True)
         gradients[0] = common.cast(xp, (scaled - conjugate * correlation) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
         like = input if weight is None else weight
-        gradients[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
+        gradients[1] = sum_parameter_gradient(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
     return gradients
 
 
@@ -328,7 +328,7 @@ def _native_group_norm(
             f"{list(input.shape)} and num_groups={group}"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and not size_guards.same(value.shape, (C,)):
+        if value is not None and not size_guards.equal_shapes(value.shape, (C,)):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(value.shape)} and input of shape {list(input.shape)}"
@@ -338,11 +338,13 @@ def _native_group_norm(
     check_parameters(input, weight, bias)
     wide = floating_wide(xp, "GroupNormKernelImpl", input)
     grouped = wide.reshape(N, group, C // group * HxW)
-    result, mean, variance = normalised(xp, grouped, (2,), eps)
+    result, mean, variance = normalize(xp, grouped, (2,), eps)
     parameters = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
     dtype = moment_dtype(input, weight, bias)
     return (
-        common.cast(xp, affine(result.reshape(N, C, HxW), *parameters), input.dtype).reshape(input.shape),
+        common.cast(xp, apply_affine(result.reshape(N, C, HxW), *parameters), input.dtype).reshape(
+            input.shape
+        ),
         common.cast(xp, mean[:, :, 0], dtype),
         common.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
@@ -385,11 +387,11 @@ def _native_group_norm_backward(
     gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     like = input if weight is None else weight
     if output_mask[0]:
-        scaled = affine(grad, None if weight is None else weight.reshape(C, 1), None).reshape(of_group)
-        grad_input = of_normalised(xp, scaled, result, inverse, (2,))
+        scaled = apply_affine(grad, None if weight is None else weight.reshape(C, 1), None).reshape(of_group)
+        grad_input = normalize_backward(xp, scaled, result, inverse, (2,))
         gradients[0] = common.cast(xp, grad_input, input.dtype).reshape(input.shape)
     if output_mask[1]:
-        gradients[1] = summed(xp, grad * result.reshape(of_channel), (0, 2), like)
+        gradients[1] = sum_parameter_gradient(xp, grad * result.reshape(of_channel), (0, 2), like)
     if output_mask[2]:
-        gradients[2] = summed(xp, grad, (0, 2), like)
+        gradients[2] = sum_parameter_gradient(xp, grad, (0, 2), like)
     return gradients

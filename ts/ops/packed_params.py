@@ -290,12 +290,20 @@ def _quantized(weight: Tensor, name: str) -> Tensor:
     return weight
 
 
-@op(f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", where="", whole=True)
+@op(
+    f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack",
+    where="",
+    tensor_kernel=True,
+)
 def _pack_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
     return LinearParams(_quantized(weight, "linear_prepack"), bias)
 
 
-@op(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", where="", whole=True)
+@op(
+    f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack",
+    where="",
+    tensor_kernel=True,
+)
 def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
     """Pack a linear layer with weights rounded to float16."""
     narrow = weight.clamp(-65504.0, 65504.0).to(dtypes.float16)
@@ -305,24 +313,30 @@ def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
 @op(
     f"quantized::linear_unpack({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 @op(
     f"quantized::linear_unpack_fp16({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 def _unpack_linear(packed: Any) -> tuple[Tensor, Tensor | None]:
     params = as_packed(packed, LinearParams)
     return params.weight, params.bias
 
 
-@op(f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", where="", whole=True)
+@op(
+    f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", where="", tensor_kernel=True
+)
 def _pack_embedding(weight: Tensor) -> EmbeddingParams:
     return EmbeddingParams(_quantized(weight, "embedding_bag_prepack"))
 
 
-@op(f"quantized::embedding_bag_unpack({_EMBEDDING} W_prepack) -> Tensor W_origin", where="", whole=True)
+@op(
+    f"quantized::embedding_bag_unpack({_EMBEDDING} W_prepack) -> Tensor W_origin",
+    where="",
+    tensor_kernel=True,
+)
 def _unpack_embedding(packed: Any) -> Tensor:
     return as_packed(packed, EmbeddingParams).weight
 
@@ -347,7 +361,7 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
         f"dilation, int "
         f"groups) -> {type_name}",
         where="",
-        whole=True,
+        tensor_kernel=True,
     )
     def pack(weight: Tensor, bias: Any, stride: Any, padding: Any, *rest: Any) -> ConvParams:
         output_padding = rest[0] if transposed else [0] * len(stride)
@@ -359,7 +373,7 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
             padding, output_padding = _window_2d(padding, 0), _window_2d(output_padding, 0)
         return cls(quantized_weight, bias, stride, padding, output_padding, dilation, groups, transposed)
 
-    @op(f"{prefix}_unpack({type_name} packed_weights) -> {unpacked}", where="", whole=True)
+    @op(f"{prefix}_unpack({type_name} packed_weights) -> {unpacked}", where="", tensor_kernel=True)
     def unpack(packed: Any) -> tuple[Tensor, Tensor | None]:
         params = as_packed(packed, cls)
         weight = with_grid(params.weight.squeeze(2), grid_of(params.weight)) if flat else params.weight
@@ -374,14 +388,14 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
 def _field(schema: str, cls: type[ConvParams], field: str) -> None:
     if field in ("groups", "transpose"):
 
-        @op(schema + "int", where="", whole=True)
+        @op(schema + "int", where="", tensor_kernel=True)
         def number(packed: Any) -> int:
             params = as_packed(packed, cls)
             return params.groups if field == "groups" else int(params.transposed)
 
     else:
 
-        @op(schema + "int[]", where="", whole=True)
+        @op(schema + "int[]", where="", tensor_kernel=True)
         def numbers(packed: Any) -> list[int]:
             return list(getattr(as_packed(packed, cls), field))
 

@@ -146,7 +146,7 @@ def _pad_packed(
     "unsorted_indices) -> "
     "(Tensor, Tensor, Tensor?, Tensor?)",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 def _packed(
     output: Tensor, batch_sizes: Tensor, sorted_indices: Tensor | None, unsorted_indices: Tensor | None

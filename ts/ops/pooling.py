@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor.size_guards import is_symbol, same
+from ts._core.tensor.size_guards import equal_shapes, is_symbol
 from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, adaptive_windows, sliding_windows
@@ -237,7 +237,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {common.NAME_OF[indices.dtype]}"
         )
-    if not same(indices.shape, self.shape):
+    if not equal_shapes(indices.shape, self.shape):
         raise RuntimeError(
             f"Expected shape of indices to be: {list(self.shape)} but got: {list(indices.shape)}"
         )
@@ -258,7 +258,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         )
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
-    flat_indices = common.settled(indices).reshape(*lead, -1)
+    flat_indices = common.copy_indices(indices).reshape(*lead, -1)
     if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
         wrong = int(flat_indices.reshape(-1)[int(xp.argmax((flat_indices < 0) | (flat_indices >= plane)))])
         volume = "x".join(map(str, sizes))
@@ -274,7 +274,7 @@ def add_at_indices(xp: Any, values: Array, indices: Array, shape: Sizes, n: int)
     """Return zeros of `shape`, to which `values` are added at `indices` of each plane."""
     plane = math.prod(shape[len(shape) - n :])
     check_index_shape(values, indices, shape, n)
-    flat_indices = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
+    flat_indices = common.copy_indices(indices).reshape(-1, math.prod(indices.shape[-n:]))
     if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
     rows = values.reshape(flat_indices.shape)
@@ -287,7 +287,9 @@ def add_at_indices(xp: Any, values: Array, indices: Array, shape: Sizes, n: int)
 
 def check_index_shape(values: Array, indices: Array, shape: Sizes, n: int) -> None:
     """Raise RuntimeError unless shapes of values and indices match `shape`."""
-    if not same(indices.shape, values.shape) or not same(indices.shape[:-n], shape[: len(shape) - n]):
+    if not equal_shapes(indices.shape, values.shape) or not equal_shapes(
+        indices.shape[:-n], shape[: len(shape) - n]
+    ):
         raise RuntimeError(
             f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
             f"{list(values.shape)} and {list(indices.shape)}"
@@ -320,7 +322,7 @@ def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices
 
 def _check_gradient(grad: Array, shape: Sizes, output_size: Sizes) -> None:
     expected_shape = (*shape[: len(shape) - len(output_size)], *output_size)
-    if not same(grad.shape, expected_shape):
+    if not equal_shapes(grad.shape, expected_shape):
         raise RuntimeError(f"Expected a gradient of size {list(expected_shape)}, but got {list(grad.shape)}")
 
 

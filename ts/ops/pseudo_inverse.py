@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import common
-from ts.ops.factorizations import matrix, transposed
+from ts.ops.factorizations import matrix, transpose_matrices
 from ts.ops.out_variants import castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.svd import decompose, singular_values
@@ -124,14 +124,16 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
         return xp.empty((*A.shape[:-2], A.shape[-1], A.shape[-2]), dtype=A.dtype)
     if hermitian:
         s, u = xp.linalg.eigh(A)
-        vh = xp.conj(transposed(u))
+        vh = xp.conj(transpose_matrices(u))
     else:
         u, s, vh = decompose(xp, A, full_matrices=False)
     size = xp.abs(s)
     above_cutoff = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
     inverse = xp.where(above_cutoff, 1 / xp.where(above_cutoff, s, 1), 0).astype(s.dtype)
     return common.cast(
-        xp, xp.matmul(xp.conj(transposed(vh)) * inverse[..., None, :], xp.conj(transposed(u))), A.dtype
+        xp,
+        xp.matmul(xp.conj(transpose_matrices(vh)) * inverse[..., None, :], xp.conj(transpose_matrices(u))),
+        A.dtype,
     )
 
 

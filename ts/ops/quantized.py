@@ -35,7 +35,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
     """Register a `quantized::` operator for archives; it has no Python function."""
-    add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
+    add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", tensor_kernel=True, **fields))
 
 
 def _call(name: str, *arguments: Any) -> Any:
@@ -120,7 +120,7 @@ enter(f"{_WITH_INPUT}_relu_output_fp32({_LINEAR_OF_GRID}) -> Tensor Y", _then_re
 @op(
     "quantized::linear_dynamic_fp16_unpacked_weight(Tensor X, Tensor weight, Tensor? bias) -> Tensor Y",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 def _linear_of_halves(x: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     return _call("linear", x, weight.float(), bias)
@@ -366,7 +366,7 @@ for _n in (1, 2, 3):
             _on_same_grid(f"max_pool{_n}d"),
             "quantized",
             "",
-            whole=True,
+            tensor_kernel=True,
         )
     )
 
@@ -392,7 +392,7 @@ add(
         _with_output_grid(_batch_norm),
         "quantized",
         "",
-        whole=True,
+        tensor_kernel=True,
     )
 )
 _AFFINE = f"Tensor? weight, Tensor? bias, float eps, {_OUTPUT}) -> Tensor"

@@ -103,7 +103,7 @@ def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
     }
     for schema, kernel in kernels_by_schema.items():
         shape = ITEM if kernel is packed else None
-        add(OperatorRecord(schema, kernel, "quantized_rnn", "", whole=True, shape=shape))
+        add(OperatorRecord(schema, kernel, "quantized_rnn", "", tensor_kernel=True, shape=shape))
 
 
 _enter_stack(

@@ -42,7 +42,7 @@ _FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
 _ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
-    "whole": True,
+    "tensor_kernel": True,
 }  # these operators are only for archives, because `ts` has no quantized dtypes in Python
 
 

@@ -39,8 +39,8 @@ C_NAMES = dict(
     common.BOOL: "bool", common.HALF: "c10::Half", common.FLOAT: "float", common.DOUBLE: "double",
 }  # fmt: skip
 EXACT_BITS = {common.DOUBLE: 53, common.FLOAT: 24, common.HALF: 11}
-dtypes.with_bfloat16(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
-dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
+dtypes.register_bfloat16_callback(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
+dtypes.register_bfloat16_callback(lambda found: EXACT_BITS.update({found: 8}))
 
 
 # ---------------------------------------------------------------------------------------- samples

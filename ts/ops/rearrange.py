@@ -137,7 +137,7 @@ def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for i, t in enumerate(tensors):
-        if not size_guards.same(t.shape, tensors[0].shape):
+        if not size_guards.equal_shapes(t.shape, tensors[0].shape):
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at "
                 f"entry 0 and "
@@ -342,7 +342,7 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
     "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
     out="out",
     where="m",
-    work=cost_model.of(cost_model.repeated, 0.1),
+    work=cost_model.of(cost_model.repeated_elements, 0.1),
     **COPIED,
 )
 def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
@@ -353,7 +353,7 @@ def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     return _tile(xp, self, repeats)
 
 
-@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor", work=cost_model.of(cost_model.repeated, 0.1))
+@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor", work=cost_model.of(cost_model.repeated_elements, 0.1))
 def _tile(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     lengths = (1,) * (len(repeats) - self.ndim) + self.shape
     padded = (1,) * (len(lengths) - len(repeats)) + tuple(repeats)
@@ -364,7 +364,7 @@ def _tile(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
 @op(
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
     "output_size=None) -> Tensor",
-    work=cost_model.of(cost_model.repeated, 0.1),
+    work=cost_model.of(cost_model.repeated_elements, 0.1),
 )
 def _repeat_interleave(
     xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
@@ -438,7 +438,7 @@ def _repeat_interleave_tensor(
         raise RuntimeError("repeats has to be Long or Int tensor")
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    repeats = common.settled(repeats)
+    repeats = common.copy_indices(repeats)
     counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
     if counts.size and int(counts.min()) < 0:
         raise RuntimeError("repeats can not be negative")
@@ -459,7 +459,7 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (common.INT64, common.INT32):
         common.raise_unsupported_dtype("repeat_interleave_cpu", repeats.dtype)
-    repeats = common.settled(repeats)
+    repeats = common.copy_indices(repeats)
     if repeats.size and not xp.shapes_only and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
     return _repeated(xp, xp.arange(repeats.size), repeats, 0)
@@ -573,7 +573,7 @@ def _diagflat(xp: Any, self: Array, offset: int = 0) -> Array:
 @op(
     "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
     out="out",
-    work=cost_model.of(cost_model.squared, 0.1),
+    work=cost_model.of(cost_model.square_matrix_elements, 0.1),
     **COPIED,
 )
 def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:

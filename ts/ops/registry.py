@@ -130,7 +130,7 @@ class OperatorRecord:
     cuda_rows: str | Callable[..., str | None] | None = None  # for `epilogue`: CUDA expression of a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
-    whole: bool = False
+    tensor_kernel: bool = False
     # Cast by autocast, such as "lower", "float32" or "widest": one for all devices, or device type -> cast
     autocast: str | Mapping[str, str] = ""
     # Nanoseconds per unit of work, or a cost rule, if they differ from those of the family (`cost_model`)
@@ -578,7 +578,7 @@ def find(key: str) -> OperatorRecord | None:
     return _by_key.get(key)
 
 
-def same(record: OperatorRecord) -> OperatorRecord | None:
+def find_alias_target(record: OperatorRecord) -> OperatorRecord | None:
     """Return the record of which this record is an alias: the overload of `same_as` with equal parameters."""
     if not record.same_as:
         return None

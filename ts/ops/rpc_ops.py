@@ -64,7 +64,7 @@ class RRefValue:
         """Return whether the owner has confirmed that the value exists or is being created."""
         raise NotImplementedError
 
-    def fetching(self, timeout: float = _UNSET_TIMEOUT_SECONDS) -> Future[Any]:
+    def fetch_async(self, timeout: float = _UNSET_TIMEOUT_SECONDS) -> Future[Any]:
         """Return a future of the value, or of a copy if another process owns the value."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class RpcCallRecord(OperatorRecord):
         parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
         result = "RRef(Any)" if kind == REMOTE else "Future(Any)"
         schema = f"{kind}({', '.join(parameters)}) -> {result}"
-        super().__init__(schema, self.begin, "rpc_ops", where="", whole=True, side_effect=True)
+        super().__init__(schema, self.begin, "rpc_ops", where="", tensor_kernel=True, side_effect=True)
         self.callee = callee
 
     def begin(
@@ -123,8 +123,8 @@ def _reference(x: Any) -> RRefValue:
     return x
 
 
-def _fetching(self: RRefValue, timeout: float) -> Future[Any]:
-    return _reference(self).fetching(timeout)
+def _fetch_async(self: RRefValue, timeout: float) -> Future[Any]:
+    return _reference(self).fetch_async(timeout)
 
 
 def _own_value(self: RRefValue) -> Future[Any]:
@@ -133,38 +133,44 @@ def _own_value(self: RRefValue) -> Future[Any]:
 
 @op(
     "aten::to_here(RRef(t) self, float timeout=60.) -> t(*)",
-    where="", whole=True, side_effect=True, begins=_fetching,
+    where="", tensor_kernel=True, side_effect=True, begins=_fetch_async,
 )  # fmt: skip
 def to_here(self: RRefValue, timeout: float) -> Any:
     """Return the value of an RRef, or a copy if another process owns it."""
-    return _reference(self).fetching(timeout).wait()
+    return _reference(self).fetch_async(timeout).wait()
 
 
-@op("aten::local_value(RRef(t) self) -> t(*)", where="", whole=True, side_effect=True, begins=_own_value)
+@op(
+    "aten::local_value(RRef(t) self) -> t(*)",
+    where="",
+    tensor_kernel=True,
+    side_effect=True,
+    begins=_own_value,
+)
 def local_value(self: RRefValue) -> Any:
     """Return the value of an RRef owned by this process."""
     return _reference(self).own_value().wait()
 
 
-@op("aten::is_owner(RRef(t) self) -> bool", where="", whole=True)
+@op("aten::is_owner(RRef(t) self) -> bool", where="", tensor_kernel=True)
 def is_owner(self: RRefValue) -> bool:
     """Return whether this process owns an RRef's value."""
     return _reference(self).is_owner()
 
 
-@op("aten::owner_name(RRef(t) self) -> str", where="", whole=True)
+@op("aten::owner_name(RRef(t) self) -> str", where="", tensor_kernel=True)
 def owner_name(self: RRefValue) -> str:
     """Return the worker name of an RRef's owner."""
     return _reference(self).owner_name()
 
 
-@op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", whole=True)
+@op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", tensor_kernel=True)
 def owner(self: RRefValue) -> WorkerInfo:
     """Return the worker that owns an RRef's value."""
     return _reference(self).owner()
 
 
-@op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
+@op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", tensor_kernel=True, side_effect=True)
 def confirmed_by_owner(self: RRefValue) -> bool:
     """Return whether the owner of an RRef has confirmed that the value exists or is being created."""
     return _reference(self).confirmed_by_owner()

@@ -171,7 +171,7 @@ def _along(
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
-    result, i = xp.atleast_1d(self).copy(), common.settled(index).reshape(-1)
+    result, i = xp.atleast_1d(self).copy(), common.copy_indices(index).reshape(-1)
     length = result.shape[axis]
     index_range = common.extremes(xp, i)
     min_index = -length if negative else 0

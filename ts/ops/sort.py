@@ -345,7 +345,7 @@ def _insertion_index_shape(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
             f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
         )
-    if sorted_sequence.ndim != 1 and not size_guards.same(sorted_sequence.shape[:-1], shape[:-1]):
+    if sorted_sequence.ndim != 1 and not size_guards.equal_shapes(sorted_sequence.shape[:-1], shape[:-1]):
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
             f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
@@ -470,12 +470,12 @@ def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if common.category(self) >= common.FLOATING:
         common.raise_unsupported_dtype("bincount_cpu", self.dtype)
-    self = common.settled(self)
+    self = common.copy_indices(self)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if weights is not None and self.size and not size_guards.same(weights.shape, self.shape):
+    if weights is not None and self.size and not size_guards.equal_shapes(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
     if largest == common.INT64_MAX:  # NumPy's number of bins would overflow

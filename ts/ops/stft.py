@@ -132,7 +132,7 @@ def _stft(
         raise RuntimeError(f"{call_text}: expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
         raise RuntimeError(f"{call_text}: expected 0 < win_length <= n_fft, but got win_length={length}")
-    if window is not None and not size_guards.same(window.shape, (length,)):
+    if window is not None and not size_guards.equal_shapes(window.shape, (length,)):
         raise RuntimeError(
             f"{call_text}: expected a 1D window tensor of size equal to win_length={length}, but got "
             "window with size "
@@ -218,7 +218,7 @@ def _istft(
         raise RuntimeError(f"{call_text}: expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
         raise RuntimeError(f"{call_text}: expected 0 < win_length <= n_fft")
-    if window is not None and not size_guards.same(window.shape, (width,)):
+    if window is not None and not size_guards.equal_shapes(window.shape, (width,)):
         raise RuntimeError(
             f"{call_text}: Invalid window shape. window has to be 1D and length of `win_length`"
         )

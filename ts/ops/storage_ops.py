@@ -16,7 +16,7 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.tensor import size_guards, storage, strides
-from ts._core.tensor.size_guards import same
+from ts._core.tensor.size_guards import equal_shapes
 from ts._core.tensor.tensor import Tensor, detached
 from ts.ops import common, result_strides
 from ts.ops.out_variants import COPIED
@@ -103,7 +103,7 @@ def _lift_fresh_copy(xp: Any, self: Array) -> Array:
     return self.copy()
 
 
-_CROSS_DEVICE_FIELDS: dict[str, Any] = {"where": "f", "whole": True, "side_effect": True}
+_CROSS_DEVICE_FIELDS: dict[str, Any] = {"where": "f", "tensor_kernel": True, "side_effect": True}
 
 # ----------------------------------------------------------------------- queries of strides and memory format
 
@@ -134,7 +134,7 @@ def _has_same_storage_numel(xp: Any, self: Array, other: Array) -> bool:
     return bool(own_numel == other_numel)
 
 
-@op("aten::is_set_to(Tensor self, Tensor tensor) -> bool", where="", whole=True)
+@op("aten::is_set_to(Tensor self, Tensor tensor) -> bool", where="", tensor_kernel=True)
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return bool(self.is_set_to(tensor))
 
@@ -162,8 +162,8 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     _check_numel(size, self.dtype)
     if memory_format == 1:
         raise RuntimeError("Unsupported memory formatPreserve")
-    same = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
-    if same and not memory_format:
+    has_same_shape = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
+    if has_same_shape and not memory_format:
         return None  # the tensor keeps its array
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
@@ -174,7 +174,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     "aten::_resize_output_(Tensor(a!) self, SymInt[] size, Device device) -> Tensor(a!)",
     variant="inplace",
     where="f",
-    whole=True,
+    tensor_kernel=True,
     overlap=2,
     reshapes=True,
 )
@@ -256,7 +256,7 @@ def _as_strided_scatter(
     byte_offset = storage.offset(self)
     copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, byte_offset, self.dtype)
     view = as_strided_kernel(copy, size, stride, storage_offset)
-    if not same(view.shape, src.shape):
+    if not equal_shapes(view.shape, src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
             f"size = {list(view.shape)}"
@@ -278,7 +278,7 @@ def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int |
     return copy if resized is None else resized
 
 
-@op("aten::_resize_output(Tensor self, SymInt[] size, Device device) -> Tensor", where="", whole=True)
+@op("aten::_resize_output(Tensor self, SymInt[] size, Device device) -> Tensor", where="", tensor_kernel=True)
 def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
     return _resize_output(self.clone(), size, device)
 
@@ -367,7 +367,13 @@ def _slice_inverse(
 # -------------------------------------------------------------------------------------- operators of storages
 
 _VIEW = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"
-_SET: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True, "overlap": 2, "reshapes": True}
+_SET: dict[str, Any] = {
+    "variant": "inplace",
+    "where": "",
+    "tensor_kernel": True,
+    "overlap": 2,
+    "reshapes": True,
+}
 
 
 @op("aten::set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", **_SET)
@@ -386,11 +392,11 @@ def _set_storage(
     return view
 
 
-@op("aten::set.source_Storage(Tensor self, Storage source) -> Tensor", where="", whole=True)
+@op("aten::set.source_Storage(Tensor self, Storage source) -> Tensor", where="", tensor_kernel=True)
 @op(
     f"aten::set.source_Storage_storage_offset(Tensor self, Storage source, {_VIEW}) -> Tensor",
     where="",
-    whole=True,
+    tensor_kernel=True,
 )
 def _view_of_storage(self: Tensor, *source: Any) -> Tensor:
     return _set_storage(detached(self), *source)

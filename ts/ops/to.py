@@ -1,7 +1,7 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
-In: tensors, which may be on other devices than the result; out: tensors.  These records are `whole`: their
-kernels accept and return tensors, so that data may cross backends.
+In: tensors, which may be on other devices than the result; out: tensors.  These records are `tensor_kernel`:
+their kernels accept and return tensors, so that data may cross backends.
 
     x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
     x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_
@@ -26,7 +26,7 @@ from ts.ops.storage_ops import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
-_SCRIPT: dict[str, Any] = {"where": "", "whole": True}
+_SCRIPT: dict[str, Any] = {"where": "", "tensor_kernel": True}
 _TO: dict[str, Any] = {**_SCRIPT, "copies_sizes": True, "view_if_possible": True}
 
 
@@ -57,7 +57,7 @@ _TO_COPY = (
 )
 
 
-@op(_TO_COPY, where="f", whole=True)
+@op(_TO_COPY, where="f", tensor_kernel=True)
 def _to_copy(
     self: Tensor,
     dtype: int | None,
@@ -152,8 +152,8 @@ def _cuda(self: Tensor) -> Tensor:
     return moved(self, devices.device("cuda"), None, False)
 
 
-@op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", where="f", whole=True)
-@op("aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", where="m", whole=True)
+@op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", where="f", tensor_kernel=True)
+@op("aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", where="m", tensor_kernel=True)
 def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if "cuda" not in backends.available():
         raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -163,7 +163,7 @@ def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
     return self if pinned is self.array else wrap_array(pinned)
 
 
-@op("aten::is_pinned(Tensor self, Device? device=None) -> bool", where="m", whole=True)
+@op("aten::is_pinned(Tensor self, Device? device=None) -> bool", where="m", tensor_kernel=True)
 def _is_pinned(self: Tensor, device: Any = None) -> bool:
     return bool(self.is_cpu and "cuda" in backends.available() and backends.get("cuda").is_pinned(self.array))
 
@@ -179,12 +179,12 @@ def _set_data(self: Tensor, new_data: Tensor) -> None:
     self.data = new_data
 
 
-@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", whole=True, copies_sizes=True)
+@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", tensor_kernel=True, copies_sizes=True)
 def _detach(self: Tensor) -> Tensor:
     return detached(self)
 
 
-@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True, traced_as="aten::detach")
+@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", tensor_kernel=True, traced_as="aten::detach")
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
         raise RuntimeError(CANNOT_DETACH_VIEW)
@@ -200,8 +200,14 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
 
 
-@op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", where="f", whole=True)
-@op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", where="f", whole=True)
+@op(
+    "aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)",
+    where="f",
+    tensor_kernel=True,
+)
+@op(
+    "aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", where="f", tensor_kernel=True
+)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
     """Raise PyTorch's error for a forward AD level without an active context."""
     raise RuntimeError(
@@ -212,14 +218,14 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
 
 @op(
     "aten::_unpack_dual(Tensor(a) dual, int level) -> (Tensor(a) primal, Tensor tangent)",
-    where="f", whole=True,
+    where="f", tensor_kernel=True,
 )  # fmt: skip
 def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
     """Return a view of `dual`, and None as its tangent."""
     return dual.view_as(dual), None
 
 
-@op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
+@op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", tensor_kernel=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
     """Do nothing on GPUs, because the memory pool does not reuse memory while a stream uses it.
 
@@ -233,20 +239,22 @@ def _record_stream(self: Tensor, s: Stream) -> None:
 
 
 # These queries return False for every tensor of `ts`.
-@op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
-@op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
-@op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)
-@op("aten::is_distributed(Tensor self) -> bool", where="fm", whole=True)
+@op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", tensor_kernel=True)
+@op("aten::is_conj(Tensor self) -> bool", where="fm", tensor_kernel=True)
+@op("aten::is_neg(Tensor self) -> bool", where="fm", tensor_kernel=True)
+@op("aten::is_distributed(Tensor self) -> bool", where="fm", tensor_kernel=True)
 def _is_not(self: Tensor) -> bool:
     return False
 
 
-@op("aten::is_inference(Tensor self) -> bool", where="fm", whole=True)
+@op("aten::is_inference(Tensor self) -> bool", where="fm", tensor_kernel=True)
 def _is_inference(self: Tensor) -> bool:
     return is_inference(self)
 
 
-@op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", whole=True)
+@op(
+    "aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", tensor_kernel=True
+)
 def _could_be_set(self: Tensor, source: Tensor) -> bool:
     """Return True, because the types of two tensors are always compatible for `self.data = source`."""
     return True
@@ -266,7 +274,11 @@ for _dtype in (
     _name = f"aten::_cast_{_dtype.type_name}"
     add(
         OperatorRecord(
-            f"{_name}(Tensor self, bool non_blocking=False) -> Tensor", _cast(_dtype), "to", "f", whole=True
+            f"{_name}(Tensor self, bool non_blocking=False) -> Tensor",
+            _cast(_dtype),
+            "to",
+            "f",
+            tensor_kernel=True,
         )
     )
 
@@ -280,7 +292,7 @@ def _as_tensor(data: Tensor, dtype: int | None, device: Any) -> Tensor:
     return moved(data, device, dtype, False)
 
 
-@op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", where="f", whole=True)
+@op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", where="f", tensor_kernel=True)
 def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [moved(x, devices.CPU, None, False) for x in tensors]
 
@@ -288,7 +300,7 @@ def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
 @op(
     "aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)",
     where="m",
-    whole=True,
+    tensor_kernel=True,
 )
 def _to_full_precision(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> Tensor:
     enabled = cpu_enabled if self.is_cpu else cuda_enabled
@@ -300,7 +312,7 @@ def _to_full_precision(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> T
     "aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType "
     "cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)",
     where="m",
-    whole=True,
+    tensor_kernel=True,
 )
 def _to_reduced_precision(
     self: Tensor, cuda_enabled: bool, cpu_enabled: bool, cuda_dtype: int, cpu_dtype: int

@@ -128,7 +128,7 @@ def device_function(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | 
 
     Fused kernels call the same function, so that results are bit-identical.
     """
-    function: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
+    function: Callable[[Array], Array] | None = xp.find_kernel(name) if a.dtype.char in "fd" else None
     return function
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import common
-from ts.ops.index import index_put, index_put_in_place, indexed
+from ts.ops.index import index_array, index_put, index_put_in_place
 from ts.ops.registry import op
 
 Array = common.Array
@@ -30,7 +30,7 @@ def _integers(name: str, indices: Indices) -> None:
 @op("aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="")
 def _unsafe_index(xp: Any, self: Array, indices: Indices) -> Array:
     _integers("_unsafe_index", indices)
-    return indexed(xp, self, indices)
+    return index_array(xp, self, indices)
 
 
 @op(
@@ -97,7 +97,7 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
     if not self.size:
         index_shapes = [i.shape for i in indices if i is not None]
         return xp.full(common.broadcast_shapes(mask.shape, *index_shapes), value, dtype=self.dtype)
-    elements = indexed(xp, self, _clipped(xp, self, indices))
+    elements = index_array(xp, self, _clipped(xp, self, indices))
     _mask_over(mask, elements.shape)
     return xp.where(mask != 0, elements, value)
 

@@ -27,8 +27,8 @@ INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dty
 
 _KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in common.CODE_OF}
 _KIND[common.HALF] = "h"
-_OF_BORROWED: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
-dtypes.with_borrowed(lambda d, found: _KIND.update({found: _OF_BORROWED.get(d, "n")}))
+_ML_DTYPE_KINDS: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
+dtypes.register_ml_dtype_callback(lambda d, found: _KIND.update({found: _ML_DTYPE_KINDS.get(d, "n")}))
 
 
 class NotImplementedMessage(str):

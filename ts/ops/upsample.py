@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.tensor.size_guards import same
+from ts._core.tensor.size_guards import equal_shapes
 from ts.ops import common
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import OperatorRecord, add, out_of
@@ -244,7 +244,7 @@ def resample_backward(
 def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of the input gradient after checking the output gradient's shape."""
     expected_shape = (*input_size[:2], *output_size)
-    if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, expected_shape):
+    if len(input_size) != len(output_size) + 2 or not equal_shapes(grad_output.shape, expected_shape):
         raise RuntimeError(
             f"Expected a gradient of size {list(expected_shape)} for an input of size {list(input_size)}, "
             f"but got {list(grad_output.shape)}"

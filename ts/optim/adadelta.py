@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import add_scaled, then, turned, with_decay
+from ts.ops.fused_optimizers import add_scaled, apply_to_temporaries, negate_if_maximize, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -86,12 +86,12 @@ def adadelta(
     check_capturable(capturable, params, foreach, xla=foreach is False)
     increment_steps(state_steps)
     params, grads, square_avgs, acc_deltas = view_complex_as_real(params, grads, square_avgs, acc_deltas)
-    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    gradients = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     ts._foreach_mul_(square_avgs, rho)
     ts._foreach_addcmul_(square_avgs, gradients, gradients, 1 - rho)
-    numerators = then("sqrt", ts._foreach_add(acc_deltas, eps))
-    denominators = then("sqrt", ts._foreach_add(square_avgs, eps))
-    changes = then("mul", then("div", numerators, denominators), gradients)
+    numerators = apply_to_temporaries("sqrt", ts._foreach_add(acc_deltas, eps))
+    denominators = apply_to_temporaries("sqrt", ts._foreach_add(square_avgs, eps))
+    changes = apply_to_temporaries("mul", apply_to_temporaries("div", numerators, denominators), gradients)
     ts._foreach_mul_(acc_deltas, rho)
     ts._foreach_addcmul_(acc_deltas, changes, changes, 1 - rho)
     add_scaled(params, changes, -scalar_option(lr))

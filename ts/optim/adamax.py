@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import add_quotients, then, turned, with_decay
+from ts.ops.fused_optimizers import add_quotients, apply_to_temporaries, negate_if_maximize, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -89,8 +89,10 @@ def adamax(
     check_capturable(capturable, params, foreach)
     steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
     params, grads, exp_avgs, exp_infs = view_complex_as_real(params, grads, exp_avgs, exp_infs)
-    changes = with_decay(params, turned(grads, maximize), weight_decay)
+    changes = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     remembered = ts._foreach_mul(exp_infs, beta2)
-    ts._foreach_copy_(exp_infs, ts._foreach_maximum(remembered, then("add", ts._foreach_abs(changes), eps)))
+    ts._foreach_copy_(
+        exp_infs, ts._foreach_maximum(remembered, apply_to_temporaries("add", ts._foreach_abs(changes), eps))
+    )
     add_quotients(params, exp_avgs, exp_infs, [-lr / (1 - beta1**step) for step in steps])

@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import turned, with_decay
+from ts.ops.fused_optimizers import negate_if_maximize, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -93,7 +93,7 @@ def asgd(
     check_capturable(capturable, params, foreach, "params, mus, etas, and state_steps")
     steps = increment_and_read_steps(state_steps)
     params, grads, axs = view_complex_as_real(params, grads, axs)
-    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    gradients = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     step_lengths = [eta.item() for eta in etas]
     ts._foreach_mul_(params, [1 - lambd * eta for eta in step_lengths])
     ts._foreach_add_(params, ts._foreach_mul(gradients, [-eta for eta in step_lengths]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import add_quotients, then, turned, with_decay
+from ts.ops.fused_optimizers import add_quotients, apply_to_temporaries, negate_if_maximize, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -111,7 +111,7 @@ def nadam(
     ts._foreach_mul_(mu_products, momenta)
     products = [x.item() for x in mu_products]
     params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
-    changes = turned(grads, maximize)
+    changes = negate_if_maximize(grads, maximize)
     if not decoupled_weight_decay:
         changes = with_decay(params, changes, weight_decay)
     elif weight_decay != 0:
@@ -119,8 +119,8 @@ def nadam(
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     ts._foreach_mul_(exp_avg_sqs, beta2)
     ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
-    roots = then("sqrt", ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
-    roots = then("add", roots, eps)
+    roots = apply_to_temporaries("sqrt", ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
+    roots = apply_to_temporaries("add", roots, eps)
     factors = [-lr * (1 - mu) / (1 - product) for mu, product in zip(momenta, products, strict=True)]
     add_quotients(params, changes, roots, factors)
     factors = [-lr * mu / (1 - product * mu) for mu, product in zip(next_momenta, products, strict=True)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import then, turned, with_decay
+from ts.ops.fused_optimizers import apply_to_temporaries, negate_if_maximize, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -99,7 +99,7 @@ def radam(
     check_capturable(capturable, params, foreach)
     steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
     params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
-    changes = turned(grads, maximize)
+    changes = negate_if_maximize(grads, maximize)
     if not decoupled_weight_decay:
         changes = with_decay(params, changes, weight_decay)
     elif weight_decay != 0:
@@ -142,8 +142,10 @@ def _rectified_updates(
     eps: float,
 ) -> list[Tensor]:
     """Return the rectified adaptive updates of steps whose variance is tractable."""
-    roots = then("reciprocal", then("add", ts._foreach_sqrt(squares), eps))
-    roots = then("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
+    roots = apply_to_temporaries("reciprocal", apply_to_temporaries("add", ts._foreach_sqrt(squares), eps))
+    roots = apply_to_temporaries("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in sma_lengths]
-    changes: list[Tensor] = list(then("mul", then("mul", means, roots), trust))
+    changes: list[Tensor] = list(
+        apply_to_temporaries("mul", apply_to_temporaries("mul", means, roots), trust)
+    )
     return changes

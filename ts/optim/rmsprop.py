@@ -9,7 +9,13 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import add_quotients, add_scaled, then, turned, with_decay
+from ts.ops.fused_optimizers import (
+    add_quotients,
+    add_scaled,
+    apply_to_temporaries,
+    negate_if_maximize,
+    with_decay,
+)
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -101,14 +107,14 @@ def rmsprop(
     params, grads, squares, means, momenta = view_complex_as_real(
         params, grads, square_avgs, grad_avgs, momentum_buffer_list
     )
-    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    gradients = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     ts._foreach_mul_(squares, alpha)
     ts._foreach_addcmul_(squares, gradients, gradients, 1 - alpha)
     variances: Any = squares
     if centered:
         ts._foreach_lerp_(means, gradients, 1 - alpha)
         variances = ts._foreach_addcmul(squares, means, means, -1)
-    roots = then("add", ts._foreach_sqrt(variances), eps)
+    roots = apply_to_temporaries("add", ts._foreach_sqrt(variances), eps)
     if momentum > 0:
         ts._foreach_mul_(momenta, momentum)
         ts._foreach_addcdiv_(momenta, gradients, roots)

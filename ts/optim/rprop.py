@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import turned
+from ts.ops.fused_optimizers import negate_if_maximize
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
@@ -87,7 +87,7 @@ def rprop(
     check_capturable(capturable, params, foreach)
     increment_steps(state_steps)
     params, grads, prevs, step_sizes = view_complex_as_real(params, grads, prevs, step_sizes)
-    gradients = turned(grads, maximize)
+    gradients = negate_if_maximize(grads, maximize)
     sign_products = ts._foreach_sign(ts._foreach_mul(gradients, prevs))
     factors = [
         ts.where(sign_product > 0, etaplus, ts.where(sign_product < 0, etaminus, 1.0)).to(sign_product.dtype)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Value
-from ts.ir.types import unshaped
+from ts.ir.types import erase_shape
 
 
 def erase_shape_information(graph: Graph) -> bool:
@@ -31,7 +31,7 @@ def _erase(block: Block) -> bool:
 
 def _erase_value_shape(value: Value) -> bool:
     before = value.type()
-    after = unshaped(before)
+    after = erase_shape(before)
     if after == before:
         return False
     value.set_type(after)

@@ -113,7 +113,7 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
     """Insert a check of the version's dtypes and ranks before `loop`, and an `if` on its result."""
 
-    def ask(tensor: Value) -> Value:
+    def insert_has_elements(tensor: Value) -> Value:
         node = graph.create("prim::HasElements", [tensor])
         node.set("dtype", dtypes.of(elements, tensor), "i")
         node.set("rank", elements.ranks.get(tensor, 0), "i")
@@ -121,7 +121,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
         return graph.insert_node(node).output().set_type(BOOL)
 
     with graph.inserting_before(loop), graph.at_range(loop.range):
-        condition = insert_all(graph, [partial(ask, tensor) for tensor in elements.loaded])
+        condition = insert_all(graph, [partial(insert_has_elements, tensor) for tensor in elements.loaded])
         choice = graph.insert_node(graph.create_if(condition, loop.outputs_size()))
     choice.copy_metadata(loop)
     for output, original in zip(choice.outputs(), loop.outputs(), strict=True):

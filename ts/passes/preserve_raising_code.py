@@ -17,29 +17,29 @@ from ts.ir.graph import Graph
 def store_raising_code(graph: Graph) -> bool:
     """Store a copy of `graph` if it contains nodes that may raise; `graph` does not change."""
     if _count(graph):
-        graph.remembered = graph.copy(), None
+        graph.stored_copy = graph.copy(), None
     return False
 
 
 def discard_raising_code(graph: Graph) -> bool:
     """Discard the stored copy if `graph` still contains all nodes that may raise."""
-    if graph.remembered is not None:
-        before, _ = graph.remembered
-        graph.remembered = (before, _shape(graph)) if _count(before) != _count(graph) else None
+    if graph.stored_copy is not None:
+        before, _ = graph.stored_copy
+        graph.stored_copy = (before, _shape(graph)) if _count(before) != _count(graph) else None
     return False
 
 
 def set_graph_to_execute(graph: Graph, runs: Graph) -> None:
     """Execute `runs` instead of `graph`, until `graph` is edited."""
-    graph.remembered = runs, _shape(graph)
+    graph.stored_copy = runs, _shape(graph)
 
 
 def graph_to_execute(graph: Graph) -> Graph:
     """Return the graph to execute instead of `graph`: the stored copy, or `graph` if it was edited."""
-    if graph.remembered is None:
+    if graph.stored_copy is None:
         return graph
     before: Graph
-    before, shape = graph.remembered
+    before, shape = graph.stored_copy
     return before if shape == _shape(graph) else graph
 
 

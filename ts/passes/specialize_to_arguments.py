@@ -303,7 +303,7 @@ class _TypePropagation(Analysis):
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)
-        if record is not None and record.whole and not _has_constant_dtype(node):
+        if record is not None and record.tensor_kernel and not _has_constant_dtype(node):
             return None
         return super().device_of_results(node, tensors)
 

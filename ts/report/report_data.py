@@ -37,7 +37,7 @@ from ts.fusion.program import FusionGroupRecord
 from ts.ir.graph import Graph, Node
 from ts.ir.graph_printer import to_lines
 from ts.ir.source import SourceRange
-from ts.ir.visualization import arrange, picture_of, svg
+from ts.ir.visualization import arrange, build_diagram, svg
 from ts.passes.inline import called_function
 from ts.profiler.averages import EventList
 from ts.profiler.events import FunctionEvent, function_events
@@ -207,7 +207,7 @@ class _FunctionTable:
         """Return an SVG drawing of a graph whose boxes link to source lines; return "" for a large graph."""
         if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN_NODES:
             return ""
-        diagram = picture_of(graph)
+        diagram = build_diagram(graph)
         arrange(diagram)
         return svg(diagram, style="", attributes=self._line_attribute)
 

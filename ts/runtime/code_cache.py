@@ -152,7 +152,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
-    if unit.terms.restricted or unit.fingerprint is None:
+    if unit.policy.restricted or unit.fingerprint is None:
         return None
     return unit.fingerprint, function.qualified_name
 

@@ -34,7 +34,7 @@ from ts.runtime.graph_variants import (
     run_early_passes,
     run_late_passes,
     transform_graph,
-    within_terms,
+    within_policy,
 )
 from ts.runtime.python_frame_stack import preallocate_frames
 
@@ -207,7 +207,7 @@ def _load_cached_code(function: ScriptFunction) -> Any:
         return None
     if function.cached_code is not None and function.cached_code[0] == entry.path:
         return function.cached_code[1]
-    with function.terms.within(), gc_disabled():
+    with function.policy.within(), gc_disabled():
         return entry.read()
 
 
@@ -228,7 +228,7 @@ def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIM
 
         return prepare_with_breakpoints(function)
     if variant is GraphVariant.WRITTEN:
-        return prepare_graph(function.as_compiled(), function.name, function.terms, variant)
+        return prepare_graph(function.as_compiled(), function.name, function.policy, variant)
     entry = None if function.unit is None and function.digest is None else cache_entry(function, variant)
     return load_or_compile(function, entry, lambda: _compile_code(function, variant))
 
@@ -243,7 +243,7 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 
         return Specializer(function, variant).plans(*described)
 
-    return entry_of(function, partial(prepare_graph, terms=function.terms), variant.value, plans)
+    return entry_of(function, partial(prepare_graph, policy=function.policy), variant.value, plans)
 
 
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
@@ -253,7 +253,7 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
     """
     graph, name = function.as_compiled(), function.name
     if has_autocast(graph):  # not cached: the class of autocast objects exists only in this process
-        return prepare_graph(graph, name, function.terms, variant), None
+        return prepare_graph(graph, name, function.policy, variant), None
 
     def run() -> CompiledCode:
         with Stage("compile: optimise", name):
@@ -263,9 +263,9 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
             if entry_program is not None:
                 return entry_program.code(), entry_program
             run_late_passes(ready, variant)
-        return lower_graph(ready, name, function.terms, variant)
+        return lower_graph(ready, name, function.policy, variant)
 
-    return within_terms(run, graph, name, function.terms)
+    return within_policy(run, graph, name, function.policy)
 
 
 def _entry_program(function: ScriptFunction, variant: GraphVariant, graph: Graph) -> SerializedCode | None:

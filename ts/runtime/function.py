@@ -35,8 +35,8 @@ from ts.bytecode import disk_cache
 from ts.errors import CompilationError, InternalError
 from ts.frontend import naming
 from ts.frontend.error_aggregation import compilation
-from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
-from ts.frontend.weak_side_table import EnumerableAttached
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
+from ts.frontend.weak_side_table import EnumerableWeakSideTable
 from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.gc_pause import gc_disabled
 from ts.runtime.python_frame_stack import preallocate_frames
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 # a parsed function, or a callable that parses it on first use
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]
 
-scripted_functions: EnumerableAttached[ScriptFunction] = EnumerableAttached("script")
+scripted_functions: EnumerableWeakSideTable[ScriptFunction] = EnumerableWeakSideTable("script")
 _session: list[Callable[..., Any]] | None = None  # functions scripted by the running compilation, if any
 
 
 class ScriptFunction(Function):
     """Compiled function, which Python code and scripts can call."""
 
-    terms: LoadPolicy = ANY_TERMS  # limits and allowed operators for the compilation
+    policy: LoadPolicy = UNRESTRICTED  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive; None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`, in bytes
     waits = False  # True: compile at the first call; until then, callers use the declaration
@@ -248,7 +248,7 @@ class ScriptFunction(Function):
         if self._schema is None:
             from ts.frontend import compile
 
-            with build_lock(), self.terms.within(), compilation(self):
+            with build_lock(), self.policy.within(), compilation(self):
                 if callable(self._parsed):
                     self._parsed = self._parsed()
                 if self._parsed is not None:
@@ -263,7 +263,7 @@ class ScriptFunction(Function):
         from ts.frontend import compile  # imported here: programs without compilation do not need it
 
         try:
-            with self.terms.within(), compilation(self), gc_disabled():
+            with self.policy.within(), compilation(self), gc_disabled():
                 with Stage("compile: parse", self.name):
                     parsed = to_compile() if callable(to_compile) else to_compile
                 self._adopt_parsed(parsed)
@@ -600,7 +600,7 @@ def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> S
     """Set a unique qualified name, and copy the metadata of the Python function."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script._copy_metadata(function)
-    naming.note_live(script)
+    naming.register_live(script)
     return script
 
 

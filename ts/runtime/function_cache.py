@@ -40,9 +40,9 @@ class FunctionCache(MutableMapping[Callable[..., Any], str]):
         return script.qualified_name
 
     def __setitem__(self, function: Callable[..., Any], qualified_name: str) -> None:
-        from ts.frontend.naming import live
+        from ts.frontend.naming import find_live
 
-        script = live(qualified_name)
+        script = find_live(qualified_name)
         if not isinstance(script, ScriptFunction):
             raise KeyError(f"no scripted function is named {qualified_name!r}")
         scripted_functions[function] = script

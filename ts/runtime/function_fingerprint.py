@@ -31,7 +31,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.bytecode import disk_cache
 from ts.frontend import python_syntax
 from ts.frontend.function_source import FunctionSource, source_of_function
-from ts.frontend.resolve import attribute, closure_of, of_ts
+from ts.frontend.resolve import attribute, closure_of, to_ts
 from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
 
@@ -153,7 +153,7 @@ class _NameCollector:
         """Return the value of a name, as `Resolver.lookup` does; `_ABSENT` if it is undefined."""
         for scope in (self._closure, self._function.__globals__):
             if name in scope:
-                return of_ts(scope[name])
+                return to_ts(scope[name])
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
         if name == self._function.__name__:  # the name of the function itself, which is being scripted

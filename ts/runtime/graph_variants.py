@@ -20,7 +20,7 @@ from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.thread.context import CompileTimeMode
 from ts._core.value.build_lock import build_lock
 from ts.errors import LimitExceeded
-from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.gc_pause import gc_disabled
 
@@ -104,7 +104,7 @@ def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callabl
         return make()[0]
     if function.cached_code is not None and function.cached_code[0] == entry.path:
         return function.cached_code[1]
-    with function.terms.within():
+    with function.policy.within():
         code = entry.read()
     if code is None:
         code, program = make()
@@ -126,42 +126,42 @@ def _first_range(graph: Graph) -> SourceRange | None:
 
 
 def prepare_graph(
-    graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, variant: GraphVariant = GraphVariant.OPTIMIZED
+    graph: Graph, name: str, policy: LoadPolicy = UNRESTRICTED, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> Any:
-    """Compile a graph within the limits of `terms` and return its code."""
-    return prepare_program(graph, name, terms, variant)[0]
+    """Compile a graph within the limits of `policy` and return its code."""
+    return prepare_program(graph, name, policy, variant)[0]
 
 
 def prepare_program(
-    graph: Graph, name: str, terms: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
+    graph: Graph, name: str, policy: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
-    """Compile a graph within the limits of `terms`; return the code and the program."""
+    """Compile a graph within the limits of `policy`; return the code and the program."""
     if has_autocast(graph):
         variant = GraphVariant.WRITTEN
 
     def run() -> tuple[Any, SerializedCode]:
         with Stage("compile: optimise", name):
             ready = transform_graph(graph, variant)
-        return lower_graph(ready, name, terms, variant)
+        return lower_graph(ready, name, policy, variant)
 
-    return within_terms(run, graph, name, terms)
+    return within_policy(run, graph, name, policy)
 
 
 def lower_graph(
-    graph: Graph, name: str, terms: LoadPolicy, variant: GraphVariant
+    graph: Graph, name: str, policy: LoadPolicy, variant: GraphVariant
 ) -> tuple[Any, SerializedCode]:
     """Return the code and the program of a graph that was transformed already."""
-    twin = methodcaller(variant.value) if variant.value else None
-    of_parts = partial(prepare_graph, terms=terms, variant=variant)
-    of_ways = partial(prepare_graph, terms=terms)
+    select_variant = methodcaller(variant.value) if variant.value else None
+    of_parts = partial(prepare_graph, policy=policy, variant=variant)
+    of_ways = partial(prepare_graph, policy=policy)
     with Stage("compile: lower", name):
-        return lower_to_program(graph, name, of_parts, twin, of_ways)
+        return lower_to_program(graph, name, of_parts, select_variant, of_ways)
 
 
-def within_terms(
-    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
+def within_policy(
+    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, policy: LoadPolicy
 ) -> AnyCompiledCode:
-    """Run a step of a compilation while holding the build lock, within the limits of `terms`."""
+    """Run a step of a compilation while holding the build lock, within the limits of `policy`."""
 
     def located() -> AnyCompiledCode:
         try:
@@ -170,5 +170,5 @@ def within_terms(
             error.stack = error.stack or [(name, _first_range(graph))]
             raise
 
-    with terms.within(), build_lock(), gc_disabled(), CompileTimeMode(), PauseLogging():
+    with policy.within(), build_lock(), gc_disabled(), CompileTimeMode(), PauseLogging():
         return run_with_large_stack(located)

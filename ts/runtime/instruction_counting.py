@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.vm.function import Function
 from ts.bytecode.instruction_counter import InstructionCounter
 from ts.bytecode.serialized_code import SerializedCode
-from ts.frontend.load_policy import ANY_TERMS
+from ts.frontend.load_policy import UNRESTRICTED
 from ts.runtime.function import ScriptFunction
 from ts.runtime.graph_variants import prepare_program
 
@@ -37,7 +37,7 @@ class CountedFunction(Function):
         self.program: SerializedCode | None = None  # program with counters; None before the first call
 
     def _prepare(self) -> Any:
-        _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
+        _, program = prepare_program(self._original.graph, self._original.name, UNRESTRICTED)
         self.program = program._replace(functions=[self._instrument(each) for each in program.functions])
         return self._counter.instrument(self.program)
 

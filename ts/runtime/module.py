@@ -31,7 +31,7 @@ from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
 from ts.frontend.compile_directives import Attribute, modifier_of
-from ts.frontend.error_aggregation import for_users
+from ts.frontend.error_aggregation import hide_internal_frames
 from ts.frontend.hook_signatures import check_hook_signatures
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
@@ -329,7 +329,7 @@ class ScriptModule(Module):
         try:
             compile_all(added)
         except FrontendError as error:
-            raise for_users(error) from error.__cause__
+            raise hide_internal_frames(error) from error.__cause__
 
     def get_debug_state(self) -> Any:
         """Return the executed graph and the execution plans of `forward`."""
@@ -597,7 +597,7 @@ def _finish_script_module(module: ScriptModule) -> None:
         compile_all(list(concrete.type.methods.values()))
     except FrontendError as error:
         modules.forget(concrete)
-        raise for_users(error) from error.__cause__
+        raise hide_internal_frames(error) from error.__cause__
 
 
 def unpickled_module(data: bytes, extra_attributes: dict[str, Any]) -> ScriptModule:

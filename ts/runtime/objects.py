@@ -63,7 +63,7 @@ def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
         try:
             object_set(created, slot, value)
         except TypeError as error:
-            type_string = expected.specs[slot].text
+            type_string = expected.specs[slot].annotation_str
             raise TypeError(f"Could not cast attribute '{name}' to type {type_string}: {error}") from None
     return created
 

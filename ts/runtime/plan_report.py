@@ -73,8 +73,8 @@ def format_plan_report(function: Any, name: str) -> ReportText:
 
 def _tape_lines(function: Any) -> Iterator[str]:
     """Yield a line if calls recorded gradients, and so ran the differentiated variant."""
-    twin = getattr(function, "_differentiated", None)
-    if twin is not None and twin.available_code is not None:
+    differentiated = getattr(function, "_differentiated", None)
+    if differentiated is not None and differentiated.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
 
 

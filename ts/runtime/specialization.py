@@ -33,7 +33,7 @@ from ts.runtime.graph_variants import (
     prepare_graph,
     run_early_passes,
     run_late_passes,
-    within_terms,
+    within_policy,
 )
 from ts.runtime.python_frame_stack import preallocate_frames
 
@@ -129,7 +129,7 @@ class Specializer:
         # imported here: only functions of archives and Python functions need it
         from ts.runtime.code_cache import entry_of
 
-        prepare = partial(prepare_graph, terms=function.terms)
+        prepare = partial(prepare_graph, policy=function.policy)
         return entry_of(function, prepare, f"{self._variant.value}({kind})", None)
 
     def _program(self, kind: ArgumentSignature | None) -> CompiledCode:
@@ -141,9 +141,9 @@ class Specializer:
                 if kind is not None and not kind.specialize(graph):
                     raise _NothingToSpecialize
                 run_late_passes(graph, self._variant)
-            return lower_graph(graph, function.name, function.terms, self._variant)
+            return lower_graph(graph, function.name, function.policy, self._variant)
 
-        return within_terms(run, function.as_compiled(), function.name, function.terms)
+        return within_policy(run, function.as_compiled(), function.name, function.policy)
 
     def _begin(self) -> Graph:
         """Return a copy of the graph before specialization."""

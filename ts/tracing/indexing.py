@@ -143,7 +143,7 @@ def _constant(data: Any, dtype: Any = None, device: Any = None, is_index: bool =
     constant = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
     literal = tracer.literal(constant)
     if literal is None and is_index:
-        tracer.constructed(constant, "index")
+        tracer.record_constructed(constant, "index")
     return constant if literal is None else literal  # type: ignore[no-any-return]
 
 

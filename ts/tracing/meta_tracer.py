@@ -36,17 +36,17 @@ class MetaTracer(TracerProtocol):
         """Return `x.numel()` without recording."""
         return self.unrecorded(x.numel)
 
-    def like(self, x: Any) -> Any:
+    def as_meta(self, x: Any) -> Any:
         """Return the fake tensor for a tensor of the program; return any other value unchanged."""
         raise NotImplementedError
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Return `x[index]`."""
-        return get_index(self.like(x), index)
+        return get_index(self.as_meta(x), index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Assign `x[index] = value`."""
-        put_index(self.like(x), index, value)
+        put_index(self.as_meta(x), index, value)
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
         """Return an iterator over `x[0]`, `x[1]`, ..."""

@@ -56,7 +56,7 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     return result
 
 
-def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
+def record_constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """Record `x`, a tensor that `function` constructed from Python values, as a constant.
 
     PyTorch's nodes after the constant (`aten::to`, `aten::detach`) are recorded too. Runs of the trace use

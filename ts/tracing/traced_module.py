@@ -20,7 +20,7 @@ from ts.frontend import modules, naming
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import TENSOR, Type, unshaped
+from ts.ir.types import TENSOR, Type, erase_shape
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.inline import inline_if_everything
@@ -145,10 +145,10 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
     """Set the graph of a function to the graph of a trace."""
     inline_if_everything(graph)
     arguments = tuple(
-        Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", unshaped(v.type()))
+        Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", erase_shape(v.type()))
         for i, v in enumerate(graph.inputs())
     )
-    returns = tuple(Argument("", unshaped(v.type())) for v in graph.outputs())
+    returns = tuple(Argument("", erase_shape(v.type())) for v in graph.outputs())
     function.finish(graph, FunctionSchema(function.name, "", arguments, returns))
     runs = graph.copy()
     erase_shape_information(runs)
@@ -167,7 +167,7 @@ def _named(function: Any) -> ScriptFunction:
     return traced
 
 
-def lowered(
+def trace_to_graph(
     module: Any,
     function: Callable[..., Any],
     inputs: Sequence[Any],

@@ -39,7 +39,7 @@ from ts._core.thread.tracer_protocol import TracerProtocol
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
-from ts.frontend.error_aggregation import for_users
+from ts.frontend.error_aggregation import hide_internal_frames
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import (
@@ -60,7 +60,7 @@ from ts.ir.types import (
     OptionalType,
     TupleType,
     Type,
-    unshaped,
+    erase_shape,
 )
 from ts.ops import registry
 from ts.runtime.function import compile_function
@@ -452,17 +452,17 @@ class Tracer(TracerProtocol):
         if function in messages.CONSTRUCTORS_WITH_WARNING:
             self.warn(messages.CONSTRUCTED.format(function))
 
-    def constructed(self, x: Tensor, function: str) -> None:
+    def record_constructed(self, x: Tensor, function: str) -> None:
         """Record a tensor that a function constructed from Python values."""
-        method_handlers.constructed(self, x, function)
+        method_handlers.record_constructed(self, x, function)
 
-    def stand_for(self, x: Tensor, recorded: Tensor) -> None:
+    def record_alias(self, x: Tensor, recorded: Tensor) -> None:
         """Map `x` to the graph value of `recorded`."""
         value = self.find(recorded)
         if value is not None:
             self.set_value(x, value)
 
-    def escape(self, x: Tensor, kind: str, python_value: Any) -> None:
+    def record_escape(self, x: Tensor, kind: str, python_value: Any) -> None:
         """Warn that a tensor is converted to a Python value, and record a guard."""
         guards.guard_python_value(self, x, kind, python_value)
 
@@ -499,7 +499,7 @@ class Tracer(TracerProtocol):
         try:
             return compile_function(function)
         except FrontendError as error:
-            raise for_users(error) from error.__cause__
+            raise hide_internal_frames(error) from error.__cause__
 
     def fork(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -573,7 +573,7 @@ class Tracer(TracerProtocol):
         if isinstance(x, list | tuple):
             elem = type.elem if isinstance(type, ListType) else None
             items = [self.value(item, elem or ANY) for item in x]
-            return self._list(items, elem or unshaped(items[0].type() if items else TENSOR))
+            return self._list(items, elem or erase_shape(items[0].type() if items else TENSOR))
         if isinstance(x, dict):
             key, item = (type.key, type.value) if isinstance(type, DictType) else (ANY, ANY)
             pairs = [
@@ -626,7 +626,7 @@ class Tracer(TracerProtocol):
             for key, item in x.items():
                 node = graph.create("aten::__getitem__", (value, self.constant(key)))
                 result[key] = self._input(
-                    item, graph.insert_node(node).output().set_type(unshaped(type_of(item)))
+                    item, graph.insert_node(node).output().set_type(erase_shape(type_of(item)))
                 )
             return result
         kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"

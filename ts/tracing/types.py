@@ -34,7 +34,7 @@ from ts.ir.types import (
     TensorType,
     TupleType,
     Type,
-    unshaped,
+    erase_shape,
 )
 from ts.runtime.tensor_str import script_text
 from ts.tracing import messages
@@ -67,10 +67,10 @@ def type_of(x: Any) -> Type:
     if isinstance(x, tuple):
         return TupleType([type_of(item) for item in x])
     if isinstance(x, list):
-        return ListType(unshaped(type_of(x[0])) if x else TENSOR)
+        return ListType(erase_shape(type_of(x[0])) if x else TENSOR)
     if isinstance(x, dict):
         key, item = next(iter(x.items()), ("", None))
-        return DictType(unshaped(type_of(key)), TENSOR if item is None else unshaped(type_of(item)))
+        return DictType(erase_shape(type_of(key)), TENSOR if item is None else erase_shape(type_of(item)))
     if isinstance(x, Future):
         return FutureType(type_of(x.value()))
     if isinstance(x, Object):

@@ -107,7 +107,7 @@ class _OperatorTracer(MetaTracer):
     def __init__(self, outer: Any) -> None:
         self.outer = outer  # tracer that was active when the mode was entered
 
-    def like(self, x: Any) -> Any:
+    def as_meta(self, x: Any) -> Any:
         """Return the tensor itself, in contrast to other tracers, which return a proxy."""
         return x
 
@@ -138,7 +138,7 @@ class _OperatorTracer(MetaTracer):
         """Return x.item()."""
         return ts.ops.aten._local_scalar_dense(x)
 
-    def constructed(self, x: Tensor, function: str) -> Tensor:
+    def record_constructed(self, x: Tensor, function: str) -> Tensor:
         """Run `aten.lift_fresh` on a tensor that was constructed from Python numbers."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
@@ -146,7 +146,7 @@ class _OperatorTracer(MetaTracer):
         """Run `aten.lift_fresh` on a tensor created from Python numbers in an index or assignment."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
-    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
+    def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""
         if kind not in ("list", "length"):
             with TracingScope(self.outer):

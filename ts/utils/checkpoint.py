@@ -20,7 +20,7 @@ from typing import Any
 
 from ts import nn, random
 from ts._core.autograd.backward import backward
-from ts._core.autograd.engine import pass_number, reaches_all_leaves
+from ts._core.autograd.engine import current_task_id, reaches_all_leaves
 from ts._core.autograd.saved import SavedTensor, save
 from ts._core.dispatch.autocast import RestoreAutocastState
 from ts._core.dispatch.op_log import OperatorLog
@@ -226,7 +226,7 @@ class _Block:
 
         In each backward pass, the first request recomputes all tensors.
         """
-        backward_pass = pass_number()
+        backward_pass = current_task_id()
         key = backward_pass if backward_pass >= 0 else ("outside", next(_outside))
         if key not in handle.values:
             try:
@@ -290,7 +290,7 @@ class _Block:
         if self.written is None:
             yield
             return
-        with OperatorLog(lambda _: False, lambda operator, _: operator.record.whole) as writer:
+        with OperatorLog(lambda _: False, lambda operator, _: operator.record.tensor_kernel) as writer:
             try:
                 yield
             finally:

@@ -110,7 +110,7 @@ cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayOb
     return read_weight(&r[at[2]], c.axis.n, scalar_type(&r[at[0]]), &c.weight)
 
 
-cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) except -1:
+cdef int store_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *target = contiguous_array_or_null(&r[at[1]])
     cdef Classes c
@@ -139,11 +139,11 @@ cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) exc
 
 
 cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_loss(op, r, at, False)
+    return store_loss(op, r, at, False)
 
 
 cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
-    return call_python_kernel(op, r, at) if r[at[5]].v.f != 0 else put_loss(op, r, at, True)
+    return call_python_kernel(op, r, at) if r[at[5]].v.f != 0 else store_loss(op, r, at, True)
 
 
 # ---------------------------------------------------------------- margin losses

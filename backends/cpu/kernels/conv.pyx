@@ -404,7 +404,7 @@ cdef class Run:
     """
 
     cdef Job job
-    cdef tuple held                    # keeps the arrays of the operands alive
+    cdef tuple owners                    # keeps the arrays of the operands alive
     cdef InputLayout source
     cdef SubConvolution phase
     cdef bint double_
@@ -577,7 +577,7 @@ cdef int correlate_fitting(
     itemsize = item_size(x)
     run.double_ = itemsize == 8
     run.source = source
-    run.held = (input, weight, bias, out)
+    run.owners = (input, weight, bias, out)
     job.kernels = microkernels(run.double_)
     job.input = data_of(x)
     _strides(x, job.input_strides, 2, itemsize)

@@ -47,7 +47,7 @@ cdef class Weights:
     """One computation of a weight gradient, divided into tasks by filters and channels."""
 
     cdef Kernels *kernels
-    cdef tuple held                    # keeps the arrays of the operands alive
+    cdef tuple owners                    # keeps the arrays of the operands alive
     cdef InputLayout layout
     cdef SubConvolution phase
     cdef bint double_
@@ -283,7 +283,7 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
     x, y, z = <PyArrayObject *>conv_input, <PyArrayObject *>other, <PyArrayObject *>out
     if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.output_stride != 1:
         raise ValueError("correlate_weights: operands must be contiguous and the phase's output stride 1")
-    w.held, w.layout, w.phase, w.plane = (conv_input, other, out), source, phase, source.plane
+    w.owners, w.layout, w.phase, w.plane = (conv_input, other, out), source, phase, source.plane
     w.double_ = item_size(x) == 8
     w.kernels = microkernels(w.double_)
     w.conv_input, w.other, w.out = data_of(x), data_of(y), data_of(z)

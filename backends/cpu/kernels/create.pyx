@@ -330,12 +330,12 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return call_python_kernel(op, r, at)
     if a == NULL:
-        held = vector_array(&r[at[0]])   # strong reference, because NumPy may release the GIL during the copy
-        if held is None:
+        owner = vector_array(&r[at[0]])   # strong reference, because NumPy may release the GIL during the copy
+        if owner is None:
             return call_python_kernel(op, r, at)
         kind = scalar_type(&r[at[0]])
-        result = new_like(<PyArrayObject *>held, kind)
-        copy_array(<PyArrayObject *>result, <PyArrayObject *>held)
+        result = new_like(<PyArrayObject *>owner, kind)
+        copy_array(<PyArrayObject *>result, <PyArrayObject *>owner)
         return set_result(&r[at[op.nargs]], result, kind)
     kind = scalar_type(&r[at[0]])
     result = new_like(a, kind)

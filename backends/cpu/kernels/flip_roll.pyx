@@ -180,7 +180,7 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
         if listed.size and read_axis(a, list_item(<PyObject *>listed, i).v.i, &axis) < 0:
             return call_python_kernel(op, r, at)
         shift = wrap_shift(list_item(<PyObject *>shifts, i).v.i, axis.n)
-        held, result = result, new_like(a, kind)
+        owner, result = result, new_like(a, kind)
         out = data_of(<PyArrayObject *>result)
         gil_state = leave_gil(size_of(a) // 4, r, at, op.nargs)
         roll_axis(data_of(source), &axis, item, shift, out)

@@ -18,9 +18,9 @@ from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 # Reset the epilogues of the run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 # Add epilogue `e` to the stage that runs if its input has shape `dims` and is contiguous, and its operator
-# supports this. `held` keeps the result alive.
+# supports this. `owners` keeps the result alive.
 cdef int add_epilogue(
-    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
+    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
 # Return whether all epilogues that read a slot run within its stage; the slot then needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
@@ -35,4 +35,4 @@ cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noex
 # Combine the partial sums, after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
 # Run the epilogues that did not run within a stage, each on the array of its input slot.
-cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1
+cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list owners) except -1

@@ -36,7 +36,7 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept:
 
 
 cdef int add_epilogue(
-    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
+    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1:
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef StageEpilogue *epilogue = &run.epilogues.each[run.epilogues.count]
@@ -61,14 +61,14 @@ cdef int add_epilogue(
     elif epilogue.args.n != run.epilogues.row or in_blocks != (run.epilogues.chunks_of_row > 1):
         return 0
     result = new_contiguous(epilogue.args.ndim, epilogue.args.dims, epilogue.args.kind)
-    held.append(result)
+    owners.append(result)
     run.epilogues.result[e] = <PyObject *>result
     epilogue.out = data_of(<PyArrayObject *>result)
     if in_blocks:
         count = run.size // run.epilogues.row * block_count(run.epilogues.row)
         totals = new_array(1, &count, number_of_scalar_type(DOUBLE))
         epilogue.totals = <double *>data_of(<PyArrayObject *>totals)
-        held.append(totals)
+        owners.append(totals)
     epilogue.slot = slot
     run.epilogues.placed |= 1 << e
     run.epilogues.count += 1
@@ -167,12 +167,12 @@ cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil:
             epilogue.args.finish(&epilogue.args, total, epilogue.out + row * item_size(epilogue.args.kind))
 
 
-cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1:
+cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list owners) except -1:
     cdef int e
     for e in range(g.epilogue_count):
         if run.epilogues.result[e] == NULL:
             result = run_separate_epilogue(g, plan, e, <object>run.array[plan.epilogue_slot[e]], r, at)
-            held.append(result)
+            owners.append(result)
             run.epilogues.result[e] = <PyObject *>result
     return 0
 

@@ -131,7 +131,7 @@ cdef class ParallelTileRun:
     cdef FusedPlan plan
     cdef Run *run
     # strong references to the input arrays, because other threads may replace the tensors' arrays
-    cdef list held
+    cdef list owners
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
         """Run partition `partition` of `partition_count`; called by the thread pool."""
@@ -155,10 +155,10 @@ seal(ParallelTileRun)
 cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int partition_count) except -1:
     cdef ParallelTileRun shared = ParallelTileRun.__new__(ParallelTileRun)
     cdef int i
-    shared.plan, shared.run, shared.held = plan, run, []
+    shared.plan, shared.run, shared.owners = plan, run, []
     for i in range(g.inputs):
         if is_tensor(&r[at[i]]):
-            shared.held.append((<Tensor>r[at[i]].v.o).array)
+            shared.owners.append((<Tensor>r[at[i]].v.o).array)
     try:
         thread_pool.run(shared.run_partition, partition_count)
     finally:
@@ -209,12 +209,12 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
     cdef int i, d, slot, kind
-    held = []
-    if g.by_channels and not address_channels(g, plan, r, at, run, like, held):
+    owners = []
+    if g.by_channels and not address_channels(g, plan, r, at, run, like, owners):
         return None
     if g.epilogue_count and flags_of(like) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
         for i in range(g.epilogue_count):
-            add_epilogue(g, plan, run, i, r, at, ndim_of(like), dims_of(like), held)
+            add_epilogue(g, plan, run, i, r, at, ndim_of(like), dims_of(like), owners)
     for i in range(plan.required_count):
         slot = plan.required_slots[i]
         if not plan.is_result[slot] and is_fully_fused(g, plan, run, slot):
@@ -228,12 +228,12 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
             set_operand_strides(&operands[0], like, ndim_of(like), shape)
             array = new_result(operands, 1, ndim_of(like), shape, kind)
         set_slot_array(run, slot, array, item_size(kind))
-        held.append(array)
+        owners.append(array)
     assign_row_memory(plan, run)
     run.schedule = &plan.uniform_schedule
     run.gathers, run.first, run.last = 0, 0, plan.uniform_schedule.end[0]
     run_stage(g, plan, run, op, r, at)
-    return held
+    return owners
 
 
 cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
@@ -255,7 +255,7 @@ cdef object new_slot_array(Layout *layout, int slot, int kind):
     return new_strided(rank, shape, strides, kind)
 
 
-cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
+cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list owners) except -1:
     """Add the epilogues of this stage whose input is contiguous to `run.epilogues`."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
@@ -264,7 +264,7 @@ cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, I
         slot = plan.tile_ops[run.schedule.order[i]].out
         for e in range(g.epilogue_count):
             if plan.epilogue_slot[e] == slot and layout.is_contiguous[slot]:
-                add_epilogue(g, plan, run, e, r, at, shape_of(layout, slot, shape), shape, held)
+                add_epilogue(g, plan, run, e, r, at, shape_of(layout, slot, shape), shape, owners)
     return 0
 
 
@@ -295,13 +295,13 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
     if g.by_channels or not set_slot_strides(g, plan, run, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
         return None
     run.schedule, run.last = &schedule, 0
-    held = []
+    owners = []
     for s in range(schedule.stages):
         run.first, run.last = run.last, schedule.end[s]
         if not address_stage(g, plan, run, &layout, order):
             return None
         if g.epilogue_count:
-            add_epilogues(g, plan, run, &layout, r, at, held)
+            add_epilogues(g, plan, run, &layout, r, at, owners)
         for i in range(run.first, run.last):
             slot = plan.tile_ops[schedule.order[i]].out
             if schedule.buffer[slot] == NO_INDEX:
@@ -312,12 +312,12 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
                     array = new_slot_array(&layout, slot, plan.kind[slot])
                 else:
                     array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
-                held.append(array)
+                owners.append(array)
                 set_slot_array(run, slot, array, item)
                 address_materialized(&layout, slot, run.address[slot].data, order, item)
         assign_row_memory(plan, run)
         run_stage(g, plan, run, op, r, at)
-    return held
+    return owners
 
 
 cdef inline int set_epilogue_result(IValue *out, object result) except -1:
@@ -332,15 +332,15 @@ cdef inline bint is_default_dtype_current(FusedPlan plan):
 cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run the group; return the arrays of the results, or None if the shapes or strides are unsupported."""
     cdef PyArrayObject *like = NULL
-    cdef list held
+    cdef list owners
     reset_epilogues(g, plan, run)
     if address_dense(g, plan, run, &like):
-        held = run_dense(g, plan, run, like, op, r, at) if run.size else None
+        owners = run_dense(g, plan, run, like, op, r, at) if run.size else None
     else:
-        held = run_broadcast(g, plan, run, op, r, at)
-    if g.epilogue_count and held is not None:
-        run_separate_epilogues(g, plan, run, r, at, held)
-    return held
+        owners = run_broadcast(g, plan, run, op, r, at)
+    if g.epilogue_count and owners is not None:
+        run_separate_epilogues(g, plan, run, r, at, owners)
+    return owners
 
 
 cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
@@ -358,7 +358,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     cdef FusedGroup g = <FusedGroup>op.state[BACKEND_CPU]
     cdef FusedPlan plan
     cdef Run run
-    cdef list held
+    cdef list owners
     cdef int i
     if context_flags() & LIMITED:
         g.left_to_limits += 1
@@ -373,8 +373,8 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     if not address_scalars(g, plan, r, at, &run):
         g.left_for_inputs += 1
         return decline(op, r, at)
-    held = (try_run_plan if g.epilogue_count else run_plan)(g, plan, &run, op, r, at)
-    if held is None:
+    owners = (try_run_plan if g.epilogue_count else run_plan)(g, plan, &run, op, r, at)
+    if owners is None:
         g.left_for_shapes += 1
         return decline(op, r, at)
     if PyErr_Occurred():

@@ -111,8 +111,8 @@ cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t
 # tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
 # Prepare the per-channel vectors of operations on tensors with the layout of `like`; add the vectors to
-# `held`, which keeps them alive.
-cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
+# `owners`, which keeps them alive.
+cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1
 # Set the shapes and strides of the results, and of inputs that broadcast, have gaps or differ in dimension
 # order.
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept

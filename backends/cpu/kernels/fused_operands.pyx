@@ -505,7 +505,7 @@ cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const 
     return True
 
 
-cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
+cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1:
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef Tile *tile
     cdef TileOp *tile_op
@@ -529,7 +529,7 @@ cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_
         tile.inner, tile.channels = inner, dims_of(like)[1]
         count = 2 * tile.channels
         vectors = new_array(1, &count, number_of_scalar_type(plan.kind[tile_op.out]))
-        held.append(vectors)
+        owners.append(vectors)
         tile.vectors = data_of(<PyArrayObject *>vectors)
         if not tile_op.by_channels(plan.kind[tile_op.out], others, tile, data_of(<PyArrayObject *>vectors)):
             return False

@@ -26,7 +26,7 @@ cdef enum:
 
 ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
-    PyObject **held                    # references that keep arrays alive, terminated by NULL
+    PyObject **references                    # references that keep arrays alive, terminated by NULL
 
 # Release the GIL while the arrays of arguments, or two arrays, are kept alive; `reacquire_gil` ends this. The
 # functions keep the GIL if memory for the list of references cannot be allocated.

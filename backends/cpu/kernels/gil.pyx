@@ -13,10 +13,10 @@ cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *) noexcept nogil
 
 
-cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
+cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
     """Store new references to the array of a tensor, or to the arrays of a tensor list; return their number.
 
-    If `held` is NULL, only count the arrays.
+    If `references` is NULL, only count the arrays.
     """
     cdef Py_ssize_t i, n = 0
     cdef List tensors
@@ -24,15 +24,15 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
     if x.tag != TAG_OBJECT:
         return 0
     if isinstance(<object>x.v.o, Tensor):
-        if held != NULL:
-            held[0] = <PyObject *>(<Tensor>x.v.o).array
-            Py_INCREF(<object>held[0])
+        if references != NULL:
+            references[0] = <PyObject *>(<Tensor>x.v.o).array
+            Py_INCREF(<object>references[0])
         return 1
     if type(<object>x.v.o) is List:
         tensors = <List>x.v.o
         for i in range(tensors.size):
             item = list_item(<PyObject *>tensors, i)
-            n += collect_arrays(&item, NULL if held == NULL else held + n)
+            n += collect_arrays(&item, NULL if references == NULL else references + n)
     return n
 
 
@@ -41,48 +41,48 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
 
 cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
     """Allocate memory for `n` references and a terminating NULL; return NULL if memory is exhausted."""
-    cdef PyObject **held = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
-    if held != NULL:
-        held[n] = NULL
-    return held
+    cdef PyObject **references = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
+    if references != NULL:
+        references[n] = NULL
+    return references
 
 
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
     cdef Py_ssize_t n = 0
-    cdef PyObject **held
+    cdef PyObject **references
     cdef int i
     for i in range(nargs):
         n += collect_arrays(&r[at[i]], NULL)
-    held = allocate_references(n)
-    if held != NULL:
+    references = allocate_references(n)
+    if references != NULL:
         n = 0
         for i in range(nargs):
-            n += collect_arrays(&r[at[i]], held + n)
-    return save_thread(held)
+            n += collect_arrays(&r[at[i]], references + n)
+    return save_thread(references)
 
 
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept:
-    cdef PyObject **held = allocate_references(1 if b == NULL else 2)
-    if held != NULL:
-        held[0] = <PyObject *>a
+    cdef PyObject **references = allocate_references(1 if b == NULL else 2)
+    if references != NULL:
+        references[0] = <PyObject *>a
         Py_INCREF(<object>a)
         if b != NULL:
-            held[1] = <PyObject *>b
+            references[1] = <PyObject *>b
             Py_INCREF(<object>b)
-    return save_thread(held)
+    return save_thread(references)
 
 
-cdef ReleasedGil save_thread(PyObject **held) noexcept:
+cdef ReleasedGil save_thread(PyObject **references) noexcept:
     cdef ReleasedGil gil_state
-    gil_state.held = held
-    gil_state.thread = PyEval_SaveThread() if held != NULL else NULL
+    gil_state.references = references
+    gil_state.thread = PyEval_SaveThread() if references != NULL else NULL
     return gil_state
 
 
 cdef void reacquire_gil(ReleasedGil gil_state) noexcept:
-    cdef PyObject **held = gil_state.held
+    cdef PyObject **references = gil_state.references
     PyEval_RestoreThread(gil_state.thread)
-    while held[0] != NULL:
-        Py_DECREF(<object>held[0])
-        held += 1
-    free(gil_state.held)
+    while references[0] != NULL:
+        Py_DECREF(<object>references[0])
+        references += 1
+    free(gil_state.references)

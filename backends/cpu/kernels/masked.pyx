@@ -247,7 +247,7 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     set_operand_strides(&operands[0], mask, nd, shape)
     set_operand_strides(&operands[2], a, nd, shape)
     set_operand_strides(&operands[3], <PyArrayObject *>result, nd, shape)
-    held = <object>a
+    owner = <object>a
     fill_masked(operands, nd, shape, scalar_bytes, item_size(a))
     return set_result(&r[at[op.nargs]], result, kind)
 
@@ -284,7 +284,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     set_operand_strides(&operands[0], mask, nd, shape)
     set_operand_strides(&operands[2], a, nd, shape)
     operands[3] = operands[2]
-    held = <object>a
+    owner = <object>a
     fill_masked(operands, nd, shape, scalar_bytes, item_size(a))
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)

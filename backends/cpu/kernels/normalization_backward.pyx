@@ -362,9 +362,9 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, False)
     if s.inner == 1:
         more = 5 * channels
-        held = new_contiguous(1, &more, kind)
-        room = data_of(<PyArrayObject *>held)
-        memset(room, 0, cnp.PyArray_NBYTES(<cnp.ndarray>held))
+        buffer = new_contiguous(1, &more, kind)
+        room = data_of(<PyArrayObject *>buffer)
+        memset(room, 0, cnp.PyArray_NBYTES(<cnp.ndarray>buffer))
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         batch_backward[float](

@@ -99,23 +99,23 @@ cdef int drop(CacheEntry entry) except -1:
     return 0
 
 
-cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
+cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count) except -1:
     """Return whether only `t` and the owner of its version counter refer to the array of `t`.
 
-    `held` is the number of references that the caller holds.
+    `reference_count` is the number of references that the caller holds.
     """
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
-    held += 1
+    reference_count += 1
     if t is not owner:
         if mine != root and Py_REFCNT(mine) > 1:
             return False
         if counting == <PyObject *>None:  # the owner of the version counter does not refer to this memory
-            return Py_REFCNT(root) <= held
-        held += 1
+            return Py_REFCNT(root) <= reference_count
+        reference_count += 1
     if counting != root and Py_REFCNT(counting) > 1:
         return False
-    return Py_REFCNT(root) <= held
+    return Py_REFCNT(root) <= reference_count
 
 
 cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):

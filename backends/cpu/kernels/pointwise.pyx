@@ -87,7 +87,7 @@ cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
     return alpha.tag == TAG_FLOAT and alpha.v.f == 1 and float_array(x) != NULL
 
 
-cdef inline Loops loops_of(Operator op):
+cdef inline Loops get_loops(Operator op):
     return <Loops>op.state[BACKEND_CPU]
 
 
@@ -101,22 +101,22 @@ cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject
 
 cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return store_result(op, r, at, unary(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
+    return store_result(op, r, at, unary(get_loops(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
 
 
 cdef int run_unary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return store_result(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
+    return store_result(op, r, at, unary_inplace(get_loops(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
 
 
 cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return store_result(op, r, at, binary(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
+    return store_result(op, r, at, binary(get_loops(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
 
 
 cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return store_result(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
+    return store_result(op, r, at, binary_inplace(get_loops(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
 
 
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
@@ -127,7 +127,7 @@ cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other
     cdef IValue *out = &r[at[op.nargs - 1]]
     if not is_tensor(x) or not is_tensor(out):
         return call_python_kernel(op, r, at)
-    if not write_result(loops_of(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
+    if not write_result(get_loops(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
         return call_python_kernel(op, r, at)
     set_object(&r[at[op.nargs]], <object>out.v.o)
     return 0
@@ -162,7 +162,7 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
     product.v.o = binary(multiply_loops(), <Tensor>r[at[1]].v.o, &r[at[2]])
     if product.v.o != NULL:
         product.tag = TAG_OBJECT
-        result = binary_inplace(loops_of(op), <Tensor>r[at[0]].v.o, &product)
+        result = binary_inplace(get_loops(op), <Tensor>r[at[0]].v.o, &product)
         Py_DECREF(<object>product.v.o)
     return store_result(op, r, at, result)
 
@@ -201,7 +201,7 @@ cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):
-        result = binary(loops_of(op), <Tensor>x.v.o, &r[at[1]])
+        result = binary(get_loops(op), <Tensor>x.v.o, &r[at[1]])
     if result == NULL:
         return find_scaled_sum()(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)

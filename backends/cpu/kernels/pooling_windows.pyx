@@ -164,7 +164,7 @@ cdef class Table:
 @cython.final
 cdef class Run:
     cdef Windows *windows
-    cdef tuple held                    # keeps the owners of the memory behind the pointers alive
+    cdef tuple owners                    # keeps the owners of the memory behind the pointers alive
     cdef char *x
     cdef char *out
     cdef char *more                    # indices of the maxima, or divisors of the means
@@ -217,7 +217,7 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
         raise ValueError("pooling: the input does not match the windows")
     if out.shape != (run.planes, *table.output_size()) or out.dtype != x.dtype:
         raise ValueError("pooling: the output does not match the windows or the input's dtype")
-    run.held = (table, x, out, more)
+    run.owners = (table, x, out, more)
     run.windows = &table.windows
     run.x = data_of(<PyArrayObject *>x)
     run.out = data_of(<PyArrayObject *>out)

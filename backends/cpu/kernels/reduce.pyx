@@ -364,7 +364,7 @@ cdef int run_reduction(
         if (reduction != SUM and reduction != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
             return run_with_contiguous_inputs(op, r, at)
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
-        held = <object>a
+        owner = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
         # a warning was issued above, and its filter may run code that changes the tensor
         if contiguous_array_or_null(&r[at[0]]) != a:

@@ -163,7 +163,7 @@ cdef void sum_picks(Taps *taps, number *x, number *out, number *weight, int64_t 
 @cython.final
 cdef class Run:
     cdef Taps taps
-    cdef tuple held                    # keeps the owners of the memory behind the pointers alive
+    cdef tuple owners                    # keeps the owners of the memory behind the pointers alive
     cdef char *x
     cdef char *out
     cdef char *weight
@@ -229,7 +229,7 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
     checked_indices = index.copy()  # private copy: the program cannot change indices after the check
     if checked_indices.size and (checked_indices.min() < lowest or checked_indices.max() >= length):
         raise IndexError("weighted sums: a tap is outside the input")
-    run.held = (x, out, checked_indices, weight)
+    run.owners = (x, out, checked_indices, weight)
     run.taps.index = <int64_t *>data_of(<PyArrayObject *>checked_indices)
     run.taps.n = length
     run.taps.m, run.taps.count = index.shape[index.ndim - 2], index.shape[index.ndim - 1]

@@ -171,7 +171,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyObject *source = r[at[1]].v.o
     cdef PyArrayObject *a
     cdef PyArrayObject *b
-    cdef object held
+    cdef object owners
     cdef int i
     if type(<object>to) is not Tensor or type(<object>source) is not Tensor:
         return call_python_kernel(op, r, at)
@@ -188,7 +188,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
             return call_python_kernel(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or has_partial_overlap(a, b):
         return call_python_kernel(op, r, at)
-    held = (<object>a, <object>b)  # strong references, because NumPy may release the GIL during the copy
+    owners = (<object>a, <object>b)  # strong references, because NumPy may release the GIL during the copy
     copy_array(a, b)
     wrote(<Tensor>to)
     Py_INCREF(<object>to)

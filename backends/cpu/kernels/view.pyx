@@ -20,7 +20,7 @@ from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 from ts._core.tensor.basic_indexing cimport strided_view
 from ts._core.tensor.tensor cimport Tensor
@@ -117,11 +117,11 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
     cdef npy_intp strides[MAX_DIMS]
     cdef int nd = copy_layout(a, dims, strides)
     cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n - 1) // size + 1, i
-    held = <object>a
+    owner = <object>a
     cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         dims[axis] = min(size, n - start)
-        worked(0)
+        count_items(0)
         list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         views.size = i + 1
@@ -182,13 +182,13 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     nd = copy_layout(a, dims, strides)
     total = dims[axis]
-    held = <object>a
+    owner = <object>a
     cdef List views = list_new(list_spec(TENSOR_SPEC), sizes.size)
     while i < sizes.size and i < views.capacity:
         dims[axis] = list_item(<PyObject *>sizes, i).v.i
         if not 0 <= dims[axis] <= total - start:
             return call_python_kernel(op, r, at)
-        worked(0)
+        count_items(0)
         list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         start += dims[axis]
@@ -215,10 +215,10 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     for j in range(axis, nd):
         dims[j] = dims[j + 1]
         strides[j] = strides[j + 1]
-    held = <object>a
+    owner = <object>a
     cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
-        worked(0)
+        count_items(0)
         list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride)
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         views.size = i + 1

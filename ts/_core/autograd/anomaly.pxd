@@ -10,6 +10,6 @@ cdef bint searching
 cdef bint nan_is_error
 
 # Store the Python stack and the script line of `instruction` (may be NULL) in the metadata of a new node.
-cdef int note_lines(Node node, PyObject *code, const void *instruction) except -1
+cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1
 # Call `node.apply`; if it raises, issue a warning with the source lines that created the node.
 cdef list apply_watched(Node node, list gradients)

@@ -30,7 +30,7 @@ def search_anomalies(bint on, bint check_nan):
     return bool(before[0]), bool(before[1])
 
 
-cdef int note_lines(Node node, PyObject *code, const void *instruction) except -1:
+cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1:
     cdef list lines = traceback.format_stack()
     if code != NULL:
         lines.extend(script_lines(<Code>code, <const Instruction *>instruction))

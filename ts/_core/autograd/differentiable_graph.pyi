@@ -7,7 +7,9 @@ from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 
 class BackwardVariant:
-    def __init__(self, function: Function, reads: tuple[int, ...], gives: tuple[int, ...]) -> None: ...
+    def __init__(
+        self, function: Function, input_sources: tuple[int, ...], edge_indices: tuple[int, ...]
+    ) -> None: ...
 
 class DifferentiablePlan:
     def __init__(

@@ -49,13 +49,13 @@ cdef class BackwardVariant:
     """The backward function for one subset of the results' gradients."""
 
     cdef Function function
-    cdef tuple reads  # per argument: i for the gradient of result i, -1 - j for saved value j
-    cdef tuple gives                   # per result: number of the edge to which this gradient flows
+    cdef tuple input_sources  # per argument: i for the gradient of result i, -1 - j for saved value j
+    cdef tuple edge_indices                   # per result: number of the edge to which this gradient flows
 
-    def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
-        if len(reads) > MAX_READ:
-            raise ValueError(f"a backward graph reads {len(reads)} tensors; the maximum is {MAX_READ}")
-        self.function, self.reads, self.gives = function, reads, gives
+    def __init__(self, Function function not None, tuple input_sources not None, tuple edge_indices not None):
+        if len(input_sources) > MAX_READ:
+            raise ValueError(f"a backward graph reads {len(input_sources)} tensors; the maximum is {MAX_READ}")
+        self.function, self.input_sources, self.edge_indices = function, input_sources, edge_indices
 
 
 cdef class DifferentiablePlan:
@@ -255,7 +255,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
         set_flag(GRAD_DISABLED, before)
     try:
         results = &result if plan.result_count == 1 else (<Tuple>result.v.o).items
-        node = noted(plan, op, args, results)
+        node = record_graph_node(plan, op, args, results)
         for i in range(plan.output_count):
             if plan.has_gradient[i]:
                 adopt(plan, node, <Tensor>results[i].v.o, i)
@@ -267,7 +267,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     return 0
 
 
-cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
+cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
     """Create the backward node of a graph that has run, with its edges and saved values."""
     cdef GraphNode node = GraphNode.__new__(GraphNode)
     cdef int i, where, output = 0, edges = 0
@@ -336,17 +336,17 @@ cdef class GraphNode(SavingNode):
             if gradients[i] is not None:
                 gradient_mask |= <uint64_t>1 << i
         variant = self.plan.backward(gradient_mask)
-        if len(variant.gives) == 0:
+        if len(variant.edge_indices) == 0:
             return results
         result.tag = TAG_NONE
         try:
-            for i, where in enumerate(variant.reads):
+            for i, where in enumerate(variant.input_sources):
                 values[i].tag = TAG_NONE
                 filled = i + 1
                 set_object(&values[i], gradients[where] if where >= 0 else saved_tensor(&self.saved[-1 - where], self))
             variant.function.run_values(values, &result)
-            for i, edge in enumerate(variant.gives):
-                results[edge] = box(&result if len(variant.gives) == 1 else &(<Tuple>result.v.o).items[i])
+            for i, edge in enumerate(variant.edge_indices):
+                results[edge] = box(&result if len(variant.edge_indices) == 1 else &(<Tuple>result.v.o).items[i])
             return results
         finally:
             for i in range(filled):

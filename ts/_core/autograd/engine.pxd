@@ -10,20 +10,20 @@ from ts._core.autograd.node cimport Node, NodeTask
 cdef class GraphTask:
     cdef list heap                     # tasks as a heap; the highest sequence number is first
     cdef dict others  # node -> task, for nodes whose `task` field belongs to a different pass
-    cdef bint keep                     # True: saved values are not released, so that another pass can follow
+    cdef bint keep_graph                     # True: saved values are not released, so that another pass can follow
     # node -> {output number: indices in `answer`}, for requested gradients; None: accumulate into all leaves
     cdef dict captured
     cdef set needed                    # nodes on paths to the nodes in `captured`; None: all nodes
     cdef list answer
     cdef bint accumulate               # True: also accumulate gradients into the leaves in `captured`
-    cdef int64_t number
-    cdef list behind                   # callbacks that are called at the end of the pass
+    cdef int64_t task_id
+    cdef list final_callbacks                   # callbacks that are called at the end of the pass
     cdef Node current                  # the node that is running
 
     cdef int begin(self, list starts) except -1
     cdef NodeTask task_of(self, Node node)
-    cdef int forget(self, NodeTask task) except -1
-    cdef int give(self, Node node, int output, object gradient, bint owned) except -1
+    cdef int remove_task(self, NodeTask task) except -1
+    cdef int add_gradient(self, Node node, int output, object gradient, bint owned) except -1
     cdef int work(self) except -1
     cdef int run_task(self, NodeTask task) except -1
     cdef int pass_on(self, Node node, list results) except -1
@@ -36,7 +36,7 @@ cdef Node edge_from(object x, int *output)
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)
-# Return the unique number of a new pass.
-cdef int64_t next_number() except -1
+# Return the unique id of a new pass.
+cdef int64_t next_task_id() except -1
 # Push a task onto the heap.
 cdef int push(list heap, NodeTask task) except -1

@@ -44,15 +44,15 @@ cdef class GraphTask:
     """A backward pass: its priority queue of ready nodes, its options and the gradients to return."""
 
     def __cinit__(self, *args, **kwargs):
-        self.heap, self.others, self.behind = [], {}, []
-        self.number = -1
+        self.heap, self.others, self.final_callbacks = [], {}, []
+        self.task_id = -1
 
     cdef int begin(self, list starts) except -1:
         """Add the initial gradients to their nodes, and clear `starts`, a list of (node, output number,
         gradient).
         """
         for node, output, gradient in starts:
-            self.give(checked_start(node, output), output, gradient, False)
+            self.add_gradient(checked_start(node, output), output, gradient, False)
         del starts[:]
         return 0
 
@@ -75,7 +75,7 @@ cdef class GraphTask:
         push(self.heap, task)
         return task
 
-    cdef int forget(self, NodeTask task) except -1:
+    cdef int remove_task(self, NodeTask task) except -1:
         task.run = None
         if task.node.task is task:
             task.node.task = None
@@ -83,7 +83,7 @@ cdef class GraphTask:
             self.others.pop(task.node, None)
         return 0
 
-    cdef int give(self, Node node, int output, object gradient, bint owned) except -1:
+    cdef int add_gradient(self, Node node, int output, object gradient, bint owned) except -1:
         """Add `gradient` to the gradient of result number `output` of `node`.
 
         If `owned`, the engine has the only reference to `gradient` and may reuse its memory.
@@ -117,12 +117,12 @@ cdef class GraphTask:
                 if task_count % SIGNALS_EVERY == 0:
                     PyErr_CheckSignals()
                 task = pop(self.heap)
-                self.forget(task)
+                self.remove_task(task)
                 self.current = task.node
                 self.run_task(task)
         finally:
             for task in self.heap:
-                self.forget(task)
+                self.remove_task(task)
         return 0
 
     cdef int run_task(self, NodeTask task) except -1:
@@ -148,7 +148,7 @@ cdef class GraphTask:
         results = apply_watched(node, gradients) if searching else node.apply(gradients)
         if node.hooks is not None:
             results = call_after(node.hooks, results, gradients)
-        if not self.keep:
+        if not self.keep_graph:
             node.release_saved()
         task.gradients = gradients = None
         self.pass_on(node, results)
@@ -175,7 +175,7 @@ cdef class GraphTask:
             results[i] = None
             gradient = fitting(node, i, &to.results[edge.output], gradient)
             owned = is_ours(gradient)
-            self.give(to, edge.output, gradient, owned)
+            self.add_gradient(to, edge.output, gradient, owned)
         return 0
 
     cdef int call_before(self, NodeTask task) except -1:
@@ -301,7 +301,7 @@ cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
                 return gradient
     elif tuple(gradient.array.shape) == tuple([like.dims[d] for d in range(like.ndim)]):
         return gradient
-    return summed(node, i, like, gradient)
+    return sum_to_shape(node, i, like, gradient)
 
 
 cdef Tensor in_dtype(Tensor gradient, int scalar_type):
@@ -310,7 +310,7 @@ cdef Tensor in_dtype(Tensor gradient, int scalar_type):
     return gradient if gradient.scalar_type == scalar_type else gradient.to(dtypes.BY_CODE[scalar_type])
 
 
-cdef Tensor summed(Node node, int i, Expected *like, Tensor gradient):
+cdef Tensor sum_to_shape(Node node, int i, Expected *like, Tensor gradient):
     """Sum a gradient over the dimensions in which the argument was broadcast."""
     cdef list shape = [like.dims[d] for d in range(like.ndim)]
     cdef list have = list(gradient.array.shape)
@@ -423,7 +423,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0
     cdef list nodes = []
-    run.keep, run.accumulate = keep, accumulate
+    run.keep_graph, run.accumulate = keep, accumulate
     starts = []
     for x, gradient in zip(roots, gradients, strict=True):
         if not isinstance(gradient, Tensor):
@@ -439,7 +439,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
             node = edge_from(x, &output)
             run.captured.setdefault(node, {}).setdefault(output, []).append(i)
         run.needed = nodes_towards(nodes, run.captured)
-    run.number = next_number()
+    run.task_id = next_task_id()
     del nodes
     depth = getattr(here, "depth", 0) + 1
     if depth > MAX_NESTED:
@@ -460,7 +460,7 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
     try:
         run.begin(starts)
         run.work()
-        for callback in run.behind:
+        for callback in run.final_callbacks:
             callback()
     finally:
         set_flag(GRAD_DISABLED, before)
@@ -473,17 +473,17 @@ cdef object here = threading.local()  # run: the innermost pass of this thread; 
 cdef int64_t passes = 0
 
 
-cdef int64_t next_number() except -1:
-    """Return the unique number of a new pass."""
+cdef int64_t next_task_id() except -1:
+    """Return the unique id of a new pass."""
     global passes
     passes += 1
     return passes
 
 
-def pass_number():
-    """Return the unique number of this thread's innermost pass; -1 outside of a pass."""
+def current_task_id():
+    """Return the unique id of this thread's innermost pass; -1 outside of a pass."""
     run = getattr(here, "run", None)
-    return -1 if run is None else (<GraphTask>run).number
+    return -1 if run is None else (<GraphTask>run).task_id
 
 
 def queue_callback(callback):

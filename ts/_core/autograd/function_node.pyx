@@ -10,7 +10,7 @@ the node.
 """
 
 cimport cython
-from ts._core.autograd.anomaly cimport note_lines, searching
+from ts._core.autograd.anomaly cimport save_traceback, searching
 from ts._core.autograd.history cimport check_write_by_function, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport zeros_like
@@ -104,7 +104,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
     recorded = not context_flags() & GRAD_DISABLED and any(node.needs_input_grad)
     connect_arguments(node, args, recorded)
     if searching and recorded:
-        note_lines(node, NULL, NULL)
+        save_traceback(node, NULL, NULL)
     before = set_flag(GRAD_DISABLED, True)
     try:
         if setup_context is None:
@@ -167,7 +167,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
             elif id(t) in written:
                 adopt_written(node, t, i, edge, tensors)
             else:
-                results[i] = adopted(node, t, i, edge, tensors)
+                results[i] = attach_result(node, t, i, edge, tensors)
     return 0
 
 
@@ -190,7 +190,7 @@ cdef Tensor left_alone(Tensor t, int edge):
     return t
 
 
-cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):
+cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor result = t
     if edge >= 0:  # the result is an argument returned unchanged; a view of it gets the new history
         result = operator_function("view_as")(t, t)

@@ -58,13 +58,13 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
     cdef bint recorded = not context_flags() & GRAD_DISABLED
     if history.grad is None:
         if is_dispatched(gradient) and not recorded:
-            history.grad = adopted(leaf, gradient)
+            history.grad = detach_subclass_gradient(leaf, gradient)
         elif owned and fits(leaf, gradient):
             history.grad = gradient
         elif not recorded and is_unshared_view_of_base(gradient) and has_equal_layout(leaf, gradient):
             history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
         else:
-            history.grad = copied(leaf, gradient, recorded)
+            history.grad = copy_gradient(leaf, gradient, recorded)
     elif (
         recorded
         # sparse + dense is computed as dense + sparse, whose result is dense
@@ -81,7 +81,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
     return 0
 
 
-cdef Tensor adopted(Tensor leaf, Tensor gradient):
+cdef Tensor detach_subclass_gradient(Tensor leaf, Tensor gradient):
     """Return a gradient whose class defines `__torch_dispatch__`: detached, or copied if its strides differ
     from the leaf's.
     """
@@ -144,7 +144,7 @@ cdef Tensor total(Tensor gradient, Tensor other):
     return operator_function("add")(gradient, other)
 
 
-cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
+cdef Tensor copy_gradient(Tensor leaf, Tensor gradient, bint recorded):
     """Copy a gradient to the memory layout of the leaf."""
     cdef Tensor result
     if recorded or gradient.backend == BACKEND_SPARSE or leaf.backend == BACKEND_SPARSE:

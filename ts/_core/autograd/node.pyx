@@ -75,7 +75,7 @@ cdef class Node:
     @property
     def _input_metadata(self):
         """Return the expected `shape`, `dtype` and `device` of each result's gradient."""
-        return [described(&self.results[i]) for i in range(self.result_count)]
+        return [describe_result(&self.results[i]) for i in range(self.result_count)]
 
     @property
     def metadata(self):
@@ -115,7 +115,7 @@ cdef class Node:
 InputMetadata = namedtuple("InputMetadata", "shape dtype device")
 
 
-cdef object described(Expected *like):
+cdef object describe_result(Expected *like):
     if like.dims == NULL:
         return None
     backend = backend_registry().at(like.backend)

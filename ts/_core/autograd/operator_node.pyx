@@ -58,7 +58,7 @@ cdef class OperatorNode(SavingNode):
                 filled = i + 1
                 unpack(self, i, gradients, &values[i])
             run_formula(f.function, values, &result)
-            return distributed(self, &result)
+            return distribute_gradients(self, &result)
         finally:
             for i in range(filled):
                 release(&values[i])
@@ -221,7 +221,7 @@ cdef object zeros_like(Expected *like):
     return operator_function("zeros")(shape, dtype=dtypes.BY_CODE[like.scalar_type], device=device)
 
 
-cdef list distributed(OperatorNode node, IValue *result):
+cdef list distribute_gradients(OperatorNode node, IValue *result):
     """Return for each edge of the node its gradient in the formula's result."""
     cdef list gradients_of_edges = [None] * node.edge_count
     cdef Formula f = node.formula

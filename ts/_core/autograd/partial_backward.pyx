@@ -9,7 +9,7 @@ An ordinary pass knows all root gradients when it starts, and runs nodes in reve
 delivered a gradient or None.
 """
 
-from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
+from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_task_id, nodes_from, push
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Node, NodeTask
 
@@ -27,8 +27,8 @@ cdef class PartialBackward(GraphTask):
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i
         cdef Node node
-        self.keep, self.add, self.tasks = keep, add, {}
-        self.number = next_number()
+        self.keep_graph, self.add, self.tasks = keep, add, {}
+        self.task_id = next_task_id()
         self.roots = [as_edges(edges) for edges in roots]
         starts = [node for edges in self.roots for node, _ in edges]
         self.missing = dict.fromkeys(nodes_from(starts), 0)
@@ -51,15 +51,15 @@ cdef class PartialBackward(GraphTask):
             raise RuntimeError(f"the gradients of root {root} were computed already")
         self.roots[root] = None
         work_within(self, [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)], False, 1)
-        self.behind = []
+        self.final_callbacks = []
 
     cdef int begin(self, list starts) except -1:
         cdef Node to
         for node, output, gradient in starts:
             to = checked_start(node, output)
             if gradient is not None:
-                self.give(to, output, gradient, False)
-            self.arrived(to)
+                self.add_gradient(to, output, gradient, False)
+            self.count_edge(to)
         del starts[:]
         return 0
 
@@ -72,7 +72,7 @@ cdef class PartialBackward(GraphTask):
             self.tasks[node] = task
         return task
 
-    cdef int arrived(self, Node node) except -1:
+    cdef int count_edge(self, Node node) except -1:
         """Count one edge of `node` as delivered; schedule the node after its last edge."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
@@ -98,7 +98,7 @@ cdef class PartialBackward(GraphTask):
         GraphTask.pass_on(self, node, results)
         for i in range(node.edge_count):
             if node.edges[i].node != NULL:
-                self.arrived(<Node>node.edges[i].node)
+                self.count_edge(<Node>node.edges[i].node)
         return 0
 
 

@@ -52,10 +52,10 @@ cdef class Formula:
     cdef Source *sources               # array with one Source per parameter of the formula
     cdef int count
     cdef bint reads_results            # True if it reads results or their properties (sizes, dtypes)
-    cdef readonly tuple gives          # numbers of the arguments whose gradients it returns
+    cdef readonly tuple argument_indices          # numbers of the arguments whose gradients it returns
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    cdef readonly tuple requires_grad  # for each argument in `gives`: whether it requires grad; the value of REQUIRES_GRAD
+    cdef readonly tuple requires_grad  # for each argument in `argument_indices`: whether it requires grad; the value of REQUIRES_GRAD
 
     cdef int find_inputs(self, tuple inputs) except -1
 

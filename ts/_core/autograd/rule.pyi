@@ -31,7 +31,7 @@ class Formula:
         self,
         function: Any,
         sources: list[tuple[int, int, bool]],
-        gives: tuple[int, ...],
+        argument_indices: tuple[int, ...],
         requires_grad: tuple[bool, ...],
     ) -> None: ...
 

@@ -8,29 +8,29 @@ from ts._core.value.build_lock import import_lock
 cdef class Formula:
     """Derivative formula: `function` receives the values described by `sources`.
 
-    It returns the gradients of the arguments with the numbers in `gives`.
+    It returns the gradients of the arguments with the numbers in `argument_indices`.
     """
 
-    def __init__(self, Function function not None, sources, tuple gives not None, tuple requires_grad not None):
+    def __init__(self, Function function not None, sources, tuple argument_indices not None, tuple requires_grad not None):
         if self.sources != NULL:
             raise TypeError("a derivative formula cannot be initialized twice")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
-        self.input_indices = <int *>malloc(max(len(gives), 1) * sizeof(int))
+        self.input_indices = <int *>malloc(max(len(argument_indices), 1) * sizeof(int))
         if self.sources == NULL or self.input_indices == NULL:
             raise MemoryError()
         for i, (origin, at, as_tensor) in enumerate(sources):
             self.sources[i].origin, self.sources[i].at, self.sources[i].as_tensor = origin, at, as_tensor
             if origin in (RESULT, RESULTS) or origin >= SIZE:
                 self.reads_results = True
-        self.count, self.gradient_count = len(sources), len(gives)
-        self.function, self.gives, self.requires_grad = function, gives, requires_grad
+        self.count, self.gradient_count = len(sources), len(argument_indices)
+        self.function, self.argument_indices, self.requires_grad = function, argument_indices, requires_grad
 
     def __dealloc__(self):
         free(self.sources)
         free(self.input_indices)
 
     cdef int find_inputs(self, tuple inputs) except -1:
-        for i, argument in enumerate(self.gives):
+        for i, argument in enumerate(self.argument_indices):
             self.input_indices[i] = inputs.index(argument)
         return 0
 

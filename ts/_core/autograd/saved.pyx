@@ -142,7 +142,7 @@ cdef Tensor saved_tensor(Saved *s, Node owner):
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
         packed = <PackedTensor>s.value.v.o
-        return unpacked(packed, owner, s.output)
+        return unpack_tensor(packed, owner, s.output)
     t = <Tensor>s.value.v.o
     if version_of(t) != s.version:
         raise_modified(t, s.version, owner, s.output)
@@ -153,7 +153,7 @@ cdef Tensor saved_tensor(Saved *s, Node owner):
     return result
 
 
-cdef Tensor unpacked(PackedTensor packed, Node owner, int output):
+cdef Tensor unpack_tensor(PackedTensor packed, Node owner, int output):
     cdef Tensor result
     tensor = packed.unpack(packed.packed)
     if not isinstance(tensor, Tensor):

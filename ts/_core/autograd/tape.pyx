@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc
 
 from ts._core.autograd cimport rule as rules
-from ts._core.autograd.anomaly cimport note_lines, searching
+from ts._core.autograd.anomaly cimport save_traceback, searching
 from ts._core.autograd.history cimport check_write_to, connect_to, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Node, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MAX_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
@@ -125,10 +125,10 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         check_write_to(<Tensor>r[at[rule.written]].v.o)
     if rule.how == BY_FORMULA and grad_mask == 0:
         return invoke_seen(op, r, at, code, instruction)
-    node = recorded(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
+    node = record_node(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
     if searching:
-        note_lines(node, code, instruction)
-    if not op.whole:
+        save_traceback(node, code, instruction)
+    if not op.tensor_kernel:
         invoke_seen(op, r, at, code, instruction)
     else:                              # the kernel may call other operators
         before = set_flag(GRAD_DISABLED, True)
@@ -194,7 +194,7 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
     return 0
 
 
-cdef OperatorNode recorded(Operator op, Rule rule, uint64_t grad_mask, IValue *r, const int32_t *at):
+cdef OperatorNode record_node(Operator op, Rule rule, uint64_t grad_mask, IValue *r, const int32_t *at):
     """Create the backward node of an operator call, with its edges and saved arguments."""
     cdef Formula f = rule.last if rule.last is not None and rule.last_grad_mask == grad_mask else rule.formula(grad_mask)
     cdef OperatorNode node = operator_node(rule, f)
@@ -270,7 +270,7 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
     cdef Saved *saved = &node.saved[i]
     cdef IValue *x = &r[at[source.at]]
     if is_tensor(x):
-        save_tensor(saved, cloned(<Tensor>x.v.o) if source.at == rule.written else <Tensor>x.v.o, NO_RESULT)
+        save_tensor(saved, clone_tensor(<Tensor>x.v.o) if source.at == rule.written else <Tensor>x.v.o, NO_RESULT)
     elif source.as_tensor and x.tag != TAG_NONE:
         set_object(&saved.value, number_tensor(x))
     elif is_list(x) and (<List>x.v.o).item == TAG_NONE:
@@ -306,7 +306,7 @@ cdef int save_list(Saved *saved, List items, bint are_results) except -1:
     return 0
 
 
-cdef Tensor cloned(Tensor t):
+cdef Tensor clone_tensor(Tensor t):
     """Copy a tensor and keep its history, because an in-place write follows."""
     return operator_function("clone")(t)
 

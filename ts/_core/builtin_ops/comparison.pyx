@@ -267,7 +267,7 @@ cdef str schema_text_of_spec(TypeSpec spec):
         return f"Dict({', '.join(children)})"
     if spec.kind == KIND_TUPLE and spec.detail is None:
         return f"({', '.join(children)})"
-    return spec.text
+    return spec.annotation_str
 
 
 cdef int sort_items(List x, bint descending) except -1:

@@ -186,7 +186,7 @@ cdef int dict_from_items(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t i = 0
     if len(spec.children) == 2:
         key, value = spec.children
-        spec = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+        spec = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.annotation_str}, {value.annotation_str}]")
     else:
         spec = None
     result = dict_new(spec, items.size)

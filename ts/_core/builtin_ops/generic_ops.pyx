@@ -74,7 +74,7 @@ cdef object hashable(IValue *x):
     value = box_shallow(x)
     if isinstance(value, (List, Dict)):
         spec = value.spec
-        raise RuntimeError(f"unhashable type: '{type(value).__name__ if spec is None else spec.text}'")
+        raise RuntimeError(f"unhashable type: '{type(value).__name__ if spec is None else spec.annotation_str}'")
     if not isinstance(value, Tuple):
         return value
     enter_recursion(b" while a tuple is hashed")
@@ -126,7 +126,7 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int tuple_unpack(Operator op, IValue *r, const int32_t *at) except -1:
     """Unpack a tuple; the tuple itself represents its items in the register."""
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
         # the schema declares type Any, so the verifier does not check this
@@ -369,7 +369,7 @@ def operators():
         define("prim::unchecked_cast(t x) -> t", pass_on),
         define("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
         define("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
-        define("prim::TupleUnpack(Any tup) -> ...", unpacked),
+        define("prim::TupleUnpack(Any tup) -> ...", tuple_unpack),
         define("prim::Uninitialized() -> Any", blank),
         # shapes
         define("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast_shapes),

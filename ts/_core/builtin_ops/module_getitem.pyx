@@ -30,11 +30,11 @@ cdef class ContainerIndex(Operator):
         cls.settle()
         for slot in slots.values():
             if not 0 <= slot < cls.size or not is_subtype(<TypeSpec>cls.specs[slot], result):
-                raise ValueError(f"slot {slot} of {container.text} does not have type {result.text}")
-        self.container = container.text
+                raise ValueError(f"slot {slot} of {container.annotation_str} does not have type {result.annotation_str}")
+        self.container = container.annotation_str
         self.slots = slots
-        self.takes = (container, ANY_SPEC)
-        self.gives = result
+        self.argument_specs = (container, ANY_SPEC)
+        self.result_spec = result
         self.kernels[0] = element
 
 

@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 
 cdef extern from "Python.h":
@@ -287,11 +287,11 @@ cdef int find_bounds(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint lef
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
         if start[0] & LIMIT_CHECK_MASK == 0:
-            worked(LIMIT_CHECK_MASK)
+            count_items(LIMIT_CHECK_MASK)
     while right and start[0] < end[0] and is_in(among, s[end[0] - 1]):
         end[0] -= 1
         if end[0] & LIMIT_CHECK_MASK == 0:
-            worked(LIMIT_CHECK_MASK)
+            count_items(LIMIT_CHECK_MASK)
     return 0
 
 
@@ -304,11 +304,11 @@ cdef str strip_string(PyObject *string_object, PyObject *chars, bint left, bint 
         while left and start < end and string[start] in <str>chars:
             start += 1
             if start & LIMIT_CHECK_MASK == 0:
-                worked(LIMIT_CHECK_MASK)
+                count_items(LIMIT_CHECK_MASK)
         while right and start < end and string[end - 1] in <str>chars:
             end -= 1
             if end & LIMIT_CHECK_MASK == 0:
-                worked(LIMIT_CHECK_MASK)
+                count_items(LIMIT_CHECK_MASK)
     elif PyUnicode_KIND(string) == 1:
         find_bounds(<const uint8_t *>PyUnicode_DATA(string), &start, &end, left, right)
     elif PyUnicode_KIND(string) == 2:

@@ -355,7 +355,7 @@ cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary
     return data
 
 
-cdef Binary *checked(IntChecked of_int, FloatBinary of_real=NULL):
+cdef Binary *checked_binary(IntChecked of_int, FloatBinary of_real=NULL):
     """Return the function table of an operator whose int function can fail, such as a division by 0."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int_checked, data.of_real = of_int, of_real
@@ -461,8 +461,8 @@ def operators():
         + family("aten::sub", NUMBERS, functions(sub_int, sub_real, sub_complex))
         + family("aten::mul", NUMBERS, functions(mul_int, mul_real, mul_complex))
         + family("aten::div", "int complex float -", functions(NULL, divide, divide_complex), "float")
-        + family("aten::floordiv", f"{REALS} -", checked(floordiv_int_checked, floordiv_float))
-        + family("aten::remainder", f"{REALS} -", checked(mod_int_checked, mod_float))
+        + family("aten::floordiv", f"{REALS} -", checked_binary(floordiv_int_checked, floordiv_float))
+        + family("aten::remainder", f"{REALS} -", checked_binary(mod_int_checked, mod_float))
         + family("aten::fmod", f"{REALS} -", functions(NULL, fmod), "float")
         + family("aten::mathremainder", f"{REALS} -", functions(NULL, remainder), "float")
         + family("aten::copysign", f"{REALS} -", functions(NULL, copysign), "float")
@@ -489,7 +489,7 @@ def operators():
         + family("aten::gcd", "int", functions(gcd_int))
         + family("aten::__lshift__", "int", functions(shift_left))
         + family("aten::__rshift__", "int", functions(shift_right))
-        + family("aten::__round_to_zero_floordiv", "int", checked(truncdiv_int_checked))
+        + family("aten::__round_to_zero_floordiv", "int", checked_binary(truncdiv_int_checked))
         + bits("__and__", and_int)
         + bits("__or__", or_int)
         + bits("__xor__", xor_int)

@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.builtin_ops.pieces cimport find_word, substring
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.value.container cimport List, list_append, list_new, list_reverse
 from ts._core.value.ivalue cimport STR_SPEC, list_spec
 from ts._core.value.tagged cimport IValue, TAG_OBJECT
@@ -28,7 +28,7 @@ cdef extern from "Python.h":
 
 cdef int append_piece(List pieces, str string, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
     cdef IValue value
-    worked(0)
+    count_items(0)
     # Python caches one-character Latin-1 strings, so they use no memory
     if limited and (end - start > 1 or PyUnicode_KIND(string) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(string))

@@ -68,7 +68,7 @@ cdef List list_of_lengths(cnp.npy_intp *values, int n, Py_ssize_t unit):
     return result
 
 
-cdef int64_t wrapped(int64_t dim, int rank) except -1:
+cdef int64_t wrap_dim(int64_t dim, int rank) except -1:
     cdef int n = rank if rank > 0 else 1
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
@@ -93,7 +93,7 @@ cdef int strides(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int size_in(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tensor t = tensor_of(&r[at[0]])
     cdef int rank = rank_of(t)
-    cdef int64_t dim = wrapped(r[at[1]].v.i, rank)
+    cdef int64_t dim = wrap_dim(r[at[1]].v.i, rank)
     if rank == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if t.backend == BACKEND_CPU:
@@ -106,7 +106,7 @@ cdef int size_in(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int stride_in(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tensor t = tensor_of(&r[at[0]])
     cdef int rank = rank_of(t)
-    cdef int64_t dim = wrapped(r[at[1]].v.i, rank)
+    cdef int64_t dim = wrap_dim(r[at[1]].v.i, rank)
     if rank == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     set_int(&r[at[2]], t.stride()[dim])

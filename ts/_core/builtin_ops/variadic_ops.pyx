@@ -31,7 +31,7 @@ cdef list tensors_of(Operator op, Tuple values, Py_ssize_t count):
     return [box(&values.items[i]) for i in range(count)]
 
 
-cdef int joined(Operator op, IValue *r, const int32_t *at, str name) except -1:
+cdef int call_variadic(Operator op, IValue *r, const int32_t *at, str name) except -1:
     cdef Tuple args = <Tuple>r[at[0]].v.o
     cdef Py_ssize_t last = args.size - 1
     if last < 0 or args.items[last].tag != TAG_INT:
@@ -40,12 +40,12 @@ cdef int joined(Operator op, IValue *r, const int32_t *at, str name) except -1:
     return 0
 
 
-cdef int concatenated(Operator op, IValue *r, const int32_t *at) except -1:
-    return joined(op, r, at, "cat")
+cdef int var_concat(Operator op, IValue *r, const int32_t *at) except -1:
+    return call_variadic(op, r, at, "cat")
 
 
-cdef int stacked(Operator op, IValue *r, const int32_t *at) except -1:
-    return joined(op, r, at, "stack")
+cdef int var_stack(Operator op, IValue *r, const int32_t *at) except -1:
+    return call_variadic(op, r, at, "stack")
 
 
 cdef str letters_of(object sublist):
@@ -57,7 +57,7 @@ cdef str letters_of(object sublist):
     return "".join([LETTERS[n] for n in sublist])
 
 
-cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int einsum_sublist(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute einsum for arguments in the order tensor, dimension list, ...; a final list is for the
     output.
     """
@@ -72,7 +72,7 @@ cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int add_gradients(Operator op, IValue *r, const int32_t *at) except -1:
     """Add two gradients; None counts as zero."""
     cdef IValue *a = &r[at[0]]
     cdef IValue *b = &r[at[1]]
@@ -88,8 +88,8 @@ cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
 def operators():
     """Return the operators of this module."""
     return [
-        define("prim::VarConcat(...) -> Tensor", concatenated),
-        define("prim::VarStack(...) -> Tensor", stacked),
-        define("aten::einsum.sublist(Tensor a, ...) -> Tensor", summed),
-        define("prim::AutogradAdd(Any a, Any b) -> Any", added),
+        define("prim::VarConcat(...) -> Tensor", var_concat),
+        define("prim::VarStack(...) -> Tensor", var_stack),
+        define("aten::einsum.sublist(Tensor a, ...) -> Tensor", einsum_sublist),
+        define("prim::AutogradAdd(Any a, Any b) -> Any", add_gradients),
     ]

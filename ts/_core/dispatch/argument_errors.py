@@ -34,7 +34,7 @@ def argument_error(
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")
     lines = [
-        f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
+        f"{function}() Expected a value of type '{spec.annotation_str}' for argument '{name}'"
         f" but instead found type '{_class_name(x)}'.",
         *_inferred(spec, name),
         f"Position: {position}",
@@ -43,14 +43,14 @@ def argument_error(
     ]
     if cause is not None:
         lines.append(f"Cast error details: {cause}")
-    hint = conversion(x, spec.text)
+    hint = conversion(x, spec.annotation_str)
     if hint:
         lines.append(f"Hint: {hint}")
     return RuntimeError("\n".join(lines))
 
 
 def _inferred(spec: TypeSpec, name: str) -> list[str]:
-    if not spec.text.endswith("(inferred)"):
+    if not spec.annotation_str.endswith("(inferred)"):
         return []
     return [f"Inferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type."]
 

@@ -10,4 +10,4 @@ cdef TypeSpec spec_of_text(str kind)
 # None.
 cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1
 # Return `spec` with its type variables replaced by their bindings; unbound variables become Any.
-cdef TypeSpec solved(TypeSpec spec, dict bound)
+cdef TypeSpec substitute_variables(TypeSpec spec, dict bound)

@@ -46,12 +46,12 @@ cdef TypeSpec spec_of_text(str kind):
         return result
     if kind.endswith("?"):
         inner = spec_of_text(kind[:len(kind) - 1])
-        result = TypeSpec(KIND_OPTIONAL, (inner,), f"Optional[{inner.text}]")
+        result = TypeSpec(KIND_OPTIONAL, (inner,), f"Optional[{inner.annotation_str}]")
     elif kind.endswith("]"):
         result = list_spec(spec_of_text(kind[:kind.rindex("[")]))
     elif kind.startswith("Dict("):
         key, value = [spec_of_text(element) for element in kind[5:len(kind) - 1].split(", ")]
-        result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+        result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.annotation_str}, {value.annotation_str}]")
     elif kind.startswith("Future("):
         result = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
     elif kind.startswith("__torch__."):  # a custom class, which PyTorch defines in C++
@@ -100,7 +100,7 @@ cdef int unbox_argument(str operator, object parameter, object x, dict bound, IV
 
 cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
     return TypeError(
-        f"{operator}() Expected a value of type '{spec.text}' for argument '{parameter.name}' "
+        f"{operator}() Expected a value of type '{spec.annotation_str}' for argument '{parameter.name}' "
         f"but instead found type '{type(x).__name__}'"
     )
 
@@ -108,7 +108,7 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
     """Return `spec` with its type variables solved from argument `x`; None if `x` does not match."""
     if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # the whole spec is a type variable
-        return bound.setdefault(spec.text, own_spec(x))
+        return bound.setdefault(spec.annotation_str, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
         return spec
     if spec.kind == KIND_LIST and isinstance(x, (list, List)):
@@ -126,9 +126,9 @@ cdef bint is_open(TypeSpec spec) except -1:
 cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
     cdef TypeSpec argument_spec
     if isinstance(x, (list, dict)) and not x:
-        return solved(spec, bound)  # an empty container matches every element type
+        return substitute_variables(spec, bound)  # an empty container matches every element type
     argument_spec = own_spec(x)
-    return solved(spec, bound) if unify(spec, argument_spec, bound) else None
+    return substitute_variables(spec, bound) if unify(spec, argument_spec, bound) else None
 
 
 cdef TypeSpec own_spec(object x):
@@ -145,7 +145,7 @@ cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
             return True
-        return fits(actual, bound.setdefault(spec.text, actual))
+        return fits(actual, bound.setdefault(spec.annotation_str, actual))
     if spec.kind != actual.kind or len(spec.children) != len(actual.children):
         return False
     for i in range(len(spec.children)):
@@ -157,20 +157,20 @@ cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
 cdef dict NAMES = {KIND_OPTIONAL: "Optional", KIND_FUTURE: "Future"}
 
 
-cdef TypeSpec solved(TypeSpec spec, dict bound):
+cdef TypeSpec substitute_variables(TypeSpec spec, dict bound):
     """Return `spec` with its type variables replaced by their bindings; unbound variables become Any."""
     cdef tuple children
     if spec.kind == KIND_ANY:
-        return bound.get(spec.text, ANY_SPEC)
+        return bound.get(spec.annotation_str, ANY_SPEC)
     if not spec.children:
         return spec
-    children = tuple([solved(<TypeSpec>child, bound) for child in spec.children])
+    children = tuple([substitute_variables(<TypeSpec>child, bound) for child in spec.children])
     if spec.kind == KIND_LIST:
         return list_spec(<TypeSpec>children[0])
     if spec.kind == KIND_TUPLE:
         return tuple_spec(children)
     name = NAMES.get(spec.kind, "Dict")
-    return TypeSpec(spec.kind, children, f"{name}[{', '.join([child.text for child in children])}]")
+    return TypeSpec(spec.kind, children, f"{name}[{', '.join([child.annotation_str for child in children])}]")
 
 
 cdef bint fits(TypeSpec actual, TypeSpec expected) except -1:

@@ -17,7 +17,7 @@ device:
     ...        any other text is the message of an error that is raised
 
 Only floating tensors on the device are cast, and never float64.  While an operator with a rule runs, the operators
-that it calls are not cast, except in composite operators (`whole`).  The cast is an ordinary operator: gradients flow
+that it calls are not cast, except in composite operators (`tensor_kernel`).  The cast is an ordinary operator: gradients flow
 through it, and layers and tracers see it.
 
 A leaf that requires grad is cast once per outermost block (`increment_nesting`), and again after in-place
@@ -165,16 +165,16 @@ class RestoreAutocastState:
 
     def __init__(self):
         cached = is_cache_enabled()
-        self.held = [(i, dtypes.BY_CODE[dtype_of(i)], casts_on(i), cached) for i in backend_indices.values()]
+        self.saved_states = [(i, dtypes.BY_CODE[dtype_of(i)], casts_on(i), cached) for i in backend_indices.values()]
         self.before = []
 
     def __enter__(self):
-        self.before.append([enter(*switches) for switches in self.held])
+        self.before.append([enter(*switches) for switches in self.saved_states])
 
     def __exit__(self, kind, error, trace):
         before = self.before.pop()
         for i in reversed(range(len(before))):
-            leave(self.held[i][0], before[i])
+            leave(self.saved_states[i][0], before[i])
 
 
 def increment_nesting():
@@ -284,12 +284,12 @@ cdef list tensors_of(list values):
     return tensors
 
 
-cdef object converted(object x, int backend, int to):
+cdef object cast_tensors(object x, int backend, int to):
     """Return a value with its tensors cast to dtype `to`; the value itself if no tensor is cast."""
     if isinstance(x, Tensor):
         return cast_tensor(<Tensor>x, to) if may_cast(<Tensor>x, backend) and (<Tensor>x).scalar_type != to else x
     if type(x) is list:
-        changed = [converted(y, backend, to) for y in <list>x]
+        changed = [cast_tensors(y, backend, to) for y in <list>x]
         return changed if any([y is not z for y, z in zip(<list>x, changed)]) else x
     return x
 
@@ -344,7 +344,7 @@ cdef list cast_list(Operator op, list values, int backend):
     before = set_flag(AUTOCAST, False)
     try:
         # cast the arguments in the order in which PyTorch's traces record the casts
-        return [converted(x, backend, to) for x in reversed(values)][::-1]
+        return [cast_tensors(x, backend, to) for x in reversed(values)][::-1]
     finally:
         set_flag(AUTOCAST, before)
 
@@ -353,7 +353,7 @@ cdef list cast_list(Operator op, list values, int backend):
 
 cdef bint is_left_on(Operator op, int backend) except -1:
     """Return whether autocast stays enabled while a composite operator runs."""
-    return op.whole and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
+    return op.tensor_kernel and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
 
 
 cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:

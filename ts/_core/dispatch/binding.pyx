@@ -344,14 +344,14 @@ cdef enum UnboxResult:
     OWNED                              # the register has a new reference
 
 
-cdef inline UnboxResult take_int(object x, IValue *out) except *:
+cdef inline UnboxResult unbox_int(object x, IValue *out) except *:
     cdef int overflow = 0
     out.v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
     out.tag = TAG_INT
     return MAYBE if overflow else BORROWED
 
 
-cdef UnboxResult take_items(Slot slot, List result, PyObject **items, Py_ssize_t n, IValue *out) except *:
+cdef UnboxResult unbox_items(Slot slot, List result, PyObject **items, Py_ssize_t n, IValue *out) except *:
     """Unbox `n` items into the List `result`.
 
     `result` must be allocated before the call, because allocation can run code that changes `items`.
@@ -362,7 +362,7 @@ cdef UnboxResult take_items(Slot slot, List result, PyObject **items, Py_ssize_t
     for i in range(n):
         x = <object>items[i]
         if slot.kind == INT_LIST:
-            if not PyLong_CheckExact(x) or take_int(x, &item) != BORROWED:
+            if not PyLong_CheckExact(x) or unbox_int(x, &item) != BORROWED:
                 return MAYBE
         elif isinstance(x, Tensor):
             Py_INCREF(x)
@@ -380,7 +380,7 @@ cdef UnboxResult take_items(Slot slot, List result, PyObject **items, Py_ssize_t
     return OWNED
 
 
-cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
+cdef UnboxResult unbox_list(Slot slot, object x, IValue *out) except *:
     cdef PyObject *items[8]
     cdef Py_ssize_t i
     cdef List result
@@ -389,15 +389,15 @@ cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
     if isinstance(x, (list, tuple)):
         result = list_new(slot.spec, PySequence_Fast_GET_SIZE(x))
         i = min(result.capacity, PySequence_Fast_GET_SIZE(x))
-        return take_items(slot, result, PySequence_Fast_ITEMS(x), i, out)
+        return unbox_items(slot, result, PySequence_Fast_ITEMS(x), i, out)
     if slot.kind == INT_LIST and PyLong_CheckExact(x) and 0 < slot.size <= 8:
         for i in range(slot.size):
             items[i] = <PyObject *>x
-        return take_items(slot, list_new(slot.spec, slot.size), items, slot.size, out)
+        return unbox_items(slot, list_new(slot.spec, slot.size), items, slot.size, out)
     return NO if isinstance(x, Tensor) and slot.kind != INT_LIST else MAYBE
 
 
-cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
+cdef inline UnboxResult unbox_slot(Slot slot, object x, IValue *out) except *:
     """Write an argument to its register if its type matches the slot."""
     cdef Kind kind = slot.kind
     if isinstance(x, Tensor):
@@ -411,7 +411,7 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
         return BORROWED if slot.optional else MAYBE
     if kind == SCALAR or kind == INT:
         if PyLong_CheckExact(x):
-            return take_int(x, out)
+            return unbox_int(x, out)
         if kind == SCALAR and PyFloat_CheckExact(x):
             out.v.f = PyFloat_AS_DOUBLE(x)
             out.tag = TAG_FLOAT
@@ -430,7 +430,7 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
     if kind == FLOAT:
         if PyFloat_CheckExact(x):
             out.v.f = PyFloat_AS_DOUBLE(x)
-        elif PyLong_CheckExact(x) and take_int(x, out) == BORROWED:
+        elif PyLong_CheckExact(x) and unbox_int(x, out) == BORROWED:
             out.v.f = <double>out.v.i
         else:
             return MAYBE
@@ -451,7 +451,7 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
         out.tag = TAG_OBJECT
         return BORROWED if type(x) is devices.device else MAYBE
     if slot.spec is not None:
-        return take_list(slot, x, out)
+        return unbox_list(slot, x, out)
     return MAYBE
 
 
@@ -498,9 +498,9 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyO
                 x = find_keyword(args, nargs, names, slot.name)
                 used += x != NULL
             if in_a_row and i == b.int_list_at:
-                status = take_items(slot, list_new(slot.spec, nargs - i), <PyObject **>args + i, nargs - i, &r[i])
+                status = unbox_items(slot, list_new(slot.spec, nargs - i), <PyObject **>args + i, nargs - i, &r[i])
             elif x != NULL:
-                status = take(slot, <object>x, &r[i])
+                status = unbox_slot(slot, <object>x, &r[i])
             elif slot.has_default or (slot.optional and slot.keyword_only):
                 r[i] = slot.given_none
                 status = BORROWED

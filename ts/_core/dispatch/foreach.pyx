@@ -31,16 +31,16 @@ cdef class ForeachKernel:
     cdef tuple argument_indices                  # for each parameter of `base`, its index in `parameters`, or DEFAULT
     cdef tuple defaults
     cdef tuple specs                   # types of the parameters of `base`; checked before each call
-    cdef bint gives                    # True if the operator returns results, False for in-place variants
+    cdef bint returns_results                    # True if the operator returns results, False for in-place variants
 
-    def __init__(self, find not None, str key not None, tuple parameters not None, bint gives):
+    def __init__(self, find not None, str key not None, tuple parameters not None, bint returns_results):
         """Initialize the kernel; `find(key)` is called at the first run and returns the single-tensor
         operator.
         """
         self.find = find
         self.key = key
         self.parameters = parameters
-        self.gives = gives
+        self.returns_results = returns_results
 
     def run(self, *args):
         """Run with one Python value per parameter; return a list of results, or None for an in-place
@@ -49,7 +49,7 @@ cdef class ForeachKernel:
         if self.base is None:
             self.prepare()
         count = checked_length(self, args)
-        cdef list results = [] if self.gives else None
+        cdef list results = [] if self.returns_results else None
         cdef IValue r[MAX_REGISTERS]
         cdef int32_t at[MAX_REGISTERS]
         cdef int i, n = self.base.nargs
@@ -60,7 +60,7 @@ cdef class ForeachKernel:
             for k in range(<Py_ssize_t>count):
                 fill(self, args, k, r)
                 invoke(self.base, r, at)
-                if self.gives:
+                if self.returns_results:
                     results.append(box(&r[n]))
                 set_none(&r[n])
         finally:

@@ -127,7 +127,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     if op.record is None:              # operators of the language have no record and are not logged
         return invoke_limited(op, r, at)
     if isinstance(log, OperatorObserver):
-        return invoke_limited(op, r, at) if op.whole else invoke_and_observe(<OperatorObserver>log, op, r, at)
+        return invoke_limited(op, r, at) if op.tensor_kernel else invoke_and_observe(<OperatorObserver>log, op, r, at)
     if log.is_group(op):
         set_bool(&r[at[op.nargs]], False)
         for i in range(1, op.nrets):
@@ -145,8 +145,8 @@ cdef object write_call(Operator op, list args):
     cdef OperatorLog log = active_logs.get(PyThread_get_thread_ident()) if active_logs else None
     if log is None:
         return record_call(op, args)
-    if isinstance(log, OperatorObserver) and (op.whole or (<OperatorObserver>log).has(op, args)):
-        return operator.call_limited(op, args) if op.whole else result_of(<OperatorObserver>log)
+    if isinstance(log, OperatorObserver) and (op.tensor_kernel or (<OperatorObserver>log).has(op, args)):
+        return operator.call_limited(op, args) if op.tensor_kernel else result_of(<OperatorObserver>log)
     set_flag(PROFILING, False)
     try:
         result = operator.call_limited(op, args)

@@ -57,15 +57,15 @@ cdef class Operator:
     cdef object signature_  # `ts._core.dispatch.signature.Signature`; None until the schema is parsed
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
-    cdef tuple takes                   # TypeSpec of each parameter, in the format of `proving`
+    cdef tuple argument_specs                   # TypeSpec of each parameter, in the format of `proving`
     # TypeSpec of the only result if it is more precise than the schema, else None
-    cdef readonly TypeSpec gives
+    cdef readonly TypeSpec result_spec
     # True for a composite operator, whose kernel calls other operators on tensors of any device
-    cdef bint whole
+    cdef bint tensor_kernel
     cdef int tensor_at  # number of the first argument that is a tensor or tensor list; -1 if there is none
     cdef int device_at                 # number of the argument `device=` of a factory; -1 if there is none
     cdef list written                  # numbers of the arguments that the operator writes
-    cdef bint reads  # True if the operator must not write memory that partially overlaps another argument
+    cdef bint checks_overlap  # True if the operator must not write memory that partially overlaps another argument
     cdef tuple layouts                 # rules for the memory layout of the results (`ts.ops.result_strides`)
     cdef object rule  # differentiation rule (`ts._core.autograd.rule`); None before the first use
     cdef object casts                  # autocast rule (`autocast`); None before the first use

@@ -12,7 +12,7 @@ class Operator:
     nrets: int
     scalar: bool
     record: Any
-    gives: TypeSpec | None
+    result_spec: TypeSpec | None
     @property
     def key(self) -> str: ...
     @property

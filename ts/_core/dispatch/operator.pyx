@@ -123,7 +123,7 @@ cdef class Operator:
         if record is None:
             return
         self.tensor_at = first_tensor(schema_text)
-        self.whole = record.whole
+        self.tensor_kernel = record.tensor_kernel
         unbind(self)
         live_operators.add(self)
 
@@ -377,7 +377,7 @@ cdef int read_signature(Operator op) except -1:
     record = op.record
     if record is not None:
         op.overlap = record.overlap
-        op.reads = record.variant == "inplace" and record.overlap != ALLOW or record.overlap == STRICT or record.elementwise
+        op.checks_overlap = record.variant == "inplace" and record.overlap != ALLOW or record.overlap == STRICT or record.elementwise
     op.layouts = layouts_of(op)
     op.parameters = parsed.parameters
     for i, parameter in enumerate(parsed.parameters):
@@ -573,7 +573,7 @@ cdef object run(Operator op, list args):
     cdef Tensor t
     if op.signature_ is None:
         read_signature(op)
-    if op.whole:
+    if op.tensor_kernel:
         return op.record.kernel(*args)
     for i in range(n):
         x = args[i]
@@ -753,7 +753,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
         raise better from error
     if op.layouts and backend != BACKEND_SPARSE:
         result = arranged(bound[1], op.layouts, result, values[1:])
-    return wrapped(op, result, args)
+    return wrap_results(op, result, args)
 
 
 cdef int check_written(Operator op, list values) except -1:
@@ -766,7 +766,7 @@ cdef int check_written(Operator op, list values) except -1:
             continue
         if not hasattr(values[i + 1], "strides"):  # a generator, which has no array
             continue
-        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.reads else []
+        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.checks_overlap else []
         if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
             warnings.warn(
                 f"Use of {op.name[6:]} on expanded tensors is deprecated. Please clone() the tensor before "
@@ -777,7 +777,7 @@ cdef int check_written(Operator op, list values) except -1:
     return 0
 
 
-cdef object wrapped(Operator op, object result, list args):
+cdef object wrap_results(Operator op, object result, list args):
     """Wrap the arrays that a kernel returned in tensors, as the results of the schema require."""
     cdef Py_ssize_t i
     cdef tuple returns = op.signature_.returns
@@ -885,7 +885,7 @@ cdef int put(Operator op, int i, object result, IValue *out) except -1:
         Py_INCREF(result)
         set_object_steal(out, <PyObject *>result)
         return 0
-    if result is None and op.whole and op.signature_.returns[i].kind == "Tensor":
+    if result is None and op.tensor_kernel and op.signature_.returns[i].kind == "Tensor":
         set_object(out, undefined)
         return 0
     unbox(result, <TypeSpec>op.return_specs[i], &new)

@@ -33,7 +33,7 @@ from ts._core.dispatch.binding cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.dispatch.overrides cimport any_overrides
-from ts._core.tensor.tensor cimport Tensor, connected
+from ts._core.tensor.tensor cimport Tensor, load_operators
 from ts._core.thread.context cimport overriding, watched, watcher
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
@@ -124,7 +124,7 @@ cdef class OverloadSet:
             for b in self.binders:
                 values = bind(b, args, kwargs, True, None)
                 if values is not None:
-                    return as_python(b, b.op.call_list(settled(values)))
+                    return as_python(b, b.op.call_list(convert_first_number(values)))
         factors = by_name(self.binders, args, kwargs)
         if factors is not None:
             return self.run(factors[0], factors[1])
@@ -143,7 +143,7 @@ cdef class OverloadSet:
             for b in self.binders:
                 values = bind(b, args, kwargs, numbers == 1, None)
                 if values is not None:
-                    return b.op, settled(values) if numbers else values, unconverted_arguments(b, args, kwargs, values)
+                    return b.op, convert_first_number(values) if numbers else values, unconverted_arguments(b, args, kwargs, values)
         raise self.error(args, kwargs)
 
     def for_python(self, Operator op not None, result):
@@ -372,7 +372,7 @@ cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
     ]
 
 
-cdef list settled(list values):
+cdef list convert_first_number(list values):
     """Convert the first number in `values` to a tensor if `values` has no tensor."""
     for x in values:
         if isinstance(x, Tensor):
@@ -408,7 +408,7 @@ def overloads(str name not None):
         name = f"aten::{name}"
     result = _sets.get(name)
     if result is None:
-        connected()
+        load_operators()
         result = OverloadSet(name, _lookup)
         result.load()
         result = _sets.setdefault(name, result)

@@ -20,7 +20,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator, backend_at, call_limited, invoke_limited
 from ts._core.tensor.tensor cimport Tensor
-from ts._core.thread.allowance cimport MemoryBudget, drop_allowance, new_allowance, watch_allowance
+from ts._core.thread.allowance cimport MemoryBudget, release_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
@@ -76,7 +76,7 @@ cdef class Recorder:
         self.labels = {}
 
     def __dealloc__(self):
-        drop_allowance(self.allowance)
+        release_allowance(self.allowance)
 
     def start(self):
         """Start recording this thread; raise RuntimeError if another recorder is active."""
@@ -160,7 +160,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if code != NULL:
         event.code, event.instruction = <object>code, <size_t>instruction
     if recorder.shapes:
-        event.inputs = tuple([described(&r[at[i]]) for i in range(op.nargs)])
+        event.inputs = tuple([describe_input(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
     backend = backend_at(op, r, at)     # read before the call, because results may overwrite arguments
     try:
@@ -192,7 +192,7 @@ cdef enum:
     NEAR = 64  # number of latest events in which the current event of this thread is searched
 
 
-cdef int note_by_record(Operator op, int backend) except -1:
+cdef int set_event_backend(Operator op, int backend) except -1:
     """Set the backend in the event of the operator that is running, because it runs its Python kernel."""
     cdef Event event
     if active is None:
@@ -211,7 +211,7 @@ def library_of(size_t address):
     return library_at(<const void *>address).decode("utf-8", "replace")
 
 
-cdef object described(IValue *x):
+cdef object describe_input(IValue *x):
     """Return (sizes, dtype) of a tensor, a list of such tuples for a list of tensors, or None."""
     cdef List items
     cdef IValue item
@@ -223,7 +223,7 @@ cdef object described(IValue *x):
         result = []
         for i in range(items.size):
             item = list_item(<PyObject *>items, i)
-            result.append(described(&item))
+            result.append(describe_input(&item))
         return result if None not in result and result else None
     return described_object(<object>x.v.o)
 
@@ -238,7 +238,7 @@ cdef object described_object(x):
 
 operator.invoke_recorded = record_operator
 operator.call_recorded = record_call
-operator.note_record = note_by_record
+operator.note_record = set_event_backend
 
 
 # ---------------------------------------------------------------- labels and stages

@@ -11,7 +11,7 @@ The first argument whose parameter type contains a type variable (`t`) binds the
 must match the binding.
 """
 
-from ts._core.dispatch.arguments cimport solved, spec_of_text
+from ts._core.dispatch.arguments cimport substitute_variables, spec_of_text
 from ts._core.value.fitting cimport is_subtype, not_none
 from ts._core.value.spec cimport (
     ANY_SPEC,
@@ -37,18 +37,18 @@ cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of 
 cdef tuple result_specs(Operator op, list actual):
     cdef Py_ssize_t i
     cdef dict bound = {}
-    if op.takes is None:
-        op.takes = parameter_specs(op)
+    if op.argument_specs is None:
+        op.argument_specs = parameter_specs(op)
     # `prim::tolist(...)` has more arguments, which its kernel checks
-    for i in range(min(len(actual), len(op.takes))):
-        if not matches(<TypeSpec>op.takes[i], <TypeSpec>actual[i], bound):
+    for i in range(min(len(actual), len(op.argument_specs))):
+        if not matches(<TypeSpec>op.argument_specs[i], <TypeSpec>actual[i], bound):
             raise TypeError(
-                f"{op.key}: argument {i} has type {(<TypeSpec>actual[i]).text}, "
-                f"expected {solved(<TypeSpec>op.takes[i], bound).text}"
+                f"{op.key}: argument {i} has type {(<TypeSpec>actual[i]).annotation_str}, "
+                f"expected {substitute_variables(<TypeSpec>op.argument_specs[i], bound).annotation_str}"
             )
-    if op.gives is not None:
-        return (op.gives,)
-    results = tuple([solved(<TypeSpec>spec, bound) for spec in op.return_specs])
+    if op.result_spec is not None:
+        return (op.result_spec,)
+    results = tuple([substitute_variables(<TypeSpec>spec, bound) for spec in op.return_specs])
     return results + (ANY_SPEC,) * (op.nrets - len(results))
 
 
@@ -57,7 +57,7 @@ cdef tuple parameter_specs(Operator op):
     cdef list specs = []
     for parameter in op.signature.parameters:
         spec = SORTS.get(parameter.kind) or spec_of_text(parameter.kind)
-        specs.append(TypeSpec(KIND_OPTIONAL, (spec,), f"Optional[{spec.text}]") if parameter.optional else spec)
+        specs.append(TypeSpec(KIND_OPTIONAL, (spec,), f"Optional[{spec.annotation_str}]") if parameter.optional else spec)
     if len(specs) < op.nargs:
         specs.append(REST)
     return tuple(specs)
@@ -73,7 +73,7 @@ cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
     if expected is ANY_SPEC or expected is actual:
         return True
     if kind == KIND_ANY:
-        return is_subtype(actual, bound.setdefault(expected.text, actual))
+        return is_subtype(actual, bound.setdefault(expected.annotation_str, actual))
     if kind == KIND_OPTIONAL:
         if actual.kind == KIND_NONE:
             return True

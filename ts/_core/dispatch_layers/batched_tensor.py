@@ -106,7 +106,7 @@ class Batched(Layer):
 
 def the_same(level: Level, x: Tensor) -> Batched:
     """Return the layer of an unbatched tensor `x`, which all examples of the batch share."""
-    return Batched(level.number, x, False)
+    return Batched(level.level_id, x, False)
 
 
 def one_of(inner: Tensor) -> Tensor:
@@ -118,7 +118,7 @@ def one_of(inner: Tensor) -> Tensor:
 
 def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
     """Return a batched tensor whose examples are the slices of `inner` along its first dimension."""
-    return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
+    return layered(inner, Batched(level.level_id, inner, True), viewed, of_batch=True)
 
 
 def unwrap_batched(level: Level, x: Any) -> tuple[Any, bool]:
@@ -276,7 +276,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     result = run_batched(call)
     if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
         hide_elements(target, result, True)
-        set_layer(target, Batched(call.level.number, result, True))
+        set_layer(target, Batched(call.level.level_id, result, True))
     elif result is not layer.inner:
         operator("copy_")(layer.inner, result)
     return target

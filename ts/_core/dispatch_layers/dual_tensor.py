@@ -50,7 +50,7 @@ class Dual(Layer):
     def __init__(
         self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, synced_writes: int = 0
     ) -> None:
-        super().__init__(level.number, inner)
+        super().__init__(level.level_id, inner)
         self.tangent = tangent
         self.writes = writes
         self.synced_writes = synced_writes
@@ -92,7 +92,7 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
-    layer_of_result = Dual(level, x, None if tangent is None else fitting(tangent, x))
+    layer_of_result = Dual(level, x, None if tangent is None else convert_tangent(tangent, x))
     if viewed is not None:
         layer_of_result.synced_writes = writes(level, viewed)
     return layered(x, layer_of_result, viewed)
@@ -104,7 +104,7 @@ def writes(level: Level, x: Tensor) -> int:
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
-def fitting(tangent: Tensor, x: Tensor) -> Tensor:
+def convert_tangent(tangent: Tensor, x: Tensor) -> Tensor:
     """Convert a tangent to the shape and dtype of `x`; also to contiguous memory if `x` is contiguous."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
@@ -229,7 +229,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
         return
     base = target._base
     with below_level(level):
-        tangent = fitting(operator("zeros_like")(x) if tangent is None else tangent, x)
+        tangent = convert_tangent(operator("zeros_like")(x) if tangent is None else tangent, x)
         if (
             old is not None
             and _can_copy_tangent(old, tangent)

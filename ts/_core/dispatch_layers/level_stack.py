@@ -38,15 +38,15 @@ SUBCLASSES = 2
 class Level:
     """A transform level, such as one call of `vmap`.
 
-    number  higher than the numbers of enclosing levels; stored in layers
+    level_id  higher than the numbers of enclosing levels; stored in layers
     run     run(level, operator, arguments), for arguments with this level as the highest
     size    batch size
     random  randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of its tensors have no elements, as inside of function transforms
     """
 
-    def __init__(self, number: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
-        self.number = number
+    def __init__(self, level_id: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
+        self.level_id = level_id
         self.run = run
         self.wrap = wrap
         self.size = 0
@@ -147,7 +147,7 @@ set_before_marking(
 
 def depth(level_number: int) -> int:
     """Return the count of open levels whose number is at most `level_number`."""
-    return sum(level.number <= level_number for level in _here.open)
+    return sum(level.level_id <= level_number for level in _here.open)
 
 
 @contextmanager
@@ -225,10 +225,10 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 def of_level(x: Any, level: Level) -> Layer | None:
     """Return this level's layer of tensor `x`; None for other values."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    return layer if layer is not None and layer.level == level.number else None
+    return layer if layer is not None and layer.level == level.level_id else None
 
 
-def tracked(x: Tensor) -> Tensor:
+def require_grad_at_level(x: Tensor) -> Tensor:
     """Return a tensor with the elements and history of `x` that requires grad at the innermost level."""
     level = top()
     if level is not None and of_level(x, level) is None:
@@ -251,7 +251,7 @@ def _run(op: Any, args: list[Any], level_number: int) -> Any:
     if level_number == FAKES and _run_fakes is not None:
         return _run_fakes(op, args)
     for level in _here.open:
-        if level.number == level_number:
+        if level.level_id == level_number:
             return level.run(level, op, args)
     return op.call_list([_without(x, level_number) for x in args])
 

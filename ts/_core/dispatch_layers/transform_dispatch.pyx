@@ -86,12 +86,12 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
         if r[at[i]].tag != TAG_OBJECT or r[at[i]].v.o == NULL:
             continue
         if isinstance(<object>r[at[i]].v.o, Tensor):
-            result = joined(<Tensor>r[at[i]].v.o, result, own)
+            result = merge_level(<Tensor>r[at[i]].v.o, result, own)
         elif type(<object>r[at[i]].v.o) is List and (<List>r[at[i]].v.o).item == TAG_NONE:
             items = <IValue *>(<List>r[at[i]].v.o).items
             for k in range((<List>r[at[i]].v.o).size):
                 if items[k].tag == TAG_OBJECT and items[k].v.o != NULL and isinstance(<object>items[k].v.o, Tensor):
-                    result = joined(<Tensor>items[k].v.o, result, own)
+                    result = merge_level(<Tensor>items[k].v.o, result, own)
     return result
 
 
@@ -102,7 +102,7 @@ cdef bint is_recorded_at_level(Operator op, IValue *r, const int32_t *at, int le
     return level == 0 or highest(op, r, at, level) != 0
 
 
-cdef inline int joined(Tensor t, int result, int own) noexcept:
+cdef inline int merge_level(Tensor t, int result, int own) noexcept:
     if own:
         return result or ((own == SUBCLASSES or level_of(t) == own) and needs_grad(t))
     return max(result, level_of(t))
@@ -111,7 +111,7 @@ cdef inline int joined(Tensor t, int result, int own) noexcept:
 cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
     cdef int level = highest(op, r, at, 0)
     cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
-    if (level or dispatches_to_python) and op.whole:
+    if (level or dispatches_to_python) and op.tensor_kernel:
         if op.rule is None:
             op.rule = rule_of(op.record)
         if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:

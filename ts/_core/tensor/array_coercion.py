@@ -28,9 +28,9 @@ def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, .
     """Return arguments with arrays and None converted; None if none changes or a conversion fails."""
     coerced = [
         undefined_tensor()
-        if x is None and spec.text in _REQUIRED
+        if x is None and spec.annotation_str in _REQUIRED
         else tensor_of(x)
-        if spec.text in _WANTED and is_array(x)
+        if spec.annotation_str in _WANTED and is_array(x)
         else x
         for x, spec in zip(arguments, specs, strict=True)
     ]

@@ -25,9 +25,9 @@ from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
-    constructed,
     layer_of,
     operator,
+    record_constructed,
     to_copy,
     view_of,
     wrap_array,
@@ -89,7 +89,7 @@ def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
         source = data.detach()
         return source.to(device or source.device, dtype or source.dtype, copy=True).detach()
     copy = _tensor(data, dtype, device)
-    constructed(copy, function)
+    record_constructed(copy, function)
     return copy
 
 
@@ -129,7 +129,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     _warn_constructed("as_tensor")
     if isinstance(data, np.ndarray):
         data = _shared(data)
-        constructed(data, "array")
+        record_constructed(data, "array")
     tracer = current_tracer()
     if tracer is not None and (symbolic := tracer.tensor_of_symbols(data, dtype, device)) is not None:
         return symbolic  # type: ignore[no-any-return]
@@ -137,7 +137,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         target_dtype = data.dtype if dtype is None else dtypes.as_dtype(dtype)
         return data.to(data.device if device is None else device, target_dtype)
     result = _tensor(data, dtype, device)
-    constructed(result, "as_tensor")
+    record_constructed(result, "as_tensor")
     return result
 
 
@@ -150,7 +150,7 @@ def from_numpy(array: NDArray[Any]) -> Tensor:
 def shared_array(array: NDArray[Any]) -> Tensor:
     """Return a CPU tensor that shares the array's memory; an active tracer records it."""
     result = _shared(array)
-    constructed(result, "array")
+    record_constructed(result, "array")
     return result
 
 
@@ -311,7 +311,7 @@ def _escaped(x: Tensor) -> Any:
     if recorder is None:
         return x.item()
     value = x._element()
-    recorder.escape(x, "float" if x.dtype.is_floating_point else "index", value)
+    recorder.record_escape(x, "float" if x.dtype.is_floating_point else "index", value)
     return value
 
 
@@ -411,7 +411,7 @@ def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
     """Return a 0-dim tensor with a number; as in PyTorch, an overflow of 16-bit floats is infinite."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
-    if dtype not in (dtypes.float16, *dtypes.BORROWED):
+    if dtype not in (dtypes.float16, *dtypes.ML_DTYPES):
         return _on_device(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
     with np.errstate(over="ignore"):
         wide = dtypes.complex64 if dtype.is_complex else dtypes.float64
@@ -446,7 +446,7 @@ def legacy(
             return empty.set_(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ != "Size":
             result = _tensor(args[0], target_dtype, device)
-            constructed(result, function)
+            record_constructed(result, function)
             return result
         args, default = tuple(args[0]), ()
     recorder = current_tracer()
@@ -554,9 +554,9 @@ def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
         return array.astype(numpy_dtype)
     from ts._core.tensor import float8
 
-    numbers = float8.decoded(array) if dtypes.is_float8(array.dtype) else array
+    numbers = float8.decode(array) if dtypes.is_float8(array.dtype) else array
     if dtypes.is_float8(numpy_dtype):
-        return float8.encoded(numbers, np.dtype(numpy_dtype))
+        return float8.encode(numbers, np.dtype(numpy_dtype))
     return cast_elements(numbers, numpy_dtype)
 
 
@@ -579,7 +579,7 @@ def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
         warn("ComplexHalf support is experimental and many operators don't support it yet.")
 
 
-dtypes.with_borrowed(_warn_of_complex32)
+dtypes.register_ml_dtype_callback(_warn_of_complex32)
 
 
 @cache
@@ -739,7 +739,7 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     if here.type == device.type:
         return wrap_array(backend.move(x.array, device_index))
     if device.type == "meta":
-        return wrap_array(backend.like(x.array))
+        return wrap_array(backend.new_like(x.array))
     return wrap_array(backend.from_host(x._host(), device_index, **later))
 
 
@@ -768,7 +768,7 @@ def _check_copied(target: Sequence[int], source: Sequence[int]) -> None:
                 f"dimension {rank - i}"
             )
     broadcast_shape = size_guards.broadcast(target, source)
-    if not size_guards.same(broadcast_shape, target):
+    if not size_guards.equal_shapes(broadcast_shape, target):
         raise RuntimeError(
             f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast_shape)}"
         )

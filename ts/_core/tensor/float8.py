@@ -2,8 +2,8 @@
 
 In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
 
-    decoded(x)              looks up the float32 value in a table of the 256 bit patterns
-    encoded(x, dtype)       converts to float32, then rounds to nearest even
+    decode(x)              looks up the float32 value in a table of the 256 bit patterns
+    encode(x, dtype)       converts to float32, then rounds to nearest even
 
 `ml_dtypes` rounds like PyTorch.  This module handles the differences between `ml_dtypes` and PyTorch: values
 too large for float8_e4m3fn saturate to its largest number; NaNs keep their sign and have all other bits set;
@@ -26,7 +26,7 @@ _NAN: Final = np.uint8(0x7F)  # bits of NaN in signed dtypes with several NaN pa
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> number of mantissa bits
 
 
-def decoded(x: NDArray[Any]) -> NDArray[np.float32]:
+def decode(x: NDArray[Any]) -> NDArray[np.float32]:
     """Return the values of an 8-bit float array as float32."""
     return np.asarray(_numbers(x.dtype)[x.view(np.uint8)])
 
@@ -47,7 +47,7 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
     return numbers
 
 
-def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
+def encode(x: Any, dtype: np.dtype[Any]) -> Any:
     """Convert an array to an 8-bit float dtype."""
     kind = dtypes.from_numpy_dtype(dtype)
     with np.errstate(all="ignore"):

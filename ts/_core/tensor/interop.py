@@ -21,10 +21,10 @@ from ts._core.tensor.tensor import (
     backend_of,
     check_storage,
     define_methods,
-    give_away,
     layer_of,
     operator,
-    stand_for,
+    record_alias,
+    report_exposed_array,
     tensor_with_memory,
     wrap_array,
 )
@@ -58,8 +58,8 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         layer.check_elements()
     tracer = current_tracer()
     if tracer is not None:
-        tracer.escape(self, "array", None)
-    give_away(self.array)
+        tracer.record_escape(self, "array", None)
+    report_exposed_array(self.array)
     return self.array.view()
 
 
@@ -88,7 +88,7 @@ def __dlpack__(
         raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
     if self.layout is not dtypes.strided:
         raise BufferError("Can't export tensors with layout other than torch.strided")
-    give_away(self.array)
+    report_exposed_array(self.array)
     if isinstance(self.array, np.ndarray):
         return exported(self.array, max_version, dl_device, copy)
     return self.array.__dlpack__(stream=stream)
@@ -288,7 +288,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:
-        stand_for(copied, self.clone())
+        record_alias(copied, self.clone())
     import copy  # imported here, because only deep copies need it
 
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))

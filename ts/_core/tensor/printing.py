@@ -200,7 +200,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     values = elements_of_subclass(x) if dispatches else x.detach().cpu().array
     if values.size == 0:
         return "[]"
-    if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
+    if x.dtype is dtypes.float16 or x.dtype in dtypes.ML_DTYPES:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
     # float8_e8m0fnu has no zero; the format treats its smallest number as zero

@@ -36,9 +36,9 @@ from ts._core.tensor import storage
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import (
     Tensor,
-    give_away,
     layer_of,
     rebind_array,
+    report_exposed_array,
     wrap_array,
 )
 
@@ -150,7 +150,7 @@ def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorag
         else:
             each.bytes = targets.get(id(storage.owning_array(each.bytes)), each.bytes)
     for target in targets.values():
-        give_away(target)
+        report_exposed_array(target)
 
 
 def share_tensor(self: Tensor) -> Tensor:

@@ -88,7 +88,7 @@ def known_empty(lengths: Sequence[SizeLike]) -> bool:
     return any(n == 0 if type(n) is int else known_zero(n) for n in lengths)
 
 
-def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
+def equal_shapes(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
     """Return whether two shapes are equal, as a precondition of an operator."""
     return len(a) == len(b) and all(map(equal, a, b))
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.shared_memory import find_filename, is_shared_array, map_path
-from ts._core.tensor.tensor import Tensor, backend_of, give_away, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 
@@ -201,7 +201,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """Return the address of the first byte."""
-        give_away(self.bytes)
+        report_exposed_array(self.bytes)
         return address(self.bytes) if self.nbytes() else 0
 
     def nbytes(self) -> int:

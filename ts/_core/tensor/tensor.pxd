@@ -143,9 +143,9 @@ cdef int rebind(Tensor t, object array) except -1
 # Convert a NumPy type number to a ScalarType, and a ScalarType to a NumPy type number; -1 if there is none.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
-# Return the backends package that `connect` registered; `connected` imports the module that calls `connect`.
+# Return the backends package that `connect` registered; `load_operators` imports the module that calls `connect`.
 cdef object backend_registry()
-cdef int connected() except -1
+cdef int load_operators() except -1
 # Return whether one operator can compute `x[index]` (int64 indices or a mask on the tensor's device), or
 # `x[i, j, ...]`.
 cdef bint selects_alone(Tensor x, Tensor index)

@@ -33,11 +33,11 @@ from ts._core.thread.context cimport (
     set_flag,
     tracer,
     tracing,
-    note_requires_grad,
+    set_gradients_required,
     watched,
     watcher,
 )
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.value.no_python_construction cimport seal
 
 from ts import devices, dtypes
@@ -69,16 +69,16 @@ cdef extern from "instance_dict.h":
 cdef enum:
     CODES = 48                         # number of ScalarTypes
     NUMBERS = 32  # NumPy's built-in type numbers are smaller; registered types have larger numbers
-    BORROWED = 7                       # number of dtypes defined by `ml_dtypes`
+    ML_DTYPE_COUNT = 7                       # number of dtypes defined by `ml_dtypes`
     LATER = -2                         # the NumPy type number is not known yet
 
 cdef int SCALAR_TYPE[NUMBERS]        # NumPy type number -> ScalarType
 cdef int NUMBER[CODES]               # ScalarType -> NumPy type number
-cdef int borrowed[BORROWED]          # ScalarTypes of the dtypes of `ml_dtypes`
+cdef int ml_dtype_codes[ML_DTYPE_COUNT]          # ScalarTypes of the dtypes of `ml_dtypes`
 cdef list _dtype_of_code = [None] * CODES
 
 
-def enter_borrowed(dtype, numpy_dtype):
+def enter_ml_dtype(dtype, numpy_dtype):
     NUMBER[<int>dtype.code] = numpy_dtype.num
 
 
@@ -90,13 +90,13 @@ def _fill_tables():
         NUMBER[i] = -1
     for d in dtypes.ALL:
         _dtype_of_code[d.code] = d
-    for d in dtypes.OF_NUMPY:
+    for d in dtypes.NUMPY_DTYPES:
         NUMBER[<int>d.code] = d.numpy_dtype.num
         SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
-    for i, d in enumerate(dtypes.BORROWED):
-        borrowed[i] = d.code
+    for i, d in enumerate(dtypes.ML_DTYPES):
+        ml_dtype_codes[i] = d.code
         NUMBER[<int>d.code] = LATER
-    dtypes.with_borrowed(enter_borrowed)
+    dtypes.register_ml_dtype_callback(enter_ml_dtype)
     # a second 64-bit integer type with the same layout
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
@@ -109,9 +109,9 @@ cdef int scalar_type_of_number(int type_number) noexcept nogil:
     cdef int i
     if 0 <= type_number < NUMBERS:
         return SCALAR_TYPE[type_number]
-    for i in range(BORROWED):
-        if type_number >= NUMBERS and type_number == number_of_scalar_type(borrowed[i]):
-            return borrowed[i]
+    for i in range(ML_DTYPE_COUNT):
+        if type_number >= NUMBERS and type_number == number_of_scalar_type(ml_dtype_codes[i]):
+            return ml_dtype_codes[i]
     return -1
 
 
@@ -136,7 +136,7 @@ def connect(package, function):
     backends, overloads = package, function
 
 
-cdef int connected() except -1:
+cdef int load_operators() except -1:
     """Import the operator registry, which calls `connect`; needed if a tensor is used before any operator."""
     if backends is None:
         with import_lock():
@@ -145,7 +145,7 @@ cdef int connected() except -1:
 
 
 cdef object backend_registry():
-    connected()
+    load_operators()
     return backends
 
 
@@ -217,7 +217,7 @@ cdef int watch_memory(LetGo function) except -1:
     return 0
 
 
-def give_away(array):
+def report_exposed_array(array):
     """Tell the memory watcher that the address of an array was exposed."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
@@ -246,7 +246,7 @@ cdef set _installed = set()          # names of methods added by install_methods
 cdef object operator_function(str name):
     function = _functions.get(name)
     if function is None:
-        connected()
+        load_operators()
         function = _functions[name] = overloads(name)
     return function
 
@@ -327,7 +327,7 @@ cdef object as_operand(object x):
     return factories.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
 
 
-cdef object compared(Tensor x, object other, int op):
+cdef object compare(Tensor x, object other, int op):
     """Evaluate a rich comparison; `==` and `!=` with a numeric NumPy array are elementwise."""
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
@@ -337,7 +337,7 @@ cdef object compared(Tensor x, object other, int op):
     return binary(COMPARISONS[op], x, other)
 
 
-cdef object reflected(str name, str direct, object a, object b):
+cdef object call_reflected(str name, str direct, object a, object b):
     """Evaluate a reflected operator.
 
     `b` is a tensor only if the class of `a` is a subclass, whose method Python calls first.
@@ -431,16 +431,16 @@ def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
 
 # ---------------------------------------------------------------- tracing
 
-def constructed(Tensor x not None, str function not None):
+def record_constructed(Tensor x not None, str function not None):
     """Tell an active tracer that `function` constructed `x` from Python values."""
     if tracing():
-        tracer().constructed(x, function)
+        tracer().record_constructed(x, function)
 
 
-def stand_for(Tensor x not None, Tensor recorded not None):
+def record_alias(Tensor x not None, Tensor recorded not None):
     """Make an active tracer treat `x` as the tensor `recorded`, which is in its graph."""
     if tracing():
-        tracer().stand_for(x, recorded)
+        tracer().record_alias(x, recorded)
 
 
 cdef object only_element(Tensor x):
@@ -484,7 +484,7 @@ cdef dict in_format(object memory_format):
     return {} if memory_format is None else {"memory_format": memory_format}
 
 
-cdef object converted(Tensor x, object dtype, object memory_format):
+cdef object convert_dtype(Tensor x, object dtype, object memory_format):
     """Return `x.to(dtype, memory_format=memory_format)`."""
     return cast(x, dtype) if memory_format is None else x.to(dtype, memory_format=memory_format)
 
@@ -551,7 +551,7 @@ cdef int check_gradient(Tensor x, object value) except -1:
     return 0
 
 
-cdef Tensor shared(Tensor x):
+cdef Tensor alias_detached(Tensor x):
     """Return a tensor on the same memory that does not require grad."""
     cdef Tensor t = Tensor.__new__(Tensor)
     t.array = x.array.view() if x.backend == BACKEND_CPU else x.array[...]
@@ -563,12 +563,12 @@ cdef Tensor shared(Tensor x):
 
 
 cdef Tensor detached_from(Tensor x):
-    return count_together(x.history.layer.detach(x) if calls_handler(x) else shared(x), x)
+    return count_together(x.history.layer.detach(x) if calls_handler(x) else alias_detached(x), x)
 
 
 def detached_array(Tensor x not None):
     """Return a plain tensor without history that shares the array of `x`, for any class of `x`."""
-    return count_together(shared(x), x)
+    return count_together(alias_detached(x), x)
 
 
 cdef Tensor count_together(Tensor t, Tensor x):
@@ -655,7 +655,7 @@ cdef object array_without_elements(Tensor x, bint of_batch):
     global meta_array
     cdef Py_ssize_t itemsize = x.array.dtype.itemsize
     if meta_array is None:
-        connected()
+        load_operators()
         meta_array = backends.get("meta").array_type
     shape, steps = x.array.shape, [step * itemsize for step in x.stride()]
     if x.backend == BACKEND_META:
@@ -739,7 +739,7 @@ def sunk(Tensor x not None, Tensor base):
     """Move the autograd history and layer of `x` to a new tensor, which becomes a view of `base`, and return
     it.
     """
-    cdef Tensor t = shared(x)
+    cdef Tensor t = alias_detached(x)
     follow(t, x)
     t.base, t.requires_grad_flag, t.history = base, x.requires_grad_flag, x.history
     x.requires_grad_flag, x.history = False, None
@@ -894,7 +894,7 @@ cdef class Tensor:
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         """Call a function with tensors of a derived class, and convert its results to this class."""
-        connected()
+        load_operators()
         return call_of_derived(cls, func, types, args, kwargs)
 
     @staticmethod
@@ -1092,7 +1092,7 @@ cdef class Tensor:
         if requires_grad and not attention & GRADIENTS_REQUIRED:
             with import_lock():
                 import ts._core.autograd.tape  # noqa: F401  enables recording
-            note_requires_grad()
+            set_gradients_required()
         self.requires_grad_flag = requires_grad
         return self
 
@@ -1107,7 +1107,7 @@ cdef class Tensor:
             self.history.layer.check_data()
         if let_go != NULL:
             let_go(<PyObject *>self.array, False)
-        return detached_from(self) if is_layered(self) else shared(self)
+        return detached_from(self) if is_layered(self) else alias_detached(self)
 
     @data.setter
     def data(self, Tensor other not None):
@@ -1217,7 +1217,7 @@ cdef class Tensor:
         """Return the only element as a Python number."""
         value = only_element(self)
         if tracing():
-            tracer().escape(self, "number", value)
+            tracer().record_escape(self, "number", value)
         return value
 
     def _host(self):
@@ -1241,25 +1241,25 @@ cdef class Tensor:
             self.history.layer.check_condition()
         value = bool(only_element(self))
         if tracing():
-            tracer().escape(self, "boolean", value)
+            tracer().record_escape(self, "boolean", value)
         return value
 
     def __int__(self):
         value = int(self._number(int))
         if tracing():
-            tracer().escape(self, "integer", value)
+            tracer().record_escape(self, "integer", value)
         return value
 
     def __float__(self):
         value = float(self._number(float))
         if tracing():
-            tracer().escape(self, "float", value)
+            tracer().record_escape(self, "float", value)
         return value
 
     def __complex__(self):
         value = complex(self._number(complex))
         if tracing():
-            tracer().escape(self, "complex", value)
+            tracer().record_escape(self, "complex", value)
         return value
 
     def _number(self, to):
@@ -1278,14 +1278,14 @@ cdef class Tensor:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         value = int(only_element(self))
         if tracing():
-            tracer().escape(self, "index", value)
+            tracer().record_escape(self, "index", value)
         return value
 
     def __len__(self):
         if self.array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         if tracing():
-            tracer().escape(self, "length", self.array.shape[0])
+            tracer().record_escape(self, "length", self.array.shape[0])
         return self.array.shape[0]
 
     def __iter__(self):
@@ -1298,7 +1298,7 @@ cdef class Tensor:
         array = self.array
         rows = []
         for i in range(array.shape[0]):
-            worked(0)
+            count_items(0)
             rows.append(view_on(self, array[i, ...]))
         return iter(rows)
 
@@ -1341,19 +1341,19 @@ cdef class Tensor:
         target = devices.device("cuda" if device is None else device)
         return self.to(target, non_blocking=non_blocking, **in_format(memory_format))
 
-    def float(self, memory_format=None): return converted(self, dtypes.float32, memory_format)
-    def double(self, memory_format=None): return converted(self, dtypes.float64, memory_format)
-    def half(self, memory_format=None): return converted(self, dtypes.float16, memory_format)
-    def bfloat16(self, memory_format=None): return converted(self, dtypes.bfloat16, memory_format)
-    def int(self, memory_format=None): return converted(self, dtypes.int32, memory_format)
-    def long(self, memory_format=None): return converted(self, dtypes.int64, memory_format)
-    def short(self, memory_format=None): return converted(self, dtypes.int16, memory_format)
-    def char(self, memory_format=None): return converted(self, dtypes.int8, memory_format)
-    def byte(self, memory_format=None): return converted(self, dtypes.uint8, memory_format)
-    def bool(self, memory_format=None): return converted(self, dtypes.bool_, memory_format)
-    def cfloat(self, memory_format=None): return converted(self, dtypes.complex64, memory_format)
-    def chalf(self, memory_format=None): return converted(self, dtypes.complex32, memory_format)
-    def cdouble(self, memory_format=None): return converted(self, dtypes.complex128, memory_format)
+    def float(self, memory_format=None): return convert_dtype(self, dtypes.float32, memory_format)
+    def double(self, memory_format=None): return convert_dtype(self, dtypes.float64, memory_format)
+    def half(self, memory_format=None): return convert_dtype(self, dtypes.float16, memory_format)
+    def bfloat16(self, memory_format=None): return convert_dtype(self, dtypes.bfloat16, memory_format)
+    def int(self, memory_format=None): return convert_dtype(self, dtypes.int32, memory_format)
+    def long(self, memory_format=None): return convert_dtype(self, dtypes.int64, memory_format)
+    def short(self, memory_format=None): return convert_dtype(self, dtypes.int16, memory_format)
+    def char(self, memory_format=None): return convert_dtype(self, dtypes.int8, memory_format)
+    def byte(self, memory_format=None): return convert_dtype(self, dtypes.uint8, memory_format)
+    def bool(self, memory_format=None): return convert_dtype(self, dtypes.bool_, memory_format)
+    def cfloat(self, memory_format=None): return convert_dtype(self, dtypes.complex64, memory_format)
+    def chalf(self, memory_format=None): return convert_dtype(self, dtypes.complex32, memory_format)
+    def cdouble(self, memory_format=None): return convert_dtype(self, dtypes.complex128, memory_format)
 
     # ---- indexing
 
@@ -1378,11 +1378,11 @@ cdef class Tensor:
     # ---- Python operators: type slots that call operators
 
     def __add__(self, other): return binary("add", self, other)
-    def __radd__(self, other): return reflected("add", "add", self, other)
+    def __radd__(self, other): return call_reflected("add", "add", self, other)
     def __sub__(self, other): return binary("sub", self, other)
-    def __rsub__(self, other): return reflected("rsub", "sub", self, other)
+    def __rsub__(self, other): return call_reflected("rsub", "sub", self, other)
     def __mul__(self, other): return binary("mul", self, other)
-    def __rmul__(self, other): return reflected("mul", "mul", self, other)
+    def __rmul__(self, other): return call_reflected("mul", "mul", self, other)
     def __truediv__(self, other): return binary("div", self, other)
     def __rtruediv__(self, other):
         if isinstance(other, Tensor):
@@ -1399,11 +1399,11 @@ cdef class Tensor:
     def __pow__(self, other, modulo): return binary("pow", self, other)
     def __rpow__(self, other, modulo): return binary("pow", other, self)
     def __and__(self, other): return bitwise("__and__", "bitwise_and", self, other)
-    def __rand__(self, other): return reflected("bitwise_and", "bitwise_and", self, other)
+    def __rand__(self, other): return call_reflected("bitwise_and", "bitwise_and", self, other)
     def __or__(self, other): return bitwise("__or__", "bitwise_or", self, other)
-    def __ror__(self, other): return reflected("bitwise_or", "bitwise_or", self, other)
+    def __ror__(self, other): return call_reflected("bitwise_or", "bitwise_or", self, other)
     def __xor__(self, other): return bitwise("__xor__", "bitwise_xor", self, other)
-    def __rxor__(self, other): return reflected("bitwise_xor", "bitwise_xor", self, other)
+    def __rxor__(self, other): return call_reflected("bitwise_xor", "bitwise_xor", self, other)
     def __lshift__(self, other): return bitwise("__lshift__", "bitwise_left_shift", self, other)
     def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
     def __rshift__(self, other): return bitwise("__rshift__", "bitwise_right_shift", self, other)
@@ -1433,7 +1433,7 @@ cdef class Tensor:
     def __ilshift__(self, other): return bitwise("__ilshift__", "bitwise_left_shift_", self, other)
     def __irshift__(self, other): return bitwise("__irshift__", "bitwise_right_shift_", self, other)
 
-    def __richcmp__(self, other, int op): return compared(self, other, op)
+    def __richcmp__(self, other, int op): return compare(self, other, op)
 
 
 def _derived(cls):
@@ -1444,7 +1444,7 @@ def _derived(cls):
     if definer is Tensor and class_dispatches(cls):
         cls.__torch_function__ = function = _disabled_torch_function_impl
     if function is not _disabled_torch_function_impl:
-        connected()
+        load_operators()
         derived(cls)
 
 
@@ -1497,7 +1497,7 @@ cdef int become(Tensor t, Tensor x) except -1:
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
     t.requires_grad_flag, t.of_inference, t.history = x.requires_grad_flag, x.of_inference, x.history
     t.version, t.owner, t.base = x.version, x.owner, x.base
-    stand_for(t, x)
+    record_alias(t, x)
     return 0
 
 

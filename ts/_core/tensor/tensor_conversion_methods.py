@@ -60,16 +60,16 @@ def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
     tracer = current_tracer()
     if tracer is not None:
-        if (result := tracer.listed(self)) is not None:
+        if (result := tracer.record_tolist(self)) is not None:
             return result
-        tracer.escape(self, "list", None)
+        tracer.record_escape(self, "list", None)
     if self.layout is not dtypes.strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     layer = layer_of(self)
     if layer is not None and layer.dispatches:
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self.__class__.__name__}")
     host = self._host()
-    if self.dtype in dtypes.BORROWED:
+    if self.dtype in dtypes.ML_DTYPES:
         host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)
     return _listed(host)
 

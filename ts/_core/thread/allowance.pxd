@@ -55,8 +55,8 @@ cdef void credit_program(Py_ssize_t size) noexcept
 
 # Create a budget nested in the budget of this thread, and return a new reference.
 cdef MemoryBudget *new_allowance(long long size) except NULL
-cdef void hold_allowance(MemoryBudget *allowance) noexcept
-cdef void drop_allowance(MemoryBudget *allowance) noexcept
+cdef void retain_allowance(MemoryBudget *allowance) noexcept
+cdef void release_allowance(MemoryBudget *allowance) noexcept
 # Set the budget of this thread; NULL removes it.  The reference is borrowed.
 cdef int set_allowance(MemoryBudget *allowance) except -1
 # Set a budget that only measures memory: as the budget of this thread if it has none, else as an outer

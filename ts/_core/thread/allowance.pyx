@@ -234,7 +234,7 @@ cdef MemoryBudget *new_allowance(long long size) except NULL:
     if a == NULL:
         raise MemoryError()
     a.outer = allowance_here
-    hold_allowance(a.outer)
+    retain_allowance(a.outer)
     a.users = 1
     a.size = size
     trim_memory()
@@ -242,12 +242,12 @@ cdef MemoryBudget *new_allowance(long long size) except NULL:
     return a
 
 
-cdef void hold_allowance(MemoryBudget *a) noexcept:
+cdef void retain_allowance(MemoryBudget *a) noexcept:
     if a != NULL:
         a.users += 1
 
 
-cdef void drop_allowance(MemoryBudget *a) noexcept:
+cdef void release_allowance(MemoryBudget *a) noexcept:
     cdef MemoryBudget *outer
     while a != NULL:
         a.users -= 1

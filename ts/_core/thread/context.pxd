@@ -45,7 +45,7 @@ cdef int attention
 cdef enum:
     GRADIENTS_REQUIRED = 1
 
-cdef void note_requires_grad() noexcept nogil
+cdef void set_gradients_required() noexcept nogil
 
 # The number of tensor classes in this process that define `__torch_function__`; if 0, override checks are
 # skipped.

@@ -56,7 +56,7 @@ cdef int set_flags(unsigned int flags) noexcept nogil:
     return 0
 
 
-cdef void note_requires_grad() noexcept nogil:
+cdef void set_gradients_required() noexcept nogil:
     set_bits(&attention, GRADIENTS_REQUIRED)
 
 

@@ -9,7 +9,7 @@ cdef double NO_DEADLINE
 # passed or would pass during the work.  Small amounts are added up before the clock is read.
 cdef int charge_time(double nanoseconds) except -1
 # Count processed items of a long operation; signals and the deadline are checked every few thousand items.
-cdef int worked(Py_ssize_t items) except -1
+cdef int count_items(Py_ssize_t items) except -1
 # Raise the exception of a signal handler (Ctrl-C), or TimeExceeded if the deadline has passed.
 cdef int check_time() except -1
 # Return the seconds until the deadline; -1 if this thread has no deadline.

@@ -2,7 +2,7 @@
 
     charge_time(n)                 counts work of at least n nanoseconds; TimeExceeded after the deadline
     charge(n, bytes)               for Python code: called by compiling, loading and printing
-    worked(n)                      counts n items of a conversion or a string; also checks for Ctrl-C
+    count_items(n)                      counts n items of a conversion or a string; also checks for Ctrl-C
     set_deadline(now + 2, 2)       called by the meter when limits begin and end
 
 Running C and NumPy code cannot be interrupted, so the time of a long operation is counted before it starts:
@@ -88,7 +88,7 @@ cdef int check_time() except -1:
     return 0
 
 
-cdef int worked(Py_ssize_t items) except -1:
+cdef int count_items(Py_ssize_t items) except -1:
     global unheeded
     unheeded += items + 1
     if unheeded >= CHUNK_ITEMS:

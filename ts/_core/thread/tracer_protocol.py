@@ -102,19 +102,19 @@ class TracerProtocol(Protocol):
         """Return the only element of a fake tensor; called if `has_elements`."""
         raise TypeError(f"{type(self).__name__} does not compute elements")
 
-    def listed(self, x: Any) -> Any:
-        """Return `x.tolist()`; None: the elements are read and `escape` is called."""
+    def record_tolist(self, x: Any) -> Any:
+        """Return `x.tolist()`; None: the elements are read and `record_escape` is called."""
         return None
 
     @abstractmethod
-    def escape(self, x: Any, kind: str, python_value: Any, /) -> None:
+    def record_escape(self, x: Any, kind: str, python_value: Any, /) -> None:
         """Handle the conversion of a tensor to a Python value."""
         ...
 
     # ---- tensors created from Python values
 
     @abstractmethod
-    def constructed(self, x: Any, function: str) -> Any:
+    def record_constructed(self, x: Any, function: str) -> Any:
         """Record a tensor that a function constructed from Python values."""
         ...
 
@@ -130,6 +130,6 @@ class TracerProtocol(Protocol):
         """Return a tensor of symbolic numbers; None if `data` contains none."""
         return None
 
-    def stand_for(self, x: Any, recorded: Any, /) -> None:
+    def record_alias(self, x: Any, recorded: Any, /) -> None:
         """Treat `x` as the recorded tensor."""
         return None

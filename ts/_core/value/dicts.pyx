@@ -230,7 +230,7 @@ cdef inline Probe first_probe(size_t mask, uint32_t hash_bits) noexcept nogil:
     return probe
 
 
-cdef inline void go_on(Probe *probe, size_t mask) noexcept nogil:
+cdef inline void advance_probe(Probe *probe, size_t mask) noexcept nogil:
     """Advance the probe to the next slot of its group, cyclically; after all slots, to another group."""
     probe.slot = probe.slot & ~<size_t>(GROUP - 1) | (probe.slot + 1) & (GROUP - 1)
     if probe.slot == probe.first:
@@ -258,7 +258,7 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
                 return probe.slot
         elif slot.entry == INDEX_EMPTY:
             return -1
-        go_on(&probe, x.mask)
+        advance_probe(&probe, x.mask)
 
 
 cdef inline void remember(Dict x, PyObject *key, IValue *value) noexcept nogil:
@@ -306,7 +306,7 @@ cdef IValue *search_text(Dict x, PyObject *key) noexcept nogil:
                 return &entry.value
         elif slot.entry == INDEX_EMPTY:
             return NULL
-        go_on(&probe, x.mask)
+        advance_probe(&probe, x.mask)
 
 
 cdef inline Py_ssize_t table_bytes(Py_ssize_t slots) noexcept nogil:
@@ -341,7 +341,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
         if slot.entry >= 0:
             probe = first_probe(slots - 1, slot.hash_bits)
             while index[probe.slot].entry != INDEX_EMPTY:
-                go_on(&probe, slots - 1)
+                advance_probe(&probe, slots - 1)
             index[probe.slot] = slot_of(slot.hash_bits, x.entries[slot.entry].check)
     forget(x)
     free(x.entries)
@@ -373,7 +373,7 @@ cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil
         resize(x, slot)
     probe = first_probe(x.mask, mark.hash_bits)
     while x.index[probe.slot].entry >= 0:
-        go_on(&probe, x.mask)
+        advance_probe(&probe, x.mask)
     entry = &x.entries[x.used]
     x.index[probe.slot] = slot_of(mark.hash_bits, x.used)
     x.used += 1

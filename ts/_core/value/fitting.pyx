@@ -65,9 +65,9 @@ cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1:
         return False
     if b == KIND_NUMBER:
         return a in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_NUMBER)
-    if b == KIND_OBJECT and expected.text in ("list", "tuple"):
+    if b == KIND_OBJECT and expected.annotation_str in ("list", "tuple"):
         return (
-            a == (KIND_LIST if expected.text == "list" else KIND_TUPLE) or (a == b and actual.text == expected.text)
+            a == (KIND_LIST if expected.annotation_str == "list" else KIND_TUPLE) or (a == b and actual.annotation_str == expected.annotation_str)
         )
     if a != b:
         return False
@@ -79,7 +79,7 @@ cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1:
         return actual.detail is expected.detail or not isinstance(expected.detail, ObjectClass)
     if a == KIND_ENUM:
         return actual.detail is expected.detail or expected.detail is None
-    return a != KIND_OBJECT or actual.text == expected.text
+    return a != KIND_OBJECT or actual.annotation_str == expected.annotation_str
 
 
 cdef bint tuple_fits(tuple actual, tuple expected) except -1:
@@ -124,8 +124,8 @@ cdef TypeSpec union_of(list specs):
     if len(specs) == 1:
         return <TypeSpec>specs[0]
     if len(specs) == 2 and (<TypeSpec>specs[0]).kind == KIND_NONE:
-        return TypeSpec(KIND_OPTIONAL, (specs[1],), f"Optional[{(<TypeSpec>specs[1]).text}]")
-    return TypeSpec(KIND_UNION, tuple(specs), f"Union[{', '.join([(<TypeSpec>x).text for x in specs])}]")
+        return TypeSpec(KIND_OPTIONAL, (specs[1],), f"Optional[{(<TypeSpec>specs[1]).annotation_str}]")
+    return TypeSpec(KIND_UNION, tuple(specs), f"Union[{', '.join([(<TypeSpec>x).annotation_str for x in specs])}]")
 
 
 cpdef TypeSpec present(TypeSpec spec):

@@ -51,7 +51,7 @@ from ts._core.value.container cimport (
 )
 
 from ts._core.thread.allowance cimport limited, take_text
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, describe_value, tensor_type
 
@@ -90,7 +90,7 @@ def register_code_type(type cls not None, code):
 cdef int mismatch(object x, TypeSpec spec) except -1:
     if spec.kind == KIND_TENSOR:
         raise TypeError(f"Unable to cast {describe_value(x)} to Tensor")
-    raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}")
+    raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.annotation_str}")
 
 
 cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
@@ -99,7 +99,7 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
     if PyLong_CheckExact(x) or PyBool_Check(x):
         value = PyLong_AsLongLongAndOverflow(x, &overflow)
         if overflow:
-            raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}: {x} does not fit in 64 bits")
+            raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.annotation_str}: {x} does not fit in 64 bits")
     elif PyFloat_Check(x) or PyComplex_Check(x):
         mismatch(x, spec)
     elif type(x) in code_of_type:
@@ -178,7 +178,7 @@ cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
     if not conforms(&value, spec):
-        raise TypeError(f"Unable to cast a value of type {x.spec.text} to {spec.text}")
+        raise TypeError(f"Unable to cast a value of type {x.spec.annotation_str} to {spec.annotation_str}")
     return put_object(x, out)
 
 
@@ -250,7 +250,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
         spec = list_spec(element)
     if PyList_CheckExact(x):
         n = PyList_GET_SIZE(x)
-        worked(n)
+        count_items(n)
         result = list_new(spec, n)
         i = unbox_exact(x, n, element.kind, result)
         result.size = i
@@ -281,7 +281,7 @@ cdef int unbox_dict(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
             x = dict(x)
         except (TypeError, ValueError):
             return mismatch(x, spec)
-    worked(len(x))
+    count_items(len(x))
     result = dict_new(spec, len(x))
     for k, v in list(x.items()):
         unbox_inside(k, key_spec, &key, copies)
@@ -307,8 +307,8 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     except TypeError:
         return mismatch(x, spec)
     if len(items) != n:
-        raise TypeError(f"Object {describe_value(x)} had a different number of elements than type {spec.text}")
-    worked(n)
+        raise TypeError(f"Object {describe_value(x)} had a different number of elements than type {spec.annotation_str}")
+    count_items(n)
     result = tuple_new(spec, n)
     for i in range(n):
         unbox_part(items[i], <TypeSpec>spec.children[i], &result.items[i], copies)
@@ -324,7 +324,7 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
         own = None
     if own is not None:
         for alternative in spec.children:
-            if alternative.kind == own.kind and alternative.text == own.text:
+            if alternative.kind == own.kind and alternative.annotation_str == own.annotation_str:
                 return unbox_inside(x, alternative, out, copies)
     for alternative in spec.children:
         if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
@@ -333,8 +333,8 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
             return unbox_inside(x, alternative, out, copies)
         except TypeError:
             continue
-    actual_type = type(x).__name__ if own is None else own.text
-    raise TypeError(f"Expected a member of {spec.text} but instead found type {actual_type}")
+    actual_type = type(x).__name__ if own is None else own.annotation_str
+    raise TypeError(f"Expected a member of {spec.annotation_str} but instead found type {actual_type}")
 
 
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
@@ -435,10 +435,10 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
     # the class is list or tuple, with elements of any type
-    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):
-        if type(x) is (List if spec.text == "list" else Tuple):
+    if kind == KIND_OBJECT and (spec.annotation_str == "list" or spec.annotation_str == "tuple"):
+        if type(x) is (List if spec.annotation_str == "list" else Tuple):
             return put_object(x, out)
-        if not isinstance(x, list if spec.text == "list" else tuple):
+        if not isinstance(x, list if spec.annotation_str == "list" else tuple):
             return mismatch(x, spec)
         if type(x) is list and not x:
             return unbox_inside(x, list_spec(ANY_SPEC), out, copies)
@@ -567,11 +567,11 @@ cdef inline int remember(object o, object copy, PyObject **copies) except -1:
     return 0
 
 
-cdef inline int converted(Py_ssize_t size, Py_ssize_t item) except -1:
+cdef inline int count_container(Py_ssize_t size, Py_ssize_t item) except -1:
     """Count the creation of a Python container for the limits."""
     if limited:
         take_text(CONTAINER_BYTES + size * item)
-    return worked(size)
+    return count_items(size)
 
 
 cdef object box_shallow(IValue *x):
@@ -590,7 +590,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
     cdef Py_ssize_t i = 0, n = x.size
     cdef IValue value
     cdef list result
-    converted(n, ITEM_BYTES)
+    count_container(n, ITEM_BYTES)
     if shared:  # entered before its elements, because a reference cycle may lead back to it
         result = []
         remember(x, result, copies)
@@ -614,20 +614,20 @@ cdef object box_list(List x, PyObject **copies, bint shared):
 cdef object box_tuple(Tuple x, PyObject **copies, bint shared):
     cdef Py_ssize_t i
     cdef object result
-    converted(x.size, ITEM_BYTES)
+    count_container(x.size, ITEM_BYTES)
     result = PyTuple_New(x.size)
     for i in range(x.size):
         element = box_inside(&x.items[i], copies)
         Py_INCREF(<PyObject *>element)
         PyTuple_SET_ITEM(result, i, element)
     if x.spec is not None and x.spec.detail is not None:
-        result = named(x.spec)(*result)
+        result = named_tuple_class(x.spec)(*result)
     if shared:
         remember(x, result, copies)
     return result
 
 
-cdef object named(TypeSpec spec):
+cdef object named_tuple_class(TypeSpec spec):
     """Return the Python class of a NamedTuple: the user's class if known, else a class created from the names."""
     if spec.namedtuple is None:
         if isinstance(spec.detail, type):
@@ -641,7 +641,7 @@ cdef object named(TypeSpec spec):
 cdef object box_dict(Dict x, PyObject **copies, bint shared):
     cdef dict result = {}
     cdef Py_ssize_t i = 0, n = x.used
-    converted(x.size, ENTRY_BYTES)
+    count_container(x.size, ENTRY_BYTES)
     if shared:
         remember(x, result, copies)
     while i < n and i < x.used:  # the condition is checked again for the reason in box_list

@@ -28,15 +28,15 @@ cdef enum Kind:
 
 @cython.final
 cdef class TypeSpec:
-    """Descriptor of a type for boxing, unboxing and containers, with kind, children and text.
+    """Descriptor of a type for boxing, unboxing and containers, with kind, children and annotation string.
 
     The bytecode stage creates it from a type of `ts.ir.types`, which the core does not know:
 
-        TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
+        TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], annotation_str="int"),), "List[int]")
     """
     cdef readonly int kind            # one of the KIND_ constants
     cdef readonly tuple children      # element types
-    cdef readonly str text            # the type in annotation syntax as PyTorch writes it, for messages
+    cdef readonly str annotation_str            # the type in annotation syntax as PyTorch writes it, for messages
     cdef readonly object detail       # (name, fields) of a NamedTuple; a class; the size of a sized list parameter
     cdef readonly bint plain          # True if values own no Python object: int, float, bool, None
     # True if values cannot be members of a reference cycle: plain types, str, complex, and tuples of these

@@ -6,9 +6,9 @@ SPECS: dict[str, TypeSpec]
 class TypeSpec:
     kind: int
     children: tuple[TypeSpec, ...]
-    text: str
+    annotation_str: str
     detail: Any
     plain: bool
     def __init__(
-        self, kind: int, children: tuple[TypeSpec, ...] = ..., text: str = ..., detail: Any = ...
+        self, kind: int, children: tuple[TypeSpec, ...] = ..., annotation_str: str = ..., detail: Any = ...
     ) -> None: ...

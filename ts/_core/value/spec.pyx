@@ -3,7 +3,7 @@
 In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor of the type, which the
 core uses for boxing, unboxing and containers:
 
-    TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
+    TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], annotation_str="int"),), "List[int]")
 """
 
 cimport cython
@@ -44,15 +44,15 @@ cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT:
 @cython.final
 @cython.no_gc_clear                # containers read their spec when they are deallocated
 cdef class TypeSpec:
-    def __cinit__(self, int kind, tuple children not None=(), str text not None="", object detail=None):
+    def __cinit__(self, int kind, tuple children not None=(), str annotation_str not None="", object detail=None):
         if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):
-            raise ValueError(f"a type of kind {kind} with {len(children)} children: {text}")
+            raise ValueError(f"a type of kind {kind} with {len(children)} children: {annotation_str}")
         for child in children:
             if not isinstance(child, TypeSpec):
                 raise TypeError(f"expected a type as child of a type, got {type(child).__name__}")
         self.kind = kind
         self.children = children
-        self.text = text
+        self.annotation_str = annotation_str
         self.detail = detail
         self.plain = kind in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_NONE) or (
             kind == KIND_OPTIONAL and (<TypeSpec>children[0]).plain
@@ -62,23 +62,23 @@ cdef class TypeSpec:
         )
 
     def __repr__(self):
-        return f"TypeSpec({self.text})"
+        return f"TypeSpec({self.annotation_str})"
 
     def __reduce__(self):
-        return TypeSpec, (self.kind, self.children, self.text, self.detail)
+        return TypeSpec, (self.kind, self.children, self.annotation_str, self.detail)
 
     def __eq__(self, other):
         if not isinstance(other, TypeSpec):
             return NotImplemented
         return (
             self.kind == other.kind
-            and self.text == other.text
+            and self.annotation_str == other.annotation_str
             and self.children == other.children
             and self.detail == other.detail
         )
 
     def __hash__(self):
-        return hash((self.kind, self.text))
+        return hash((self.kind, self.annotation_str))
 
 
 INT_SPEC = TypeSpec(KIND_INT, (), "int")
@@ -93,17 +93,17 @@ NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
 DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
 # Specs without children; they are exported to Python by name.
 SPECS: dict = {
-    s.text: s
+    s.annotation_str: s
     for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)
 }
 
 
 cdef TypeSpec list_spec(TypeSpec element):
     if element.list_of is None:
-        element.list_of = TypeSpec(KIND_LIST, (element,), f"List[{element.text}]")
+        element.list_of = TypeSpec(KIND_LIST, (element,), f"List[{element.annotation_str}]")
     return element.list_of
 
 
 cdef TypeSpec tuple_spec(tuple elements):
     cdef TypeSpec element
-    return TypeSpec(KIND_TUPLE, elements, f"Tuple[{', '.join([element.text for element in elements])}]")
+    return TypeSpec(KIND_TUPLE, elements, f"Tuple[{', '.join([element.annotation_str for element in elements])}]")

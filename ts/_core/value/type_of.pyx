@@ -155,10 +155,10 @@ cdef TypeSpec infer_container(object x, dict specs_by_id):
             if not x:
                 raise TypeError("Dictionary inputs must have entries")
             key, value = common_spec(x.keys(), "Dictionary", specs_by_id), common_spec(x.values(), "Dictionary", specs_by_id)
-            result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+            result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.annotation_str}, {value.annotation_str}]")
     finally:
         Py_LeaveRecursiveCall()
-    if len(result.text) > MAX_TEXT_CHARS:
+    if len(result.annotation_str) > MAX_TEXT_CHARS:
         raise TypeError("the type of a value is too large: its tuples contain too many nested tuples")
     specs_by_id[id(x)] = result
     return result
@@ -179,11 +179,11 @@ cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
             raise TypeError(
                 f"{container} inputs to traced functions must have consistent "
                 f"{'type' if container == 'Dictionary' else 'element type'}. "
-                f"Found {common.text} and {spec.text}"
+                f"Found {common.annotation_str} and {spec.annotation_str}"
             )
     if common is None:
         return NONE_SPEC
-    return TypeSpec(KIND_OPTIONAL, (common,), f"Optional[{common.text}]") if optional else common
+    return TypeSpec(KIND_OPTIONAL, (common,), f"Optional[{common.annotation_str}]") if optional else common
 
 
 cdef TypeSpec spec_of_class(type cls):
@@ -245,8 +245,8 @@ cdef bint object_is_of(object o, TypeSpec spec, set checked_pairs) except -1:
         return isinstance(o, future_type)
     if kind != KIND_OBJECT:
         return False
-    if spec.text == "list" or spec.text == "tuple":
-        return type(o) is (List if spec.text == "list" else Tuple)
+    if spec.annotation_str == "list" or spec.annotation_str == "tuple":
+        return type(o) is (List if spec.annotation_str == "list" else Tuple)
     if spec.detail is not None:
         return isinstance(o, spec.detail)
     return not isinstance(o, (str, complex, List, Dict, Tuple, Object, tensor_type, future_type))
@@ -296,9 +296,9 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
     if a is None or a.kind != b.kind or len(a.children) != len(b.children):
         return False
     if a.kind == KIND_CLASS or a.kind == KIND_ENUM:
-        return a.detail is b.detail and a.text == b.text
+        return a.detail is b.detail and a.annotation_str == b.annotation_str
     if a.kind == KIND_OBJECT:
-        return a.text == b.text
+        return a.annotation_str == b.annotation_str
     enter_recursion(b" while types are compared")
     try:
         for i in range(len(a.children)):

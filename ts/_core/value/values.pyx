@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.thread.deadline cimport worked
+from ts._core.thread.deadline cimport count_items
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.value.lists cimport List, Tuple, list_item
 from ts._core.value.objects cimport Object
@@ -55,7 +55,7 @@ cdef bint lists_equal(List x, List y) except -1:
     cdef IValue a, b
     enter_recursion(b" while containers are compared")
     try:
-        worked(x.size)
+        count_items(x.size)
         while x.size == y.size:
             if i >= x.size:
                 return True
@@ -74,7 +74,7 @@ cdef bint tuples_equal(Tuple x, Tuple y) except -1:
         return False
     enter_recursion(b" while containers are compared")
     try:
-        worked(x.size)
+        count_items(x.size)
         for i in range(x.size):
             if not values_equal(&x.items[i], &y.items[i]):
                 return False
@@ -115,7 +115,7 @@ cdef bint dicts_equal(Dict x, Dict y) except -1:
         return False
     enter_recursion(b" while containers are compared")
     try:
-        worked(x.size)
+        count_items(x.size)
         while i < x.used:
             if x.entries[i].key.tag != TAG_DELETED:
                 other = dict_find(<PyObject *>y, &x.entries[i].key)
@@ -157,7 +157,7 @@ cdef int compare_tuples(Tuple x, Tuple y) except? -2:
     cdef int order
     enter_recursion(b" while tuples are compared")
     try:
-        worked(x.size)
+        count_items(x.size)
         for i in range(min(x.size, y.size)):
             order = compare_values(&x.items[i], &y.items[i])
             if order:
@@ -195,7 +195,7 @@ cdef str type_text(IValue *x):
     if type(o) is Object:
         return (<Object>o).cls.name
     spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
-    return type(o).__name__ if spec is None else spec.text
+    return type(o).__name__ if spec is None else spec.annotation_str
 
 
 cdef str tuple_type_text(Tuple x):
@@ -270,7 +270,7 @@ cdef str list_text(List x):
             value = list_item(<PyObject *>x, i)
             texts.append(text_inside(&value))
             i += 1
-        return f"[{joined(texts)}]"
+        return f"[{join_texts(texts)}]"
     finally:
         Py_LeaveRecursiveCall()
 
@@ -280,17 +280,17 @@ cdef str tuple_text(Tuple x):
     enter_recursion(b" while a container is printed")
     try:
         comma = "," if x.size == 1 else ""
-        return f"({joined([text_inside(&x.items[i]) for i in range(x.size)])}{comma})"
+        return f"({join_texts([text_inside(&x.items[i]) for i in range(x.size)])}{comma})"
     finally:
         Py_LeaveRecursiveCall()
 
 
-cdef str joined(list texts):
+cdef str join_texts(list texts):
     """Join the texts of items to `a, b, c`.
 
     Counts the memory for the limits, because shared containers can make the text very long.
     """
-    worked(len(texts))
+    count_items(len(texts))
     if limited:
         take_text(sum(map(len, texts)) + TEXT_BYTES * (len(texts) + 1))
     return ", ".join(texts)
@@ -337,7 +337,7 @@ cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
 cdef Py_ssize_t min_text_size_inside(object o, PyObject **sizes) except -1:
     cdef Py_ssize_t i = 0, size = 2, n = len(o)
     cdef IValue value
-    worked(n)
+    count_items(n)
     enter_recursion(b" while a container is printed")
     try:
         if type(o) is List:
@@ -397,7 +397,7 @@ cdef str dict_text(Dict d):
                 finally:
                     release(&value)
             i += 1
-        return f"{{{joined(texts)}}}"
+        return f"{{{join_texts(texts)}}}"
     finally:
         Py_LeaveRecursiveCall()
 

@@ -6,7 +6,7 @@ is called with a `PausedProgram`.  If `on_stop` returns, the program continues; 
     breaks = Breakpoints(on_stop, on_failure)
     stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
     breaks.arm(stop_point, True)                     sets a breakpoint: all programs stop at it
-    breaks.go(stopped, 2)                       the program `stopped` stops at the next stop point of call depth <= 2
+    breaks.request_stop(stopped, 2)                       the program `stopped` stops at the next stop point of call depth <= 2
 
 The Breakpoints are in the function table of debug code, so programs without debugging have no overhead.
 """
@@ -43,7 +43,7 @@ cdef class Breakpoints(BreakpointsBase):
             raise IndexError(f"unknown stop point {stop_point}: the function has {len(self.flags)}")
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
-    def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
+    def request_stop(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
         """Make `stopped` (None: any program) stop at the next stop point of call depth <= `depth`."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth

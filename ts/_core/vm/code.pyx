@@ -93,9 +93,9 @@ cdef class Code:
                 raise self.fault(f"function {i} is invalid: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_operand_pool(tuple(operand_pool))
-        self.operator_at = borrowed(self.operators)
-        self.function_at = borrowed(self.functions)
-        self.type_at = borrowed(self.types)
+        self.operator_at = borrow_references(self.operators)
+        self.function_at = borrow_references(self.functions)
+        self.type_at = borrow_references(self.types)
         self.fill_instructions()
 
     def __dealloc__(self):
@@ -282,7 +282,7 @@ cdef int pair_of(int first, int second) noexcept:
     return first
 
 
-cdef PyObject **borrowed(tuple objects) except NULL:
+cdef PyObject **borrow_references(tuple objects) except NULL:
     cdef Py_ssize_t i
     cdef PyObject **array = <PyObject **>malloc((len(objects) + 1) * sizeof(PyObject *))
     if array == NULL:

@@ -29,7 +29,7 @@ from ts._core.vm.breaks cimport Breakpoints
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
 from ts._core.thread.deadline cimport check_time, timed
-from ts._core.vm.failure cimport located, script_stack, tidied
+from ts._core.vm.failure cimport add_location, script_stack, remove_internal_context
 from ts._core.vm.frame cimport (
     Frame,
     State,
@@ -43,7 +43,7 @@ from ts._core.vm.frame cimport (
     pop_frame,
     release_frames,
     release_registers,
-    take_state,
+    allocate_state,
 )
 from ts._core.vm.future cimport Future
 from ts._core.vm.interp cimport loop
@@ -90,7 +90,7 @@ cdef int execute(State *state) except -1:
     """Run a program until it ends, blocking on futures.  Requires the GIL; if it fails, its frames are released."""
     while advance(state) != DONE:
         try:
-            awaited(state).block()
+            awaited_future(state).block()
         except BaseException as error:
             state.frame.pc += 1  # the pc of a failed frame must be after the failed instruction
             fail(state, error)
@@ -138,7 +138,7 @@ cdef int advance(State *state) except -1:
             elif status == FORKING:
                 fork(state)
             elif status == WAITING:
-                take_result(state)
+                read_future(state)
             elif status == BREAKING:
                 stop_at_breakpoint(state)
             elif status != NEEDS_GIL:
@@ -180,11 +180,11 @@ cdef int finish_within_deadline(State *state) except -1:
 cdef int fail(State *state, object error) except -1:
     """End the program with an exception."""
     charge(state)
-    error = located(as_limit(error), script_stack(state))
+    error = add_location(as_limit(error), script_stack(state))
     error = show_to_debugger(state, error)
     error = leave_contexts(state, error)
     release_frames(state)
-    raise tidied(error)
+    raise remove_internal_context(error)
 
 
 cdef int stop_at_breakpoint(State *state) except -1:
@@ -306,7 +306,7 @@ cdef int raise_failure(State *state, int status) except -1:
         return raise_no_element(state, at)
     if status == BAD_CAST and at.op == CAST_TO:
         target_type = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
-        raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {target_type.text}")
+        raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {target_type.annotation_str}")
     if status == BAD_CAST:
         raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: the value does not have the expected type")
     if status == BAD_ATTRIBUTE:
@@ -338,17 +338,17 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
 cdef inline Future step_back(State *state):
     """Move the pc back to the WAIT that was just executed, because the program is suspended; return its future."""
     state.frame.pc -= 1
-    return awaited(state)
+    return awaited_future(state)
 
 
-cdef inline Future awaited(State *state):
+cdef inline Future awaited_future(State *state):
     """Return the future of the WAIT instruction at the pc."""
     return <Future>O(frame_registers(state.frame), state.frame.pc.b)
 
 
-cdef int take_result(State *state) except -1:
+cdef int read_future(State *state) except -1:
     """Execute the WAIT instruction at the pc; its future must be finished."""
-    cdef Future future = awaited(state)
+    cdef Future future = awaited_future(state)
     cdef const Instruction *at = state.frame.pc
     state.frame.pc += 1
     return future.take(<TypeSpec>(<Code>state.frame.code).type_at[at.c], R(frame_registers(state.frame), at.a))
@@ -391,12 +391,12 @@ cdef ScriptCoroutine begin(Callee function):
     program.future.producer = program
     program.inherited = ThreadContextSnapshot()
     program.condition = STOPPED
-    program.state = take_state()
+    program.state = allocate_state()
     if limited:
         take_program(PROGRAM_BYTES)
         program.counted = True
     first_frame(program.state, function.code)
-    hold_code(program)
+    retain_code(program)
     return program
 
 
@@ -414,7 +414,7 @@ cdef bint waits_for(Future future, ScriptCoroutine program):
 # Frames borrow their code from functions.  A suspended program owns references to the code, because the garbage
 # collector could otherwise free the functions before the program.
 
-cdef void hold_code(ScriptCoroutine program) noexcept:
+cdef void retain_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
     while frame != NULL:
         Py_INCREF(<object>frame.code)
@@ -546,7 +546,7 @@ cdef class ScriptCoroutine:
         if self.condition == PARKED:
             self.awaited.add_done_callback(self.wake)
 
-    def go(self):
+    def run_inline(self):
         """Run the program in this thread until it ends or waits; when its future finishes, it queues itself."""
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be resumed: it is not stopped")
@@ -572,11 +572,11 @@ cdef class ScriptCoroutine:
             finally:
                 self.inherited.trade_flags()
             if status == WAITING:
-                self.awaited = awaited(self.state)
+                self.awaited = awaited_future(self.state)
                 if waits_for(self.awaited, self):
                     fail_waiting(self.state)
             if status != DONE:
-                hold_code(self)
+                retain_code(self)
                 self.condition = PARKED if status == WAITING else STOPPED
                 return status
             result = box_shallow(&self.state.result)

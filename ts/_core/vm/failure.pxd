@@ -5,10 +5,10 @@ from ts._core.vm.frame cimport State
 # Return (function, range) of the active frames and of calls inlined in them, outermost first.
 cdef list script_stack(State *state)
 # Return the exception to raise, of PyTorch's class, with the stack of the script in its message.
-cdef object located(object error, list stack)
+cdef object add_location(object error, list stack)
 # Remove internal causes and the traceback frames of ts from an exception, and return the exception.
-cdef object tidied(object error)
+cdef object remove_internal_context(object error)
 # Return whether internal frames are hidden; False when ts itself is debugged.
 cdef bint hides_internals() except -1
 # Remove the traceback of an exception if all its frames belong to ts, and return the exception.
-cdef object shortened(object error)
+cdef object remove_traceback(object error)

@@ -28,7 +28,7 @@ cdef list script_stack(State *state):
     return stack
 
 
-cdef object located(object error, list stack):
+cdef object add_location(object error, list stack):
     """Return the exception to raise, of PyTorch's class, with the stack of the script in its message."""
     if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
@@ -45,7 +45,7 @@ cdef object located(object error, list stack):
     return result
 
 
-cdef object tidied(object error):
+cdef object remove_internal_context(object error):
     if not hides_internals() or not is_of_ts(error):
         return error
     cause = error.__cause__
@@ -60,7 +60,7 @@ cdef object tidied(object error):
     return error
 
 
-cdef object shortened(object error):
+cdef object remove_traceback(object error):
     return error.with_traceback(None) if hides_internals() and is_of_ts(error) else error
 
 

@@ -97,7 +97,7 @@ cdef inline void pop_frame(State *state) noexcept nogil:
         leave_chunk(state)
 
 
-cdef State *take_state() except NULL
+cdef State *allocate_state() except NULL
 # Release all frames of a program, with their registers (stack unwinding).
 cdef void release_frames(State *state) noexcept
 cdef void release_state(State *state) noexcept

@@ -1,6 +1,6 @@
 """Allocation of States and of chunks for their stack frames.
 
-    state = take_state()          returns a State with an empty chunk, from the free list if possible
+    state = allocate_state()          returns a State with an empty chunk, from the free list if possible
     push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again
     release_state(state)             returns the State to the free list, with one chunk
 """
@@ -24,7 +24,7 @@ cdef Chunk *new_chunk(size_t size) except NULL:
     return chunk
 
 
-cdef State *take_state() except NULL:
+cdef State *allocate_state() except NULL:
     global unused
     cdef State *state = unused
     if state != NULL:

@@ -21,8 +21,8 @@ from ts._core.thread.context cimport AUTOCAST, PROFILING, TRACING, Flag, context
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.tensor.tensor cimport Tensor, needs_grad
 from ts._core.vm.execution cimport ScriptCoroutine, begin, execute
-from ts._core.vm.failure cimport shortened
-from ts._core.vm.frame cimport State, first_frame, frame_registers, release_state, release_frames, take_state
+from ts._core.vm.failure cimport remove_traceback
+from ts._core.vm.frame cimport State, first_frame, frame_registers, release_state, release_frames, allocate_state
 from ts._core.value.container cimport Dict, List, TAG_DELETED, Tuple
 from ts._core.value.ivalue cimport (
     ANY_SPEC, IValue, KIND_INT, TAG_NONE, TAG_OBJECT, TypeSpec, box, copy_value, release, unbox,
@@ -225,14 +225,14 @@ cdef class Function:
             raise StackExceeded(f"the thread's stack is full: infinite recursion through Python? (calls of {self.name})")
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
-        state = take_state()
+        state = allocate_state()
         try:
             first_frame(state, self.code)
             self.write_parameters(state, args)
             execute(state)
         except BaseException as error:
             release_state(state)
-            raise shortened(error)
+            raise remove_traceback(error)
         result = state.result  # moved out of the state, because boxing runs Python code that may reuse the state
         release_state(state)
         try:
@@ -248,7 +248,7 @@ cdef class Function:
             self.prepare()
         if stack_is_low():
             raise StackExceeded(f"the thread's stack is full (calls of {self.name})")
-        state = take_state()
+        state = allocate_state()
         try:
             first_frame(state, self.code)
             r = <IValue *>frame_registers(state.frame)
@@ -257,7 +257,7 @@ cdef class Function:
             execute(state)
         except BaseException as error:
             release_state(state)
-            raise shortened(error)
+            raise remove_traceback(error)
         result[0] = state.result
         release_state(state)
         return 0

@@ -97,7 +97,7 @@ cdef class Future:
             if not conforms(&value, spec):
                 release(&value)
                 if isinstance(self.result, (List, Dict, Tuple)):
-                    raise TypeError(f"a future of {self.result.spec.text} is not a future of {spec.text}")
+                    raise TypeError(f"a future of {self.result.spec.annotation_str} is not a future of {spec.annotation_str}")
                 unbox(self.result, spec, &value)
         copy_value(out, &value)
         release(&value)

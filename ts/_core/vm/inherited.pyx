@@ -12,7 +12,7 @@ from cpython.ref cimport Py_XDECREF, Py_XINCREF, PyObject
 
 from ts._core.dispatch.autocast cimport exchange_autocast_flags, inherited_autocast_flags
 from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
-from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
+from ts._core.vm.meter cimport release_limits, exchange_limits, retain_limits
 
 cdef extern from *:
     """
@@ -40,13 +40,13 @@ cdef class ThreadContextSnapshot:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
         self.autocast = inherited_autocast_flags()
-        self.limits = hold_limits()
+        self.limits = retain_limits()
         self.carried = carried_here
         Py_XINCREF(self.carried)
 
     def __dealloc__(self):
         Py_XDECREF(self.carried)
-        drop_limits(self.limits)
+        release_limits(self.limits)
 
     cdef void trade_flags(self) noexcept:
         global carried_here

@@ -106,10 +106,10 @@ cdef inline int kind_of_tag(int64_t tag) noexcept nogil:
 cdef bint object_is(object x, TypeSpec spec) noexcept:
     if spec.kind == KIND_ENUM and spec.detail is not None:
         return isinstance(x, spec.detail)
-    if spec.kind == KIND_OBJECT and spec.text in ("list", "tuple"):
-        return type(x) is (List if spec.text == "list" else Tuple)
+    if spec.kind == KIND_OBJECT and spec.annotation_str in ("list", "tuple"):
+        return type(x) is (List if spec.annotation_str == "list" else Tuple)
     try:
-        return infer_spec(x) == spec or (spec.kind in (KIND_OBJECT, KIND_CLASS) and type(x).__name__ == spec.text)
+        return infer_spec(x) == spec or (spec.kind in (KIND_OBJECT, KIND_CLASS) and type(x).__name__ == spec.annotation_str)
     except TypeError:
         return False
 

@@ -15,8 +15,8 @@ cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
 
 # Return the limits of this thread, for a program that another thread will run: a new reference, or NULL without
 # limits.
-cdef void *hold_limits() noexcept
-cdef void drop_limits(void *limits) noexcept
+cdef void *retain_limits() noexcept
+cdef void release_limits(void *limits) noexcept
 # Set the limits of this thread; return the previous limits.
 cdef void *exchange_limits(void *limits) noexcept
 # Return the message of StackExceeded for a call of function `name` that would exceed `depth` nested calls.

@@ -14,7 +14,7 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.thread.allowance cimport MemoryBudget, as_limit, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.thread.allowance cimport MemoryBudget, as_limit, release_allowance, retain_allowance, new_allowance, set_allowance
 from ts._core.thread.context cimport LIMITED, context, set_flag
 from ts._core.thread.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.vm.frame cimport State
@@ -104,7 +104,7 @@ cdef int push_limits(fuel, seconds, bytes, depth) except -1:
             free(allocated)
             raise
     else:
-        hold_allowance(limits.memory)
+        retain_allowance(limits.memory)
     allocated[0] = limits
     exchange_limits(allocated)
     return 0
@@ -117,18 +117,18 @@ cdef int pop_limits() except -1:
     exchange_limits(limits.outer)
     if limits.outer != NULL:
         limits.outer.users += 1
-    drop_limits(limits)
+    release_limits(limits)
     return 0
 
 
-cdef void *hold_limits() noexcept:
+cdef void *retain_limits() noexcept:
     cdef ResourceLimits *limits = innermost()
     if limits != NULL:
         limits.users += 1
     return limits
 
 
-cdef void drop_limits(void *held) noexcept:
+cdef void release_limits(void *held) noexcept:
     cdef ResourceLimits *limits = <ResourceLimits *>held
     cdef ResourceLimits *outer
     while limits != NULL:
@@ -136,7 +136,7 @@ cdef void drop_limits(void *held) noexcept:
         if limits.users > 0:
             return
         outer = limits.outer
-        drop_allowance(limits.memory)
+        release_allowance(limits.memory)
         free(limits)
         limits = outer
 

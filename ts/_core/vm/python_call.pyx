@@ -35,8 +35,8 @@ cdef class PythonOperator(Operator):
         arguments = ", ".join([f"Any a{i}" for i in range(count)])
         super().__init__(f"python::call({arguments}) -> Any")
         self.function = function
-        self.takes = (ANY_SPEC,) * count
-        self.gives = result
+        self.argument_specs = (ANY_SPEC,) * count
+        self.result_spec = result
         self.kernels[0] = call_python
 
 
@@ -54,12 +54,12 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
     except Exception as error:
         raise RuntimeError(failure_text(error)) from error
     try:
-        unbox(result, self.gives, &new)
+        unbox(result, self.result_spec, &new)
     except LimitExceeded:
         raise
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise RuntimeError(
-            f" expected value of type {self.gives.text} for return value but instead got value of type "
+            f" expected value of type {self.result_spec.annotation_str} for return value but instead got value of type "
             f"{class_name(result)}.\nValue: {describe_value(result, repr)}\nCast error details: {error}"
         ) from None
     move_value(&r[at[op.nargs]], &new)

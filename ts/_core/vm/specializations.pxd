@@ -43,12 +43,12 @@ cdef class Specializations:
     cdef int count
     cdef int last                  # index of the specialization that was used last
     cdef uint32_t guards[MAX_SPECIALIZATIONS][MAX_GUARDS]
-    cdef PyObject *codes[MAX_SPECIALIZATIONS]  # references borrowed from `held`; NULL for general code
+    cdef PyObject *codes[MAX_SPECIALIZATIONS]  # references borrowed from `code_references`; NULL for general code
     cdef int64_t runs[MAX_SPECIALIZATIONS]
     cdef PyObject *general         # general code (borrowed reference); NULL if it is not compiled yet
     cdef PyObject *chosen          # the code that was entered last
     cdef readonly int64_t left     # number of calls for which no specialization exists
-    cdef list held
+    cdef list code_references
 
     # Create the code for these arguments, which `code_for` did not find.
     cdef int settle(self, IValue *r) except -1

@@ -116,7 +116,7 @@ cdef class Specializations:
         """Guard the arguments in `registers`; raise ValueError for invalid registers or excess arguments."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
-        self.held = []
+        self.code_references = []
         self.guard_count = len(registers)
         if not 0 < len(registers) <= MAX_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
             raise ValueError(f"{name}: specializations cannot guard the arguments {registers}")
@@ -184,5 +184,5 @@ cdef class Specializations:
     cdef PyObject *adopt(self, object code) except NULL:
         """Check the signature of new code, and keep the code alive."""
         check(code, self)
-        self.held.append(code)
+        self.code_references.append(code)
         return <PyObject *>code

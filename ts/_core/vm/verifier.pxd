@@ -19,7 +19,7 @@ cdef class Verifier:
     cdef Py_ssize_t size
     cdef Py_ssize_t registers
     cdef Py_ssize_t first_constant
-    cdef list held                    # object registers that instructions may write
+    cdef list object_registers                    # object registers that instructions may write
 
     cdef int run(self) except -1
     cdef object fault(self, Py_ssize_t i, what)

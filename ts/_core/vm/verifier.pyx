@@ -80,7 +80,7 @@ cdef class Verifier:
         self.types, self.handlers = types, handlers
         self.size, self.registers = len(rows), len(classes)
         self.first_constant = self.registers - len(constants)
-        self.held = [r for r in range(self.first_constant) if classes[r] in "ox"]
+        self.object_registers = [r for r in range(self.first_constant) if classes[r] in "ox"]
 
     cdef int run(self) except -1:
         cdef Py_ssize_t i = -1
@@ -109,7 +109,7 @@ cdef class Verifier:
         for i, spec in enumerate(self.parameters):
             kind = register_class(<TypeSpec?>spec)
             if self.classes[i] not in ("ox" if kind == "o" else kind):
-                raise VerificationError(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.text}")
+                raise VerificationError(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.annotation_str}")
         for each, table, what in (
             (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((CalleeBase, BreakpointsBase, Specializations), self.functions, "function")
         ):
@@ -180,9 +180,9 @@ cdef class Verifier:
 
     cdef int verify_flow(self) except -1:
         """Propagate the types of registers along control flow until they no longer change."""
-        # per jump target, the types of `held`; (): not reached yet; None: no jump target
+        # per jump target, the types of `object_registers`; (): not reached yet; None: no jump target
         cdef list starts = [None] * self.size
-        cdef list at = self.first_state()        # types of all registers; only the types of `held` change
+        cdef list at = self.first_state()        # types of all registers; only the types of `object_registers` change
         cdef Py_ssize_t i
         cdef int op
         cdef set changed = {0}
@@ -216,13 +216,13 @@ cdef class Verifier:
         return 0
 
     cdef list state(self, list at):
-        """Return the types of the registers in `held`, to be saved at a jump target."""
+        """Return the types of the registers in `object_registers`, to be saved at a jump target."""
         if limited:
-            take_text(8 * len(self.held))
-        return [at[r] for r in self.held]
+            take_text(8 * len(self.object_registers))
+        return [at[r] for r in self.object_registers]
 
     cdef int restore(self, list at, list state) except -1:
-        for k, r in enumerate(self.held):
+        for k, r in enumerate(self.object_registers):
             at[r] = state[k]
         return 0
 
@@ -243,7 +243,7 @@ cdef class Verifier:
             starts[i] = self.state(at)
             return True
         state = starts[i]
-        for k, r in enumerate(self.held):
+        for k, r in enumerate(self.object_registers):
             before, now = state[k], at[r]
             if before is now or before is None:
                 continue
@@ -321,14 +321,14 @@ cdef class Verifier:
         elif op == TUPLE_NEW:
             spec = self.type(b, KIND_TUPLE)
             if self.operand_pool[c] != len(spec.children):
-                raise VerificationError(f"{self.operand_pool[c]} elements for a {spec.text}")
+                raise VerificationError(f"{self.operand_pool[c]} elements for a {spec.annotation_str}")
             for k in range(len(spec.children)):
                 self.fit(at, self.operand_pool[c + 1 + k], <TypeSpec>spec.children[k])
             self.write(at, a, spec)
         elif op == TUPLE_GET:
             spec = self.read_as(at, b, KIND_TUPLE)
             if not 0 <= c < len(spec.children):
-                raise VerificationError(f"{spec.text} has no element {c}")
+                raise VerificationError(f"{spec.annotation_str} has no element {c}")
             self.write(at, a, <TypeSpec>spec.children[c])
         elif op == STR_LEN or op == STR_GET:
             self.read_as(at, b, KIND_STR)
@@ -341,7 +341,7 @@ cdef class Verifier:
         elif op == OBJECT_NEW:
             spec = self.type(b, KIND_CLASS)
             if not isinstance(spec.detail, ObjectClass):
-                raise VerificationError(f"{spec.text} is not a class that can be instantiated")
+                raise VerificationError(f"{spec.annotation_str} is not a class that can be instantiated")
             self.write(at, a, spec)
         elif op == ATTR_GET or op == ATTR_GET_SCALAR:
             self.write(at, a, self.slot(at, b, c))
@@ -449,19 +449,19 @@ cdef class Verifier:
     cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind):
         cdef TypeSpec spec = self.read(at, register)
         if spec.kind != kind:
-            raise VerificationError(f"r{register} has type {spec.text}, expected {FORMAT_OF_KIND[kind]}")
+            raise VerificationError(f"r{register} has type {spec.annotation_str}, expected {FORMAT_OF_KIND[kind]}")
         return spec
 
     cdef int fit(self, list at, Py_ssize_t register, TypeSpec expected) except -1:
         cdef TypeSpec spec = self.read(at, register)
         if not is_subtype(spec, expected):
-            raise VerificationError(f"r{register} has type {spec.text}, expected {expected.text}")
+            raise VerificationError(f"r{register} has type {spec.annotation_str}, expected {expected.annotation_str}")
         return 0
 
     cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1:
         kind = self.classes[register]
         if kind != "x" and register_class(spec) != kind:
-            raise VerificationError(f"r{register} of class {kind} cannot hold a value of type {spec.text}")
+            raise VerificationError(f"r{register} of class {kind} cannot hold a value of type {spec.annotation_str}")
         at[register] = spec
         return 0
 
@@ -470,15 +470,15 @@ cdef class Verifier:
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
-            raise VerificationError(f"the attributes of {spec.text} are unknown")
+            raise VerificationError(f"the attributes of {spec.annotation_str} are unknown")
         cls = spec.detail
         cls.settle()
         if not 0 <= index < cls.size:
-            raise VerificationError(f"{spec.text} has no attribute {index}")
+            raise VerificationError(f"{spec.annotation_str} has no attribute {index}")
         return <TypeSpec>cls.specs[index]
 
     cdef TypeSpec type(self, Py_ssize_t index, int kind):
         cdef TypeSpec spec = self.types[index]
         if spec.kind != kind:
-            raise VerificationError(f"expected a type of kind {FORMAT_OF_KIND[kind]}, got {spec.text}")
+            raise VerificationError(f"expected a type of kind {FORMAT_OF_KIND[kind]}, got {spec.annotation_str}")
         return spec

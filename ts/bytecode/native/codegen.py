@@ -46,29 +46,29 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     w = FunctionBuilder(code, layout, live, dirty, ValueRanges(code))
     variables = [r for r in sorted(registers) if w.is_number(r) and not w.is_constant(r)]
     w.label("entry")
-    w.do("%left = alloca i64")
+    w.emit("%left = alloca i64")
     for register in variables:
-        w.do(f"%r{register}.v = alloca {w.type(register)}")
+        w.emit(f"%r{register}.v = alloca {w.type(register)}")
         if w.type(register) == "double":
-            w.do(f"%r{register}.s = alloca float")
+            w.emit(f"%r{register}.s = alloca float")
     w.tensors = TensorAccesses(w, pcs)
     for loop in loops:
         for name in ("base", "limit", "iteration", "iterations"):
-            w.do(f"%{name}.{loop.end} = alloca i64")
+            w.emit(f"%{name}.{loop.end} = alloca i64")
         for items in _hoisted_lists(find_hoistable_checks(code, loop)):
-            w.do(f"%items.{loop.end}.{items} = alloca ptr")
+            w.emit(f"%items.{loop.end}.{items} = alloca ptr")
         if is_simple(code, loop):
             w.count(loop.end)
-    w.do("%call_result = alloca i64")
-    initial = w.new("load i64, ptr %budget")
+    w.emit("%call_result = alloca i64")
+    initial = w.emit_value("load i64, ptr %budget")
     # `decrement_budget` requires a non-negative budget
-    budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
-    w.do(f"store i64 {budget}, ptr %left")
+    budget = w.emit_value(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
+    w.emit(f"store i64 {budget}, ptr %left")
     _load_functions(w, {code.instructions[pc][1] for pc in pcs if code.instructions[pc][0] == _CALL_SCALAR})
-    address, first = (w.new(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
-    offset = w.new(f"sub i64 {address}, {first}")
+    address, first = (w.emit_value(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
+    offset = w.emit_value(f"sub i64 {address}, {first}")
     cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
-    w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
+    w.emit(f"switch i64 {offset}, label %nowhere [{cases}]")
     for pc in entries:
         w.label(f"enter.{pc}")
         w.pc = pc
@@ -102,7 +102,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         w.unchecked_loop = None
     w.write_exits()
     w.label("nowhere")
-    w.do("unreachable")
+    w.emit("unreachable")
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
 
 
@@ -118,9 +118,9 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
             continue
         address = "%registers"
         for offset in (w.layout["code"], w.layout["operators"], 8 * index, w.layout["data"], function[0]):
-            address = w.new(f"getelementptr i8, ptr {address}, i64 {offset}")
-            address = w.new(f"load ptr, ptr {address}, !invariant.load !5")
-        w.do(f"%direct.{index} = getelementptr i8, ptr {address}, i64 0")
+            address = w.emit_value(f"getelementptr i8, ptr {address}, i64 {offset}")
+            address = w.emit_value(f"load ptr, ptr {address}, !invariant.load !5")
+        w.emit(f"%direct.{index} = getelementptr i8, ptr {address}, i64 0")
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
@@ -152,27 +152,27 @@ def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChec
     w.pc = loop_head
     condition = enter(w, end, hoistable, 0)
     if hoistable:
-        w.branch(condition, w.at(loop_head, hoistable), w.at(loop_head))
+        w.branch(condition, w.block_label(loop_head, hoistable), w.block_label(loop_head))
     else:
-        w.jump(w.at(loop_head))
+        w.jump(w.block_label(loop_head))
 
 
 def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
     w.pc = pc
-    w.label(w.at(pc))
+    w.label(w.block_label(pc))
     if row.name in INTERPRETER_ONLY_OPCODES:
         w.jump(w.side_exit(pc))
         return
     if forced:
         counter = w.function(w.layout["until_exit"])
-        count = w.new(f"load i64, ptr {counter}")
-        w.do(f"store i64 {w.new(f'sub i64 {count}, 1')}, ptr {counter}")
-        w.branch_unlikely(w.new(f"icmp eq i64 {count}, 0"), w.side_exit(pc))
+        count = w.emit_value(f"load i64, ptr {counter}")
+        w.emit(f"store i64 {w.emit_value(f'sub i64 {count}, 1')}, ptr {counter}")
+        w.branch_unlikely(w.emit_value(f"icmp eq i64 {count}, 0"), w.side_exit(pc))
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
-        w.jump(w.at(pc + 1))
+        w.jump(w.block_label(pc + 1))
 
 
 _MODULE = """\

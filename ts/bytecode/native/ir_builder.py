@@ -1,7 +1,7 @@
 """Builder of the LLVM IR of one function, which the code generators of instructions use.
 
     w.value(2)                     the number in r2: a literal, or the name of a loaded value
-    w.set(1, w.new("add i64 …"))   writes a value to r1
+    w.set(1, w.emit_value("add i64 …"))   writes a value to r1
     w.leave(pc)                    the label of a side exit at `pc`
 
 A register with numbers is a local variable (an `alloca`, which LLVM promotes to a machine register); all
@@ -67,11 +67,11 @@ class FunctionBuilder:
 
     # ---- text ----------------------------------------------------------------------------------------
 
-    def do(self, line: str) -> None:
+    def emit(self, line: str) -> None:
         """Append an instruction that has no result."""
         self.lines.append("  " + line)
 
-    def new(self, expression: str) -> str:
+    def emit_value(self, expression: str) -> str:
         """Append an instruction with a result, and return the name of the result."""
         self._names += 1
         self.lines.append(f"  %t{self._names} = {expression}")
@@ -90,7 +90,7 @@ class FunctionBuilder:
         self._names += 1
         return f"b{self._names}"
 
-    def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
+    def block_label(self, pc: int, loop: HoistableChecks | None = None) -> str:
         """Return an instruction's label in the current code version or in the version of `loop`."""
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
@@ -100,16 +100,16 @@ class FunctionBuilder:
 
     def jump(self, label: str) -> None:
         """Append an unconditional branch."""
-        self.do(f"br label %{label}")
+        self.emit(f"br label %{label}")
 
     def branch(self, condition: str, true_label: str, false_label: str) -> None:
         """Append a conditional branch."""
-        self.do(f"br i1 {condition}, label %{true_label}, label %{false_label}")
+        self.emit(f"br i1 {condition}, label %{true_label}, label %{false_label}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
         """Append a branch to `label` that is marked as unlikely, and begin the fall-through block."""
         after = self.new_label()
-        self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
+        self.emit(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
 
     # ---- registers -----------------------------------------------------------------------------------
@@ -145,73 +145,73 @@ class FunctionBuilder:
     def single(self, register: int) -> str:
         """Return the value of a register as LLVM `float`."""
         if register in self._constants:
-            return self.new(f"fptrunc double {self._constants[register]} to float")
-        return self.new(f"load float, ptr %r{register}.s")
+            return self.emit_value(f"fptrunc double {self._constants[register]} to float")
+        return self.emit_value(f"load float, ptr %r{register}.s")
 
     def set_single(self, register: int, value: str) -> None:
         """Set a register to a float32 value; stores it in single and in double precision."""
-        self.do(f"store float {value}, ptr %r{register}.s")
-        self.set(register, self.new(f"fpext float {value} to double"))
+        self.emit(f"store float {value}, ptr %r{register}.s")
+        self.set(register, self.emit_value(f"fpext float {value} to double"))
 
     def value(self, register: int) -> str:
         """Return the value of a register with numbers."""
         if register in self._constants:
             return self._constants[register]
         if self.is_single(register):
-            return self.new(f"fpext float {self.single(register)} to double")
-        return self.new(f"load {self.type(register)}, ptr %r{register}.v")
+            return self.emit_value(f"fpext float {self.single(register)} to double")
+        return self.emit_value(f"load {self.type(register)}, ptr %r{register}.v")
 
     def set(self, register: int, value: str) -> None:
         """Set a register with numbers to `value`."""
-        self.do(f"store {self.type(register)} {value}, ptr %r{register}.v")
+        self.emit(f"store {self.type(register)} {value}, ptr %r{register}.v")
 
     def set_truth(self, register: int, condition: str) -> None:
         """Set a bool register to a condition of LLVM type i1."""
-        self.set(register, self.new(f"zext i1 {condition} to i64"))
+        self.set(register, self.emit_value(f"zext i1 {condition} to i64"))
 
     def register_address(self, register: int) -> str:
         """Return the address of a register in the frame."""
-        return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
+        return self.emit_value(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
 
     def tag(self, register: int) -> str:
         """Load the tag of a register from the frame."""
         offset = register * self.layout["value"] + self.layout["tag"]
-        address = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
-        return self.new(f"load i64, ptr {address}, {FRAME}")
+        address = self.emit_value(f"getelementptr i8, ptr %registers, i64 {offset}")
+        return self.emit_value(f"load i64, ptr {address}, {FRAME}")
 
     def load(self, register: int) -> None:
         """Load a register with numbers from the frame, before the current instruction."""
-        value = self.new(f"load {self.type(register)}, ptr {self.register_address(register)}, {FRAME}")
+        value = self.emit_value(f"load {self.type(register)}, ptr {self.register_address(register)}, {FRAME}")
         if self.is_single(register):
-            self.set_single(register, self.new(f"fptrunc double {value} to float"))
+            self.set_single(register, self.emit_value(f"fptrunc double {value} to float"))
         else:
             self.set(register, value)
 
     def store(self, register: int) -> None:
         """Store a register with numbers to the frame."""
-        self.do(
+        self.emit(
             f"store {self.type(register)} {self.value(register)}, "
             f"ptr {self.register_address(register)}, {FRAME}"
         )
 
     def object(self, register: int) -> str:
         """Load the object in a register."""
-        return self.new(f"load ptr, ptr {self.register_address(register)}, {FRAME}")
+        return self.emit_value(f"load ptr, ptr {self.register_address(register)}, {FRAME}")
 
     def field(self, object: str, name: str, type: str) -> str:
         """Load a field of the header of a list, object or tensor."""
         return self.load_header_field(
-            self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type
+            self.emit_value(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type
         )
 
     def load_header_field(self, address: str, type: str) -> str:
         """Load a field of a header by its address."""
-        return self.new(f"load {type}, ptr {address}, {HEADER}")
+        return self.emit_value(f"load {type}, ptr {address}, {HEADER}")
 
     def item(self, items: str, index: str, register: int) -> str:
         """Return the address of a list item; items have the register class of `register`."""
         type = _ITEM_TYPE[self.code.classes[register]]
-        return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
+        return self.emit_value(f"getelementptr {type}, ptr {items}, i64 {index}")
 
     def kind_of_item(self, register: int) -> str:
         """Return the alias class of list items that have the register class of `register`."""
@@ -221,8 +221,8 @@ class FunctionBuilder:
         """Store the number in `register` to the address of a list item."""
         type, value = _ITEM_TYPE[self.code.classes[register]], self.value(register)
         if self.is_bool(register):
-            value = self.new(f"trunc i64 {value} to i8")
-        self.do(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
+            value = self.emit_value(f"trunc i64 {value} to i8")
+        self.emit(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
         """Return a list index as a non-negative number; exit if it is out of range.
@@ -231,18 +231,18 @@ class FunctionBuilder:
         """
         i = self.value(register)
         if self.is_non_negative(pc, register):
-            self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.side_exit(pc))
+            self.branch_unlikely(self.emit_value(f"icmp uge i64 {i}, {size}"), self.side_exit(pc))
             return i
         start, unlikely, after = self._block, self.new_label(), self.new_label()
-        out_of_range = self.new(f"icmp uge i64 {i}, {size}")
-        self.do(f"br i1 {out_of_range}, label %{unlikely}, label %{after}, !prof !4")
+        out_of_range = self.emit_value(f"icmp uge i64 {i}, {size}")
+        self.emit(f"br i1 {out_of_range}, label %{unlikely}, label %{after}, !prof !4")
         self.label(unlikely)
-        j = self.new(f"add i64 {i}, {size}")
-        self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.side_exit(pc))
+        j = self.emit_value(f"add i64 {i}, {size}")
+        self.branch_unlikely(self.emit_value(f"icmp uge i64 {j}, {size}"), self.side_exit(pc))
         unlikely = self._block
         self.jump(after)
         self.label(after)
-        return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
+        return self.emit_value(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
         """Update the version counters of written tensors; required before other code runs."""
@@ -260,21 +260,21 @@ class FunctionBuilder:
 
     def element(self, address: str, type: str) -> str:
         """Load a tensor element, which may be unaligned."""
-        return self.new(f"load {type}, ptr {address}, align 1, {ELEMENT}")
+        return self.emit_value(f"load {type}, ptr {address}, align 1, {ELEMENT}")
 
     def put_element(self, address: str, type: str, value: str) -> None:
         """Store a tensor element."""
-        self.do(f"store {type} {value}, ptr {address}, align 1, {ELEMENT}")
+        self.emit(f"store {type} {value}, ptr {address}, align 1, {ELEMENT}")
 
     def count_writes(self, address: str, increment: str) -> None:
         """Add `increment` to the version counter of a tensor."""
-        count = self.new(f"load i32, ptr {address}, {WRITES}")
-        self.do(f"store i32 {self.new(f'add i32 {count}, {increment}')}, ptr {address}, {WRITES}")
+        count = self.emit_value(f"load i32, ptr {address}, {WRITES}")
+        self.emit(f"store i32 {self.emit_value(f'add i32 {count}, {increment}')}, ptr {address}, {WRITES}")
 
     def function(self, index: int) -> str:
         """Load the address of a runtime function at `index` of the table."""
-        address = self.new(f"getelementptr ptr, ptr %table, i64 {index}")
-        return self.new(f"load ptr, ptr {address}, !invariant.load !5")
+        address = self.emit_value(f"getelementptr ptr, ptr %table, i64 {index}")
+        return self.emit_value(f"load ptr, ptr {address}, !invariant.load !5")
 
     # ---- side exits ----------------------------------------------------------------------------------
 
@@ -300,12 +300,12 @@ class FunctionBuilder:
 
     def return_to_interpreter(self, source: int, pc: int, status: str) -> None:
         """Return to the interpreter loop from `source`, to continue at `pc`."""
-        self.do(f"store i64 {self.budget_left(source)}, ptr %budget")
+        self.emit(f"store i64 {self.budget_left(source)}, ptr %budget")
         if status.isdigit():
-            self.do(f"ret i64 {int(status) << 32 | pc}")
+            self.emit(f"ret i64 {int(status) << 32 | pc}")
             return
-        high_word = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
-        self.do(f"ret i64 {self.new(f'or i64 {high_word}, {pc}')}")
+        high_word = self.emit_value(f"shl i64 {self.emit_value(f'zext i32 {status} to i64')}, 32")
+        self.emit(f"ret i64 {self.emit_value(f'or i64 {high_word}, {pc}')}")
 
     # ---- budget --------------------------------------------------------------------------------------
 
@@ -313,26 +313,30 @@ class FunctionBuilder:
         """Return the remaining budget before an instruction."""
         loop = self._stepped_loop(pc)
         if loop is not None:
-            base = self.new(f"load i64, ptr %base.{loop.end}")
-            return self.new(f"sub i64 {base}, {self.new(f'load i64, ptr %iteration.{loop.end}')}")
+            base = self.emit_value(f"load i64, ptr %base.{loop.end}")
+            return self.emit_value(
+                f"sub i64 {base}, {self.emit_value(f'load i64, ptr %iteration.{loop.end}')}"
+            )
         if pc not in self._counted:
-            return self.new("load i64, ptr %left")
+            return self.emit_value("load i64, ptr %left")
         end, counter = self._counted[pc]
-        return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
+        return self.emit_value(
+            f"sub i64 {self.emit_value(f'load i64, ptr %base.{end}')}, {self.value(counter)}"
+        )
 
     def subtract_budget(self, pc: int, amount: int) -> str:
         """Subtract `amount` from the budget and return the remaining budget."""
-        left = self.new(f"sub i64 {self.budget_left(pc)}, {amount}")
-        self.do(f"store i64 {left}, ptr %left")
+        left = self.emit_value(f"sub i64 {self.budget_left(pc)}, {amount}")
+        self.emit(f"store i64 {left}, ptr %left")
         return left
 
     def decrement_budget(self, pc: int) -> str:
         """Decrement the non-negative step budget; return whether it was 0."""
-        difference = self.new(
+        difference = self.emit_value(
             f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)"
         )
-        self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {difference}, 0')}, ptr %left")
-        return self.new(f"extractvalue {{i64, i1}} {difference}, 1")
+        self.emit(f"store i64 {self.emit_value(f'extractvalue {{i64, i1}} {difference}, 0')}, ptr %left")
+        return self.emit_value(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
         """Generate code that computes the budget left in the loop that ends at `end` as %base - counter."""
@@ -369,7 +373,7 @@ class FunctionBuilder:
     def hoisted_items(self, register: int) -> str:
         """Load the address of the items of the list in `register`, whose checks were hoisted."""
         assert self.unchecked_loop is not None
-        return self.new(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
+        return self.emit_value(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()

@@ -30,14 +30,16 @@ def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration:
     if loop is not None and loop.steps is not None:
         return _enter_stepped_loop(w, loop, loop.steps, iteration)
     _, _, counter, bound = w.code.instructions[end]
-    left, first, last = w.new("load i64, ptr %left"), w.value(counter), w.value(bound)
-    w.do(f"store i64 {w.new(f'add i64 {left}, {first}')}, ptr %base.{end}")
-    limit = _saturating_add(w, first, w.new(f"add i64 {left}, 1"))
-    limit = w.new(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
-    w.do(f"store i64 {limit}, ptr %limit.{end}")
+    left, first, last = w.emit_value("load i64, ptr %left"), w.value(counter), w.value(bound)
+    w.emit(f"store i64 {w.emit_value(f'add i64 {left}, {first}')}, ptr %base.{end}")
+    limit = _saturating_add(w, first, w.emit_value(f"add i64 {left}, 1"))
+    limit = w.emit_value(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
+    w.emit(f"store i64 {limit}, ptr %limit.{end}")
     if loop is None:
         return ""
-    return _emit_bounds_checks(w, loop, w.new(f"add i64 {first}, {iteration}"), w.new(f"add i64 {limit}, -1"))
+    return _emit_bounds_checks(
+        w, loop, w.emit_value(f"add i64 {first}, {iteration}"), w.emit_value(f"add i64 {limit}, -1")
+    )
 
 
 def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopStep, iteration: int) -> str:
@@ -48,48 +50,56 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
     """
     first, last, increment = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
     if steps.is_subtracted:
-        increment = w.new(f"sub i64 0, {increment}")
+        increment = w.emit_value(f"sub i64 0, {increment}")
     condition = "true"
     for x in (first, last, increment):
-        shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_LIMIT}")
-        condition = w.new(f"and i1 {condition}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}")
-    up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
+        shifted = w.emit_value(f"add i64 {x}, {_NO_OVERFLOW_LIMIT}")
+        condition = w.emit_value(
+            f"and i1 {condition}, {w.emit_value(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}"
+        )
+    up, down = w.emit_value(f"sub i64 {last}, {first}"), w.emit_value(f"sub i64 {first}, {last}")
     if steps.relation == "NE":
-        falls = w.new(f"icmp slt i64 {increment}, 0")
-        distance = w.new(f"select i1 {falls}, i64 {down}, i64 {up}")
-        stride = w.new(f"select i1 {falls}, i64 {w.new(f'sub i64 0, {increment}')}, i64 {increment}")
+        falls = w.emit_value(f"icmp slt i64 {increment}, 0")
+        distance = w.emit_value(f"select i1 {falls}, i64 {down}, i64 {up}")
+        stride = w.emit_value(
+            f"select i1 {falls}, i64 {w.emit_value(f'sub i64 0, {increment}')}, i64 {increment}"
+        )
     else:
         is_decreasing = steps.relation in ("GT", "GE")
-        distance, stride = (down, w.new(f"sub i64 0, {increment}")) if is_decreasing else (up, increment)
+        distance, stride = (
+            (down, w.emit_value(f"sub i64 0, {increment}")) if is_decreasing else (up, increment)
+        )
         if steps.relation in ("LE", "GE"):
-            distance = w.new(f"add i64 {distance}, 1")
+            distance = w.emit_value(f"add i64 {distance}, 1")
     for x in (stride, distance):
-        condition = w.new(f"and i1 {condition}, {w.new(f'icmp sgt i64 {x}, 0')}")
-    divisor = w.new(f"select i1 {condition}, i64 {stride}, i64 1")
+        condition = w.emit_value(f"and i1 {condition}, {w.emit_value(f'icmp sgt i64 {x}, 0')}")
+    divisor = w.emit_value(f"select i1 {condition}, i64 {stride}, i64 1")
     if steps.relation == "NE":
-        iterations = w.new(f"sdiv i64 {distance}, {divisor}")
-        is_multiple = w.new(f"icmp eq i64 {w.new(f'mul i64 {iterations}, {divisor}')}, {distance}")
-        condition = w.new(f"and i1 {condition}, {is_multiple}")
+        iterations = w.emit_value(f"sdiv i64 {distance}, {divisor}")
+        is_multiple = w.emit_value(
+            f"icmp eq i64 {w.emit_value(f'mul i64 {iterations}, {divisor}')}, {distance}"
+        )
+        condition = w.emit_value(f"and i1 {condition}, {is_multiple}")
     else:
-        iterations = w.new(f"sdiv i64 {w.new(f'add i64 {distance}, {divisor}')}, {divisor}")
-        exact = w.new(f"icmp eq i64 {w.new(f'srem i64 {distance}, {divisor}')}, 0")
-        iterations = w.new(f"sub i64 {iterations}, {w.new(f'zext i1 {exact} to i64')}")
-    base = w.new(f"sub i64 {w.new('load i64, ptr %left')}, {iteration}")
-    limit = w.new(f"call i64 @llvm.smin.i64(i64 {iterations}, i64 {_saturating_add(w, base, '1')})")
+        iterations = w.emit_value(f"sdiv i64 {w.emit_value(f'add i64 {distance}, {divisor}')}, {divisor}")
+        exact = w.emit_value(f"icmp eq i64 {w.emit_value(f'srem i64 {distance}, {divisor}')}, 0")
+        iterations = w.emit_value(f"sub i64 {iterations}, {w.emit_value(f'zext i1 {exact} to i64')}")
+    base = w.emit_value(f"sub i64 {w.emit_value('load i64, ptr %left')}, {iteration}")
+    limit = w.emit_value(f"call i64 @llvm.smin.i64(i64 {iterations}, i64 {_saturating_add(w, base, '1')})")
     for name, value in (
         ("base", base),
         ("limit", limit),
         ("iterations", iterations),
         ("iteration", f"{-iteration}"),
     ):
-        w.do(f"store i64 {value}, ptr %{name}.{loop.end}")
-    past = w.new(f"mul i64 {w.new(f'add i64 {limit}, -1')}, {increment}")
-    valid = _emit_bounds_checks(w, loop, first, w.new(f"add i64 {first}, {past}"))
-    return w.new(f"and i1 {condition}, {valid}")
+        w.emit(f"store i64 {value}, ptr %{name}.{loop.end}")
+    past = w.emit_value(f"mul i64 {w.emit_value(f'add i64 {limit}, -1')}, {increment}")
+    valid = _emit_bounds_checks(w, loop, first, w.emit_value(f"add i64 {first}, {past}"))
+    return w.emit_value(f"and i1 {condition}, {valid}")
 
 
 def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
-    return w.new(f"call i64 @llvm.sadd.sat.i64(i64 {x}, i64 {y})")
+    return w.emit_value(f"call i64 @llvm.sadd.sat.i64(i64 {x}, i64 {y})")
 
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
@@ -98,15 +108,17 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
     sizes: dict[Holder, str] = {}
     for items in loop.lists:
         x = w.object(items)
-        w.do(f"store ptr {w.field(x, 'items', 'ptr')}, ptr %items.{loop.end}.{items}")
+        w.emit(f"store ptr {w.field(x, 'items', 'ptr')}, ptr %items.{loop.end}.{items}")
         sizes[items] = _sign_extend(w, w.field(x, "size", "i64"))
     for tensor, k in loop.lengths:
-        sizes[tensor, k] = _sign_extend(w, w.new(f"load i64, ptr {tensor.name(f'size{k}')}"))
+        sizes[tensor, k] = _sign_extend(w, w.emit_value(f"load i64, ptr {tensor.name(f'size{k}')}"))
     condition = "true"
     for holder, line in _distinct_indices(loop):
         for counter in bounds if line.slope else bounds[:1]:
             index = _affine_value(w, line, counter)
-            condition = w.new(f"and i1 {condition}, {w.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
+            condition = w.emit_value(
+                f"and i1 {condition}, {w.emit_value(f'icmp ult i128 {index}, {sizes[holder]}')}"
+            )
     return condition
 
 
@@ -123,7 +135,9 @@ def _affine_value(w: FunctionBuilder, line: AffineIndex, counter: str) -> str:
     """Emit the value of the affine index `line` for the value `counter`, in 128 bits."""
     index = _sum_value(w, line.offset)
     if line.slope:
-        index = w.new(f"add i128 {index}, {w.new(f'mul i128 {_sum_value(w, line.slope)}, {counter}')}")
+        index = w.emit_value(
+            f"add i128 {index}, {w.emit_value(f'mul i128 {_sum_value(w, line.slope)}, {counter}')}"
+        )
     return index
 
 
@@ -132,10 +146,10 @@ def _sum_value(w: FunctionBuilder, sum: Sum) -> str:
     for register, factor in sum.items():
         term = str(factor)
         if register >= 0:
-            term = w.new(f"mul i128 {_sign_extend(w, w.value(register))}, {factor}")
-        total = w.new(f"add i128 {total}, {term}")
+            term = w.emit_value(f"mul i128 {_sign_extend(w, w.value(register))}, {factor}")
+        total = w.emit_value(f"add i128 {total}, {term}")
     return total
 
 
 def _sign_extend(w: FunctionBuilder, x: str) -> str:
-    return w.new(f"sext i64 {x} to i128")
+    return w.emit_value(f"sext i64 {x} to i128")

@@ -65,24 +65,24 @@ _UNARY = {
 
 
 def _binary(expression: str) -> Builder:
-    return lambda w, pc, a, b, c: w.set(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+    return lambda w, pc, a, b, c: w.set(a, w.emit_value(f"{expression} {w.value(b)}, {w.value(c)}"))
 
 
 def _comparison(expression: str) -> Builder:
-    return lambda w, pc, a, b, c: w.set_truth(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+    return lambda w, pc, a, b, c: w.set_truth(a, w.emit_value(f"{expression} {w.value(b)}, {w.value(c)}"))
 
 
 def _select(expression: str) -> Builder:
     def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         x, y = w.value(b), w.value(c)
-        condition = w.new(f"{expression} {x}, {y}")
-        w.set(a, w.new(f"select i1 {condition}, {w.type(a)} {x}, {w.type(a)} {y}"))
+        condition = w.emit_value(f"{expression} {x}, {y}")
+        w.set(a, w.emit_value(f"select i1 {condition}, {w.type(a)} {x}, {w.type(a)} {y}"))
 
     return build
 
 
 def _unary(expression: str) -> Builder:
-    return lambda w, pc, a, b, c: w.set(a, w.new(expression.format(w.value(b))))
+    return lambda w, pc, a, b, c: w.set(a, w.emit_value(expression.format(w.value(b))))
 
 
 BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
@@ -111,33 +111,41 @@ def _division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if w.is_positive(pc, c) and w.is_non_negative(pc, b):
         if w.is_constant(c) and not _is_power(int(y)):
             quotient = _quotient(w, x, int(y))
-            w.set(a, w.new(f"sub i64 {x}, {w.new(f'mul i64 {quotient}, {y}')}") if remainder else quotient)
+            w.set(
+                a,
+                w.emit_value(f"sub i64 {x}, {w.emit_value(f'mul i64 {quotient}, {y}')}")
+                if remainder
+                else quotient,
+            )
         else:
-            w.set(a, w.new(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
+            w.set(a, w.emit_value(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
         return
     if w.is_positive(pc, c):
-        rest = w.new(f"srem i64 {x}, {y}")
-        negative = w.new(f"icmp slt i64 {rest}, 0")
+        rest = w.emit_value(f"srem i64 {x}, {y}")
+        negative = w.emit_value(f"icmp slt i64 {rest}, 0")
         if remainder:
-            w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'add i64 {rest}, {y}')}, i64 {rest}"))
+            w.set(
+                a,
+                w.emit_value(f"select i1 {negative}, i64 {w.emit_value(f'add i64 {rest}, {y}')}, i64 {rest}"),
+            )
         else:
-            quotient = w.new(f"sdiv i64 {x}, {y}")
-            w.set(a, w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {negative} to i64')}"))
+            quotient = w.emit_value(f"sdiv i64 {x}, {y}")
+            w.set(a, w.emit_value(f"sub i64 {quotient}, {w.emit_value(f'zext i1 {negative} to i64')}"))
         return
-    w.branch_unlikely(w.new(f"icmp eq i64 {y}, 0"), w.side_exit(pc))
-    minus = w.new(f"icmp eq i64 {y}, -1")
-    divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
-    rest = w.new(f"srem i64 {x}, {divisor}")
-    inexact = w.new(f"icmp ne i64 {rest}, 0")
-    signs_differ = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
-    adjusts = w.new(f"and i1 {inexact}, {signs_differ}")
+    w.branch_unlikely(w.emit_value(f"icmp eq i64 {y}, 0"), w.side_exit(pc))
+    minus = w.emit_value(f"icmp eq i64 {y}, -1")
+    divisor = w.emit_value(f"select i1 {minus}, i64 1, i64 {y}")
+    rest = w.emit_value(f"srem i64 {x}, {divisor}")
+    inexact = w.emit_value(f"icmp ne i64 {rest}, 0")
+    signs_differ = w.emit_value(f"icmp slt i64 {w.emit_value(f'xor i64 {x}, {y}')}, 0")
+    adjusts = w.emit_value(f"and i1 {inexact}, {signs_differ}")
     if remainder:
-        w.set(a, w.new(f"add i64 {rest}, {w.new(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
+        w.set(a, w.emit_value(f"add i64 {rest}, {w.emit_value(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
         return
-    quotient = w.new(f"sdiv i64 {x}, {divisor}")
-    floor = w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {adjusts} to i64')}")
-    negative = w.new(f"sub i64 0, {x}")
-    w.set(a, w.new(f"select i1 {minus}, i64 {negative}, i64 {floor}"))
+    quotient = w.emit_value(f"sdiv i64 {x}, {divisor}")
+    floor = w.emit_value(f"sub i64 {quotient}, {w.emit_value(f'zext i1 {adjusts} to i64')}")
+    negative = w.emit_value(f"sub i64 0, {x}")
+    w.set(a, w.emit_value(f"select i1 {minus}, i64 {negative}, i64 {floor}"))
 
 
 def _is_power(x: int) -> bool:
@@ -152,60 +160,63 @@ def _quotient(w: FunctionBuilder, x: str, divisor: int) -> str:
     """
     shift = 64 + divisor.bit_length() - 1
     factor = (1 << shift) // divisor + 1
-    product = w.new(f"mul nuw i128 {w.new(f'zext i64 {x} to i128')}, {factor}")
-    return w.new(f"trunc i128 {w.new(f'lshr i128 {product}, {shift}')} to i64")
+    product = w.emit_value(f"mul nuw i128 {w.emit_value(f'zext i64 {x} to i128')}, {factor}")
+    return w.emit_value(f"trunc i128 {w.emit_value(f'lshr i128 {product}, {shift}')} to i64")
 
 
 @builds("SHL_I64", "SHR_I64")
 def _shift(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    count = w.new(f"and i64 {w.value(c)}, 63")
+    count = w.emit_value(f"and i64 {w.value(c)}, 63")
     operation = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
-    w.set(a, w.new(f"{operation} i64 {w.value(b)}, {count}"))
+    w.set(a, w.emit_value(f"{operation} i64 {w.value(b)}, {count}"))
 
 
 @builds("ABS_I64")
 def _absolute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
-    negative = w.new(f"icmp slt i64 {x}, 0")
-    w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'sub i64 0, {x}')}, i64 {x}"))
+    negative = w.emit_value(f"icmp slt i64 {x}, 0")
+    w.set(a, w.emit_value(f"select i1 {negative}, i64 {w.emit_value(f'sub i64 0, {x}')}, i64 {x}"))
 
 
 @builds("DIV_I64")
 def _true_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    x, y = (w.new(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
-    w.set(a, w.new(f"fdiv double {x}, {y}"))
+    x, y = (w.emit_value(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
+    w.set(a, w.emit_value(f"fdiv double {x}, {y}"))
 
 
 @builds("FLOORDIV_F64")
 def _floor_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    quotient = w.new(f"fdiv double {w.value(b)}, {w.value(c)}")
-    w.set(a, w.new(f"call double @llvm.floor.f64(double {quotient})"))
+    quotient = w.emit_value(f"fdiv double {w.value(b)}, {w.value(c)}")
+    w.set(a, w.emit_value(f"call double @llvm.floor.f64(double {quotient})"))
 
 
 @builds("MOD_F64")
 def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x, y = w.value(b), w.value(c)
-    w.set(a, w.new(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
+    w.set(a, w.emit_value(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
 
 
 @builds("FLOAT_TO_INT")
 def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
     # The constant is -2.0 ** 63 in LLVM's hexadecimal notation.
-    in_lower_bound = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")
-    below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
-    fits = w.new(f"and i1 {in_lower_bound}, {below}")
-    w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))
+    in_lower_bound = w.emit_value(f"fcmp oge double {x}, 0xC3E0000000000000")
+    below = w.emit_value(f"fcmp olt double {x}, 0x43E0000000000000")
+    fits = w.emit_value(f"and i1 {in_lower_bound}, {below}")
+    w.set(
+        a,
+        w.emit_value(f"select i1 {fits}, i64 {w.emit_value(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"),
+    )
 
 
 @builds("INT_TO_BOOL")
 def _int_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.set_truth(a, w.new(f"icmp ne i64 {w.value(b)}, 0"))
+    w.set_truth(a, w.emit_value(f"icmp ne i64 {w.value(b)}, 0"))
 
 
 @builds("FLOAT_TO_BOOL")
 def _float_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
+    w.set_truth(a, w.emit_value(f"fcmp une double {w.value(b)}, 0.0"))
 
 
 # ---------------------------------------------------------------- runtime objects and calls
@@ -214,15 +225,15 @@ def _float_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 @builds("IS_NONE", "IS_NOT_NONE")
 def _is_none(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
-    w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
+    w.set_truth(a, w.emit_value(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
 
 
 @builds("CAST")
 def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.branch_unlikely(
-        w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.side_exit(pc)
+        w.emit_value(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.side_exit(pc)
     )
-    w.set(a, w.new(f"load {w.type(a)}, ptr {w.register_address(b)}, {FRAME}"))
+    w.set(a, w.emit_value(f"load {w.type(a)}, ptr {w.register_address(b)}, {FRAME}"))
 
 
 def _item(w: FunctionBuilder, pc: int, items: int, index: int, register: int) -> str:
@@ -246,9 +257,11 @@ def _length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 def _get_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     address = _item(w, pc, b, c, a)
     if w.is_bool(a):
-        w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {address}, {w.kind_of_item(a)}')} to i64"))
+        w.set(
+            a, w.emit_value(f"zext i8 {w.emit_value(f'load i8, ptr {address}, {w.kind_of_item(a)}')} to i64")
+        )
     else:
-        w.set(a, w.new(f"load {w.type(a)}, ptr {address}, {w.kind_of_item(a)}"))
+        w.set(a, w.emit_value(f"load {w.type(a)}, ptr {address}, {w.kind_of_item(a)}"))
 
 
 @builds("LIST_SET_SCALAR")
@@ -258,22 +271,24 @@ def _set_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_CHECK_LEN")
 def _check_length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.side_exit(pc))
+    w.branch_unlikely(
+        w.emit_value(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.side_exit(pc)
+    )
 
 
 def _slot(w: FunctionBuilder, object: int, index: int) -> str:
     offset = index * w.layout["value"]
-    return w.new(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
+    return w.emit_value(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
 
 
 @builds("ATTR_GET_SCALAR")
 def _get_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {SLOT}"))
+    w.set(a, w.emit_value(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {SLOT}"))
 
 
 @builds("ATTR_SET_SCALAR")
 def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {SLOT}")
+    w.emit(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {SLOT}")
 
 
 @builds(
@@ -293,10 +308,12 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         if w.is_number(register) and not w.is_constant(register):
             w.store(register)
     w.flush_write_counts()
-    instruction = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
-    status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {instruction})")
+    instruction = w.emit_value(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
+    status = w.emit_value(
+        f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {instruction})"
+    )
     failed, after = w.new_label(), w.new_label()
-    w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
+    w.emit(f"br i1 {w.emit_value(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
     w.label(failed)
     w.return_to_interpreter(pc, pc + 1, status)
     w.label(after)
@@ -317,16 +334,18 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.object(a)
     size = w.field(x, "size", "i64")
     full, room, after = w.new_label(), w.new_label(), w.new_label()
-    fits = w.new(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
-    same_tag = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
-    w.branch(w.new(f"and i1 {fits}, {same_tag}"), room, full)
+    fits = w.emit_value(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
+    same_tag = w.emit_value(
+        f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}"
+    )
+    w.branch(w.emit_value(f"and i1 {fits}, {same_tag}"), room, full)
     w.label(full)
     _call_runtime(w, pc, a, b, c)
     w.jump(after)
     w.label(room)
     w.put_item(w.item(w.field(x, "items", "ptr"), size, b), b)
-    address = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
-    w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {address}, {HEADER}")
+    address = w.emit_value(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
+    w.emit(f"store i64 {w.emit_value(f'add i64 {size}, 1')}, ptr {address}, {HEADER}")
     w.jump(after)
     w.label(after)
 
@@ -343,16 +362,20 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     values = []
     for register in arguments:
         value = w.value(register)
-        values.append(value if w.type(register) == argument_type else w.new(f"sitofp i64 {value} to double"))
+        values.append(
+            value if w.type(register) == argument_type else w.emit_value(f"sitofp i64 {value} to double")
+        )
     argument_list = ", ".join(f"{argument_type} {value}" for value in values)
     if checked:
         w.branch_unlikely(
-            w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({argument_list}, ptr %call_result)')}, 0"),
+            w.emit_value(
+                f"icmp ne i32 {w.emit_value(f'call i32 %direct.{a}({argument_list}, ptr %call_result)')}, 0"
+            ),
             w.side_exit(pc),
         )
-        w.set(out, w.new(f"load {result}, ptr %call_result"))
+        w.set(out, w.emit_value(f"load {result}, ptr %call_result"))
     else:
-        w.set(out, w.new(f"call {result} %direct.{a}({argument_list})"))
+        w.set(out, w.emit_value(f"call {result} %direct.{a}({argument_list})"))
 
 
 def c_function(code: Code, index: int) -> tuple[int, str, str, bool] | None:
@@ -376,7 +399,7 @@ def _copy(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     left = w.subtract_budget(pc, _OPERATOR_COST)
     _call_runtime(w, pc, a, b, c)
-    w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.side_exit(pc + 1, w.layout["meter_zero"]))
+    w.branch_unlikely(w.emit_value(f"icmp slt i64 {left}, 0"), w.side_exit(pc + 1, w.layout["meter_zero"]))
 
 
 # ---------------------------------------------------------------- jumps
@@ -385,18 +408,18 @@ def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
     """Emit the condition of a jump; `name` is the opcode's name without the prefix JUMP_ or LOOP_."""
     if name in ("IF", "IF_NOT"):
-        return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
+        return w.emit_value(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
     if name in ("NONE", "NOT_NONE"):
-        return w.new(f"icmp {'eq' if name == 'NONE' else 'ne'} i64 {w.tag(b)}, {w.layout['tag_none']}")
-    return w.new(f"{_COMPARISONS[name]} {w.value(b)}, {w.value(c)}")
+        return w.emit_value(f"icmp {'eq' if name == 'NONE' else 'ne'} i64 {w.tag(b)}, {w.layout['tag_none']}")
+    return w.emit_value(f"{_COMPARISONS[name]} {w.value(b)}, {w.value(c)}")
 
 
 def _jump(name: str) -> Builder:
     def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         if name:
-            w.branch(_condition(w, name, b, c), w.at(a), w.at(pc + 1))
+            w.branch(_condition(w, name, b, c), w.block_label(a), w.block_label(pc + 1))
         else:
-            w.jump(w.at(a))
+            w.jump(w.block_label(a))
 
     return build
 
@@ -408,10 +431,10 @@ def _loop(name: str) -> Builder:
             return
         if name:
             again = w.new_label()
-            w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
+            w.branch(_condition(w, name, b, c), again, w.block_label(pc + 1))
             w.label(again)
         w.branch_unlikely(w.decrement_budget(pc), w.side_exit(a, w.layout["meter_zero"]))
-        w.jump(w.at(a))
+        w.jump(w.block_label(a))
 
     return build
 
@@ -421,38 +444,42 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
     A single comparison detects the end of the loop and the end of the budget.
     """
-    iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
-    w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
+    iteration = w.emit_value(f"add i64 {w.emit_value(f'load i64, ptr %iteration.{pc}')}, 1")
+    w.emit(f"store i64 {iteration}, ptr %iteration.{pc}")
     last_iteration, loop_end = w.new_label(), w.new_label()
     w.branch(
-        w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), last_iteration
+        w.emit_value(f"icmp ne i64 {iteration}, {w.emit_value(f'load i64, ptr %limit.{pc}')}"),
+        w.block_label(a),
+        last_iteration,
     )
     w.label(last_iteration)
-    is_last = w.new(f"icmp eq i64 {iteration}, {w.new(f'load i64, ptr %iterations.{pc}')}")
+    is_last = w.emit_value(f"icmp eq i64 {iteration}, {w.emit_value(f'load i64, ptr %iterations.{pc}')}")
     w.branch(is_last, loop_end, w.side_exit(a, w.layout["meter_zero"]))
     w.label(loop_end)
     w.subtract_budget(pc, -1)
-    w.jump(w.at(pc + 1))
+    w.jump(w.block_label(pc + 1))
 
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """End an iteration of a counted loop: one comparison detects the end of loop and budget."""
-    w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
+    w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
         return
     limit_reached, loop_end = w.new_label(), w.new_label()
-    continues = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
+    continues = w.emit_value(f"icmp ne i64 {w.value(b)}, {w.emit_value(f'load i64, ptr %limit.{pc}')}")
     loop_metadata = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
-    w.do(f"br i1 {continues}, label %{w.at(a)}, label %{limit_reached}{loop_metadata}")
+    w.emit(f"br i1 {continues}, label %{w.block_label(a)}, label %{limit_reached}{loop_metadata}")
     w.label(limit_reached)
     w.branch(
-        w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), loop_end, w.side_exit(a, w.layout["meter_zero"])
+        w.emit_value(f"icmp eq i64 {w.value(b)}, {w.value(c)}"),
+        loop_end,
+        w.side_exit(a, w.layout["meter_zero"]),
     )
     w.label(loop_end)
     w.subtract_budget(pc, -1)  # refund one unit of the budget: the last jump was not taken
-    w.jump(w.at(pc + 1))
+    w.jump(w.block_label(pc + 1))
 
 
 for _row in OPCODES:

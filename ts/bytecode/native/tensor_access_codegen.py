@@ -53,32 +53,32 @@ class TensorAccesses:
         dense = all(tensor.rank == 0 or tensor.dtype in _TYPES for tensor in sites)
         self.versions = (DENSE,) if dense and any(tensor.rank for tensor in sites) else ()
         for tensor in sites:
-            w.do(f"{tensor.name('ok')} = alloca i1")
-            w.do(f"{tensor.name('writeable')} = alloca i1")
+            w.emit(f"{tensor.name('ok')} = alloca i1")
+            w.emit(f"{tensor.name('writeable')} = alloca i1")
             for field in ("bytes", "writes"):
-                w.do(f"{tensor.name(field)} = alloca ptr")
+                w.emit(f"{tensor.name(field)} = alloca ptr")
             for field in tensor.lengths():
-                w.do(f"{tensor.name(field)} = alloca i64")
+                w.emit(f"{tensor.name(field)} = alloca i64")
             if tensor in self._written:
-                w.do(f"{tensor.name('pending')} = alloca i32")
-                w.do(f"store i32 0, ptr {tensor.name('pending')}")
+                w.emit(f"{tensor.name('pending')} = alloca i32")
+                w.emit(f"store i32 0, ptr {tensor.name('pending')}")
 
     def reload(self, w: FunctionBuilder, pc: int) -> None:
         """Emit loads of the tensor headers that instructions reachable from `pc` use."""
         for tensor in self._used_tensors(w, pc):
             _reload_header(w, tensor)
         if w.version == DENSE and self._used_tensors(w, pc):
-            w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.side_exit(pc))
+            w.branch_unlikely(w.emit_value(f"xor i1 {self.are_dense(w, pc)}, true"), w.side_exit(pc))
 
     def flush_writes(self, w: FunctionBuilder) -> None:
         """Add writes not yet counted to the version counters, before other code runs."""
         for tensor in sorted(self._written):
             has_writes, no_writes = w.new_label(), w.new_label()
             count = _load_field(w, tensor, "pending", "i32")
-            w.branch(w.new(f"icmp ne i32 {count}, 0"), has_writes, no_writes)
+            w.branch(w.emit_value(f"icmp ne i32 {count}, 0"), has_writes, no_writes)
             w.label(has_writes)
             w.count_writes(_load_field(w, tensor, "writes", "ptr"), count)
-            w.do(f"store i32 0, ptr {tensor.name('pending')}")
+            w.emit(f"store i32 0, ptr {tensor.name('pending')}")
             w.jump(no_writes)
             w.label(no_writes)
 
@@ -91,9 +91,9 @@ class TensorAccesses:
                 conditions.append(_load_field(w, tensor, "writeable", "i1"))
             if tensor.rank:
                 stride = _load_field(w, tensor, f"stride{tensor.rank - 1}", "i64")
-                conditions.append(w.new(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
+                conditions.append(w.emit_value(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
             for condition in conditions:
-                conjunction = w.new(f"and i1 {conjunction}, {condition}")
+                conjunction = w.emit_value(f"and i1 {conjunction}, {condition}")
         return conjunction
 
     def _used_tensors(self, w: FunctionBuilder, pc: int) -> list[TensorOperand]:
@@ -126,29 +126,29 @@ def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
         (x, "backend", 0),
         (array, "ndim", tensor.rank),
     ):
-        is_equal = w.new(f"icmp eq i32 {w.field(header, name, 'i32')}, {expected}")
-        condition = w.new(f"and i1 {condition}, {is_equal}") if condition else is_equal
-    w.do(f"store i1 {condition}, ptr {tensor.name('ok')}")
+        is_equal = w.emit_value(f"icmp eq i32 {w.field(header, name, 'i32')}, {expected}")
+        condition = w.emit_value(f"and i1 {condition}, {is_equal}") if condition else is_equal
+    w.emit(f"store i1 {condition}, ptr {tensor.name('ok')}")
     w.branch(condition, matches, after)
     w.label(matches)
-    w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
-    flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
-    w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {tensor.name('writeable')}")
+    w.emit(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
+    flag = w.emit_value(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
+    w.emit(f"store i1 {w.emit_value(f'icmp ne i32 {flag}, 0')}, ptr {tensor.name('writeable')}")
     owner = w.field(x, "owner", "ptr")
-    is_own = w.new(f"icmp eq ptr {owner}, {w.function(w.layout['none'])}")
-    counted = w.new(f"select i1 {is_own}, ptr {x}, ptr {owner}")
-    writes = w.new(f"getelementptr i8, ptr {counted}, i64 {w.layout['version']}")
-    w.do(f"store ptr {writes}, ptr {tensor.name('writes')}")
+    is_own = w.emit_value(f"icmp eq ptr {owner}, {w.function(w.layout['none'])}")
+    counted = w.emit_value(f"select i1 {is_own}, ptr {x}, ptr {owner}")
+    writes = w.emit_value(f"getelementptr i8, ptr {counted}, i64 {w.layout['version']}")
+    w.emit(f"store ptr {writes}, ptr {tensor.name('writes')}")
     for name, field in (("size", "dims"), ("stride", "strides")):
         for k in range(tensor.rank):
-            address = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
-            w.do(f"store i64 {w.load_header_field(address, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
+            address = w.emit_value(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
+            w.emit(f"store i64 {w.load_header_field(address, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
     w.jump(after)
     w.label(after)
 
 
 def _load_field(w: FunctionBuilder, tensor: TensorOperand, field: str, type: str) -> str:
-    return w.new(f"load {type}, ptr {tensor.name(field)}")
+    return w.emit_value(f"load {type}, ptr {tensor.name(field)}")
 
 
 def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
@@ -165,17 +165,19 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
         if not w.is_hoisted(pc, k):
             i = w.index(pc, index, _load_field(w, tensor, f"size{k}", "i64"))
         if w.version == DENSE and k + 1 == tensor.rank:
-            address = w.new(f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {address}, i64 {i}")
+            address = w.emit_value(
+                f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {address}, i64 {i}"
+            )
         else:
-            offset = w.new(f"mul i64 {i}, {_load_field(w, tensor, f'stride{k}', 'i64')}")
-            address = w.new(f"getelementptr i8, ptr {address}, i64 {offset}")
+            offset = w.emit_value(f"mul i64 {i}, {_load_field(w, tensor, f'stride{k}', 'i64')}")
+            address = w.emit_value(f"getelementptr i8, ptr {address}, i64 {offset}")
     return tensor, address
 
 
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, field: str) -> None:
     if w.version == DENSE:  # checked at the entry of the dense version
         return
-    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.side_exit(pc))
+    w.branch_unlikely(w.emit_value(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.side_exit(pc))
 
 
 @builds("LOAD_FLOAT")
@@ -194,7 +196,7 @@ def _load_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         w.set(a, w.element(address, "i64"))
         return
     type, extension = _INTS[c]
-    w.set(a, w.new(f"{extension} {type} {w.element(address, type)} to i64"))
+    w.set(a, w.emit_value(f"{extension} {type} {w.element(address, type)} to i64"))
 
 
 @builds("STORE_FLOAT", "STORE_INT")
@@ -203,12 +205,12 @@ def _store(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     _require(w, pc, tensor, "writeable")
     value, type = w.value(b), w.type(b)
     if c == _FLOAT32_CODE:
-        value, type = w.new(f"fptrunc double {value} to float"), "float"
+        value, type = w.emit_value(f"fptrunc double {value} to float"), "float"
     w.put_element(address, type, value)
-    count = w.new(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")
-    w.do(f"store i32 {count}, ptr {tensor.name('pending')}")
+    count = w.emit_value(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")
+    w.emit(f"store i32 {count}, ptr {tensor.name('pending')}")
 
 
 @builds("ROUND_F32")
 def _round(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.set_single(a, w.new(f"fptrunc double {w.value(b)} to float"))
+    w.set_single(a, w.emit_value(f"fptrunc double {w.value(b)} to float"))

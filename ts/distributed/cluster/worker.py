@@ -50,7 +50,7 @@ def serve(
     members = join(address, name, options, reconnect_timeout)
     try:
         joined(members.info.name)
-        members.over.wait()
+        members.membership_ended.wait()
         if members.error is not None:
             raise members.error
     finally:

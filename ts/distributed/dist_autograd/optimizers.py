@@ -1,6 +1,6 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
-    name = named(ts.optim.SGD, agent)                        ["optim", "SGD"]
+    name = wire_name(ts.optim.SGD, agent)                        ["optim", "SGD"]
     handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the caller receives `handle`
     step(handle, context_id)                                 a step with the gradients of the context
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _one_at_a_time = threading.Lock()
 
 
-def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
+def wire_name(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
     """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`.
 
     Raise TypeError for other classes, PermissionError for a user class that is not allowed.
@@ -73,7 +73,9 @@ class LocalOptimizer:
 
 def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
     """Create an optimizer over parameters owned by this process; return an RRef to it."""
-    return agent.rref_context.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
+    return agent.rref_context.create_owned(
+        LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs)
+    )
 
 
 def step(handle: RRef, context_id: int) -> None:

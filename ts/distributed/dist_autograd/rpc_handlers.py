@@ -28,7 +28,7 @@ def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], writer
     try:
         _handle(agent, about, kind, rest, writer)
     except Exception as error:  # sent to the caller, which raises it
-        writer.failed(error)
+        writer.fail(error)
 
 
 def backward_of(
@@ -40,7 +40,7 @@ def backward_of(
             raise ValueError("a backward pass in another process requires an autograd context")
         engine.backward_of(agent, value.wait(), context_id, retain_graph)
     except Exception as error:  # sent to the caller, which raises it
-        writer.failed(error)
+        writer.fail(error)
     else:
         writer.result(None)
 
@@ -53,7 +53,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
             writer.result((message_dependencies(context, []), list(context.peer_ids)))
         case "backward", "begin", (context_id, int(pass_id), message_ids, bool(retain_graph)):
             backward_pass = contexts.find(context_id).pass_of(pass_id)
-            backward_pass.done.add_done_callback(writer.outcome)
+            backward_pass.done.add_done_callback(writer.send_result)
             backward_pass.begin(message_ids, retain_graph)
         case "backward", "gradients", (context_id, int(pass_id), int(message), data, memory):
             backward_pass = contexts.find(context_id).pass_of(pass_id)

@@ -124,7 +124,7 @@ class RpcAgent:
         peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
         message = ["call", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_sync", callee, self.directory, peer, message)
-        return self.ask(peer, message, self.timeout(timeout), wire_context, timing)
+        return self.call_peer(peer, message, self.timeout(timeout), wire_context, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a function in worker `to`, which keeps the result; return an RRef to the result."""
@@ -195,7 +195,7 @@ class RpcAgent:
         """Return the callee for a name in a message."""
         return self.executor.received_code.find(name)
 
-    def ask(
+    def call_peer(
         self,
         peer: Peer,
         message: list[Any],
@@ -241,7 +241,7 @@ class RpcAgent:
         wire_context: WireContext | None = None,
         timing: Timing | None = None,
     ) -> RpcFuture:
-        """Send a request without blocking; return a future of the value that `ask` would return."""
+        """Send a request without blocking; return a future of the value that `call_peer` would return."""
         future = RpcFuture(self)
         self._attach_code(peer, message)
         sent = message if timing is None else timing.wrap_request(message)
@@ -255,7 +255,7 @@ class RpcAgent:
                 timing.finish(response)
             if self._deadlines.pop(future, None) is None:
                 return  # the call timed out before the response arrived
-            self.ended()
+            self.finish_call()
             try:
                 if error is not None:
                     raise _unavailable_error(peer, message, error)
@@ -265,7 +265,7 @@ class RpcAgent:
             else:
                 future.set_result(value)
 
-        self.began()
+        self.count_call()
         future.limit = timeout
         self._deadlines[future] = math.inf if timeout == NO_TIMEOUT else time.monotonic() + timeout
         if timeout != NO_TIMEOUT and not self._scanning_timeouts:
@@ -304,7 +304,7 @@ class RpcAgent:
         now = time.monotonic()
         for future, deadline in list(self._deadlines.items()):
             if deadline <= now and self._deadlines.pop(future, None) is not None:
-                self.ended()
+                self.finish_call()
                 future.set_exception(_timeout_error(future.limit))
         self._scanning_timeouts = not self.closed and any(map(math.isfinite, list(self._deadlines.values())))
         if self._scanning_timeouts:
@@ -330,7 +330,7 @@ class RpcAgent:
 
         def hand_over_connection(reply: Reply) -> None:
             try:
-                channel = BlockingConnection.over(comm.stream)
+                channel = BlockingConnection.from_stream(comm.stream)
             except (RuntimeError, ConnectionError):  # a message is being sent, or the connection is closed
                 reply(_HELLO_RESPONSE)
             else:
@@ -400,7 +400,9 @@ class RpcAgent:
                     self.executor.begin(self.executor.run, name, (data, memory), code, response)
                 case ("remote", name, data, memory, code, identity, fork, int(process)) if process == caller:
                     arguments = name, (data, memory), code
-                    self.executor.keep(response, identity, fork, process, self.executor.run, *arguments)
+                    self.executor.run_and_store(
+                        response, identity, fork, process, self.executor.run, *arguments
+                    )
                 case ("method", identity, str(name), data, memory):
                     # Look up the value now, because its last RRef may be dropped before the call runs.
                     owned = self.rref_context.owner_of(parse_id(identity))
@@ -410,7 +412,7 @@ class RpcAgent:
                 ):
                     owned = self.rref_context.owner_of(parse_id(owner))
                     call = self.executor.run_method, owned, name, (data, memory)
-                    self.executor.keep(response, identity, fork, process, *call)
+                    self.executor.run_and_store(response, identity, fork, process, *call)
                 case ("gather", names, int(sequence_number), data, memory):
                     self.all_gather_state.receive(names, sequence_number, (data, memory), response, caller)
                 case ("backward", "value", context_id, identity, bool(keep)):
@@ -425,7 +427,7 @@ class RpcAgent:
                 case _:
                     raise ValueError("malformed request: expected a sequence that begins with its kind")
         except Exception as error:
-            response.failed(error)
+            response.fail(error)
 
     # ---- shutdown
 
@@ -437,12 +439,12 @@ class RpcAgent:
         """Return the debug counters of the agent; see `debug_info`."""
         return debug_info.agent_counts(self)
 
-    def began(self) -> None:
+    def count_call(self) -> None:
         """Count a call that has begun."""
         with self._idle_condition:
             self._active_call_count += 1
 
-    def ended(self) -> None:
+    def finish_call(self) -> None:
         """Count a call that has ended, and wake threads in `wait_until_idle`."""
         with self._idle_condition:
             self._active_call_count -= 1

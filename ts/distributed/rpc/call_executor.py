@@ -1,7 +1,7 @@
 """Executor of calls from other workers, in a thread pool and within the limits of this process.
 
     executor.begin(executor.run, name, encoded, code, response)    find the callee in a thread, and call it
-    executor.keep(response, identity, fork, process, ...)         the same, but keep the result here
+    executor.run_and_store(response, identity, fork, process, ...)         the same, but keep the result here
 
 A script that waits for a future releases its thread; its call stays active until the script has finished.
 """
@@ -46,7 +46,7 @@ class CallExecutor:
         # event -> count: calls begun, done and failed; scripts suspended and resumed
         self.event_counts: Counter[str] = Counter()
 
-    def keep(
+    def run_and_store(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
     ) -> None:
         """Start a call whose result this process keeps as an RRef's value.
@@ -54,7 +54,7 @@ class CallExecutor:
         Respond before the call has finished.
         """
         if work == self.run and arguments[2] is None and not self.received_code.has(arguments[0]):
-            response.unknown()
+            response.report_unknown_code()
             return
         owner = self._agent.rref_context.begin(parse_id(identity), parse_id(fork), process)
         response.keep_active_until(owner.value)
@@ -66,7 +66,7 @@ class CallExecutor:
 
         If `work` returns a future (of a suspended script), the call is active until the future is done.
         """
-        self._agent.began()
+        self._agent.count_call()
         self.count("begun")
 
         def on_pool_done(pool_future: ConcurrentFuture[Future[Any] | None]) -> None:
@@ -95,7 +95,7 @@ class CallExecutor:
 
     def _done(self) -> None:
         self.count("done")
-        self._agent.ended()
+        self._agent.finish_call()
 
     def count(self, event: str) -> None:
         """Increment the counter `event` of incoming calls."""
@@ -111,15 +111,15 @@ class CallExecutor:
             if code is not None:
                 self.received_code.add(name[1], code)
             callee = self.received_code.find(name)
-            response.begins()
+            response.record_start()
             response.wire_context = self._agent.rref_context.wire_context_for(callee)
             (args, kwargs), response.context_id = send_recv_nodes.unpack(
                 encoded, self._agent, response.wire_context
             )
         except UnknownCodeError:
-            response.unknown()
+            response.report_unknown_code()
         except Exception as error:
-            response.failed(error)
+            response.fail(error)
         else:
             info = self._agent.info if name[0] == "python" else None
             return self._give(callee, args, kwargs, response, info, name[-1] == ASYNC_FUNCTION_ATTRIBUTE)
@@ -132,12 +132,12 @@ class CallExecutor:
         """
         try:
             value = owned.value.wait()
-            response.begins()
+            response.record_start()
             self._check_method(value, name)
             (args, kwargs), response.context_id = send_recv_nodes.unpack(encoded, self._agent)
             method = getattr(value, name)
         except Exception as error:
-            response.failed(error)
+            response.fail(error)
         else:
             return self._give(method, args, kwargs, response, self._agent.info)
         return None
@@ -163,10 +163,10 @@ class CallExecutor:
                     return None
                 program = callee.start(*args, **kwargs)
         except BaseException as error:  # sent to the caller, which raises it; includes SystemExit
-            response.failed(error, info)
+            response.fail(error, info)
             return None
         program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))
-        program.go()
+        program.run_inline()
         return program.future
 
     def within(self) -> AbstractContextManager[Any]:

@@ -2,7 +2,7 @@
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
     directory.peer("worker1")         a known worker, or looked up at the scheduler; RuntimeError if unknown
-    directory.over.wait()             until membership ends; directory.error: its cause, or None
+    directory.membership_ended.wait()             until membership ends; directory.error: its cause, or None
 
     membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
     query connection             "find", "members" ──►                  ◄── responses
@@ -83,7 +83,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         """
         self.address = address
         self.error: Exception | None = None
-        self.over = threading.Event()
+        self.membership_ended = threading.Event()
         self.rejoin_timeout = rejoin_timeout
         self._kind = kind
         self._scheduler_failure: str | None = None  # reason why the scheduler is unavailable
@@ -109,7 +109,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         """
         return worker_id >= 0
 
-    def unknown(self, to: Any) -> Peer:
+    def look_up_unregistered(self, to: Any) -> Peer:
         """Look up a worker by name or id at the scheduler.
 
         Raise WorkerUnavailableError for an unknown name, as the worker may join later. Raise RuntimeError for
@@ -148,7 +148,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             self._stop()
         elif self._membership_task is not None:
             run(self._announce_leave())
-        self.over.set()
+        self.membership_ended.set()
 
     # ---- queries
 
@@ -235,7 +235,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         except Exception as error:  # stored in the attribute `error`
             self._scheduler_failure, self.error = str(error), error
         finally:
-            self.over.set()
+            self.membership_ended.set()
 
     async def _read_notifications(self, comm: Comm) -> str:
         """Handle notifications until the connection ends.

@@ -112,15 +112,15 @@ class _PendingReply(Reply):
         if self._sent:
             return
         while not self._reply_ready.acquire(timeout=_LIVENESS_POLL_INTERVAL_SECONDS):
-            if self._channel.ended:
+            if self._channel.is_closed_by_peer:
                 raise ConnectionError("the caller disconnected before its response was ready")
         self._send(self._result)
 
-    def began(self) -> None:
+    def count_call(self) -> None:
         """Do nothing: a blocking connection has one call at a time, so calls need not be counted."""
 
-    def ended(self) -> None:
-        """Do nothing (see `began`)."""
+    def finish_call(self) -> None:
+        """Do nothing (see `count_call`)."""
 
     def _send(self, result: Any) -> None:
         try:

@@ -97,14 +97,14 @@ class _DistributedMap:
             self.busy[worker] += 1
         future = self.agent.call(worker, self.f, arguments, None, self.timeout)
 
-        def over(future: Future[Any]) -> None:
+        def on_done(future: Future[Any]) -> None:
             with self.changed:
                 self.busy[worker] -= 1
                 if future.exception() is None:
                     self.failures[worker] = 0
                 self.changed.notify_all()
 
-        future.add_done_callback(over)
+        future.add_done_callback(on_done)
         return future
 
     def _result(self, batch: _Batch) -> Any:

@@ -121,7 +121,7 @@ class Peer:
         Raise OSError if connecting takes `timeout` seconds.
         """
         channel = getattr(self._channels, "channel", None)
-        if channel is None or channel.closed or channel.stale:
+        if channel is None or channel.closed or channel.is_stale:
             connect_timeout = (
                 _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
             )

@@ -1,8 +1,8 @@
 """Responses to requests of other processes: encoding and decoding of values and exceptions.
 
 response.result(3)                       ("value", 3, [])
-response.failed(ValueError("bad"))       ("failed", "ValueError", "bad")
-response.unknown()                       ("unknown",): the caller must send the code
+response.fail(ValueError("bad"))         ("failed", "ValueError", "bad")
+response.report_unknown_code()           ("unknown",): the caller must send the code
 
 decode_response(message, agent)          return 3, or raise ValueError("bad")
 """
@@ -49,14 +49,14 @@ class ResponseWriter:
             )
             self._reply(["value", *encoded] if self.arrived is None else ["value", *encoded, self._queued_ns])
         except Exception as error:
-            self.failed(error)
+            self.fail(error)
 
-    def begins(self) -> None:
+    def record_start(self) -> None:
         """Record that execution starts; for a profiled call, store how long the call waited."""
         if self.arrived is not None:
             self._queued_ns = time.perf_counter_ns() - self.arrived
 
-    def failed(self, error: BaseException, info: Any = None) -> None:
+    def fail(self, error: BaseException, info: Any = None) -> None:
         """Send an exception.
 
         If a Python function raised it, `info` is this worker, and the traceback is added.
@@ -65,27 +65,27 @@ class ResponseWriter:
         self._agent.executor.count("failed")
         self._reply(["failed", type(error).__name__, _error_text(error)])
 
-    def unknown(self) -> None:
+    def report_unknown_code(self) -> None:
         """Tell the caller that this process lacks the callee's code."""
         self._reply([UNKNOWN_CODE])
 
-    def outcome(self, future: Future[Any]) -> None:
+    def send_result(self, future: Future[Any]) -> None:
         """Send the value or exception of a finished future."""
         send_outcome(future, self)
 
-    def owned(self, owned: OwnerRRef) -> None:
+    def send_when_ready(self, owned: OwnerRRef) -> None:
         """Send the value of `owned` as soon as it is computed."""
 
         def send(future: Future[Any]) -> None:
             self.wire_context = owned.wire_context
-            self.outcome(future)
+            self.send_result(future)
 
         owned.value.add_done_callback(send)
 
     def keep_active_until(self, future: Future[Any]) -> None:
         """Count the request as active until `future` is done, although the response is sent earlier."""
-        self._reply.began()
-        future.add_done_callback(lambda _: self._reply.ended())
+        self._reply.count_call()
+        future.add_done_callback(lambda _: self._reply.finish_call())
 
 
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
@@ -136,7 +136,7 @@ def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -
     """Send the value or exception of a finished future; if `asynchronous`, its value is a future, too."""
     error = future.exception()
     if error is not None:
-        writer.failed(error)
+        writer.fail(error)
     elif asynchronous:
         send_future_result(future.value(), writer)
     else:
@@ -150,7 +150,7 @@ def send_future_result(result: Any, writer: Any) -> None:
     else:
         kind = type(result).__name__
         message = f"Expected Future but got {kind}: an asynchronous function returns a Future"
-        writer.failed(RuntimeError(message))
+        writer.fail(RuntimeError(message))
 
 
 def decode_response(message: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> Any:

@@ -38,7 +38,7 @@ class RRef(RRefValue):
     _created: Future[Any] | None = None  # done when the owner has started to compute the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
-        rref = current().rref_context.own(value)
+        rref = current().rref_context.create_owned(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
         # this RRef takes over the fork of `rref`, whose `__del__` must not drop it
         rref.__dict__.clear()
@@ -84,7 +84,7 @@ class RRef(RRefValue):
             return self.local_value()
         self._check_created()
         agent = self._agent
-        return agent.ask(self._peer, self._fetch(), agent.timeout(timeout), self._wire_context)
+        return agent.call_peer(self._peer, self._fetch(), agent.timeout(timeout), self._wire_context)
 
     def _fetch(self) -> list[Any]:
         return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
@@ -103,7 +103,7 @@ class RRef(RRefValue):
         self._check_created()
         return self._agent.rref_context.owner_of(self._identity).value
 
-    def fetching(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
+    def fetch_async(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
         """Return a future of the value that `to_here` would return."""
         if self.is_owner():
             return self.own_value()
@@ -133,7 +133,7 @@ class RRef(RRefValue):
             raise RuntimeError("User RRefs require 'dist_autograd_ctx_id' to be specified")
         self._check_created()
         message = ["backward", "value", context_id, list(self._identity), retain_graph]
-        agent.ask(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
+        agent.call_peer(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
         """Wait until the owner has started to compute the value; raise the error if starting failed."""

@@ -47,19 +47,19 @@ class OwnerRRef:
         self.forks: dict[GloballyUniqueId, int] = {}  # id of a fork -> id of the worker that has the RRef
         self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
 
-    def begins(self) -> None:
+    def record_start(self) -> None:
         """Do nothing: only `ResponseWriter` records when the computation starts."""
 
     def result(self, value: Any) -> None:
         """Set the result of the computation as the value."""
         self.value.set_result(value)
 
-    def failed(self, error: BaseException, info: Any = None) -> None:
+    def fail(self, error: BaseException, info: Any = None) -> None:
         """Set the exception of the computation, and count the failed call."""
         self.value.agent.executor.count("failed")
         self.value.set_exception(with_remote_traceback(error, info))
 
-    def unknown(self) -> None:
+    def report_unknown_code(self) -> None:
         """Set an error: the code of the callee is no longer in the cache."""
         self.value.set_exception(RuntimeError("the code that computes this value was evicted from the cache"))
 
@@ -106,7 +106,7 @@ class RRefContext:
 
     # ---- values that this process owns
 
-    def owned(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
+    def add_fork(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
         """Register a fork of worker `process` for the value `identity`, which is created if missing."""
         with self._lock:
             if (identity, fork) in self._early_drops:
@@ -122,7 +122,7 @@ class RRefContext:
         """
         if identity[0] != process or fork[0] != process or identity in self._owners:
             raise ValueError(f"process {process} may not create the value {identity}: foreign or existing id")
-        return self.owned(identity, fork, process)
+        return self.add_fork(identity, fork, process)
 
     def owner_of(self, identity: GloballyUniqueId) -> OwnerRRef:
         """Return the value `identity`; raise RuntimeError if it was deleted."""
@@ -155,10 +155,10 @@ class RRefContext:
                 for fork in [fork for fork, holder in owner.forks.items() if holder == process]:
                     self.drop(identity, fork)
 
-    def own(self, value: Any) -> RRef:
+    def create_owned(self, value: Any) -> RRef:
         """Return a new RRef to a value of this process."""
         identity, fork = self.new(), self.new()
-        self.owned(identity, fork, self.here).result(value)
+        self.add_fork(identity, fork, self.here).result(value)
         return RRef._handle(self.agent, self.agent.peer(self.here), identity, fork)
 
     # ---- serialization of RRefs
@@ -207,7 +207,7 @@ class RRefContext:
         handle = RRef._handle(self.agent, peer, identity, fork)
         if peer.info.id == self.here:
             self.owner_of(identity)
-            self.owned(identity, fork, self.here)
+            self.add_fork(identity, fork, self.here)
             self._confirm(sender, fork)
         else:
             need = ["need", list(identity), list(fork), self.here]
@@ -216,11 +216,11 @@ class RRefContext:
 
     def _confirm(self, sender: Any, fork: GloballyUniqueId) -> None:
         if sender.info.id == self.here:
-            self.confirmed(fork)
+            self.release_fork(fork)
         else:
             self.agent.send_reliably(sender, ["confirmed", list(fork)])
 
-    def confirmed(self, fork: GloballyUniqueId) -> None:
+    def release_fork(self, fork: GloballyUniqueId) -> None:
         """Release the RRef that was kept for a fork; the owner has registered the fork."""
         with self._lock:
             self._pending_forks.pop(fork, None)
@@ -232,7 +232,7 @@ class RRefContext:
         match kind, [*rest]:
             case "fetch", [identity, context]:
                 response.context_id = send_recv_nodes.join_context(context, self.agent)
-                response.owned(self.owner_of(parse_id(identity)))
+                response.send_when_ready(self.owner_of(parse_id(identity)))
                 return
             case "type", [identity]:
                 rref_types.send_type_name(self.owner_of(parse_id(identity)).value, response)
@@ -240,11 +240,11 @@ class RRefContext:
             case "need", [identity, fork, int(process)] if process == caller:
                 identity = parse_id(identity)
                 self.owner_of(identity)
-                self.owned(identity, parse_id(fork), process)
+                self.add_fork(identity, parse_id(fork), process)
             case "drop", [identity, fork]:
                 self.drop(parse_id(identity), parse_id(fork), caller)
             case "confirmed", [fork]:
-                self.confirmed(parse_id(fork))
+                self.release_fork(parse_id(fork))
             case _:
                 raise ValueError(f"unknown or malformed request: {kind}")
         response.result(None)

@@ -29,7 +29,7 @@ def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
             kind = type(finished.value())
             response.result((kind.__module__, kind.__qualname__))
         else:
-            response.failed(error)
+            response.fail(error)
 
     value.add_done_callback(send)
 

@@ -75,13 +75,13 @@ class WorkerDirectory:
         if not isinstance(to, str | int):
             raise ValueError(f"Cannot get WorkerInfo from name {to}")
         peer = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
-        return self.unknown(to) if peer is None else peer
+        return self.look_up_unregistered(to) if peer is None else peer
 
     def can_have_id(self, worker_id: int) -> bool:
         """Return True if a process that connects may have the id `worker_id`."""
         return worker_id in self.peers
 
-    def unknown(self, to: Any) -> Peer:
+    def look_up_unregistered(self, to: Any) -> Peer:
         """Raise RuntimeError for a worker missing from the table; subclasses may look it up."""
         raise RuntimeError(self.unknown_worker_message(to))
 

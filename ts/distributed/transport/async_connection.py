@@ -167,7 +167,7 @@ class AsyncConnection:
         This is only possible between two messages. Another connection class can continue with these objects.
         """
         self._check()
-        if self._outgoing or self._messages or not self._reader.between:
+        if self._outgoing or self._messages or not self._reader.is_between_messages:
             raise RuntimeError("a message is being sent or received")
         with self._lock:
             self._error = ConnectionError("the socket was transferred to another connection")
@@ -212,19 +212,19 @@ class AsyncConnection:
         if not self._reading or self.closed:
             return
         messages: list[Any] = []
-        before = self._reader.borrowed
+        before = self._reader.shared_bytes
         try:
             for _ in range(_SYSCALLS_PER_CONNECTION):
                 target = self._reader.target()
                 count = self._socket.recv_into(target)
                 if not count:
                     raise ConnectionError("the other end has closed the connection")
-                borrowed = self._reader.borrowed
+                shared_before = self._reader.shared_bytes
                 messages += self._reader.received(count)
-                self._unread += count + self._reader.borrowed - borrowed
+                self._unread += count + self._reader.shared_bytes - shared_before
                 if count < len(target) and not self._is_tls:
                     break
-                if self._reader.borrowed - before >= _UNREAD_BYTES:
+                if self._reader.shared_bytes - before >= _UNREAD_BYTES:
                     break
                 if self._on_message is None and messages and self._unread >= _UNREAD_BYTES:
                     break  # `_process_received` pauses reading until the program has received a message

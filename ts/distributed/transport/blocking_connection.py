@@ -64,7 +64,7 @@ class BlockingConnection:
             raise
 
     @classmethod
-    def over(cls, stream: AsyncConnection) -> BlockingConnection:
+    def from_stream(cls, stream: AsyncConnection) -> BlockingConnection:
         """Convert an asynchronous connection that was accepted to a blocking connection."""
         connection = cls.__new__(cls)
         connection._socket, reader, writer = stream.detach()
@@ -125,14 +125,14 @@ class BlockingConnection:
         return self._socket.fileno() < 0
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """Return True if the peer has closed this idle connection, or has sent data unexpectedly."""
         if time.monotonic() < self._used + _LIVENESS_CHECK_INTERVAL_SECONDS:
             return False
         return self._peek() is not None
 
     @property
-    def ended(self) -> bool:
+    def is_closed_by_peer(self) -> bool:
         """Return True if the peer has closed the connection."""
         next_byte = self._peek()
         self._socket.settimeout(None)

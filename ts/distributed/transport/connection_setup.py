@@ -41,4 +41,4 @@ def _max_shared_bytes(scheme: str, limits: TransportLimits) -> int:
 
 
 def _make_codecs(limits: TransportLimits, shared: shm_negotiation.SharedMemorySession) -> Codecs:
-    return MessageDecoder(limits, shared.borrower), MessageEncoder(limits, shared.lender)
+    return MessageDecoder(limits, shared.receiver), MessageEncoder(limits, shared.sender)

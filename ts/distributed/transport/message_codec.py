@@ -100,10 +100,10 @@ class MessageTooLargeError(NamedTuple):
 class MessageEncoder:
     """Encoder of messages; may be used from any thread."""
 
-    def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
+    def __init__(self, limits: TransportLimits | None = None, sender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
         # copies large frames to shared memory; None: all frames are sent through the socket
-        self.lender = lender
+        self.sender = sender
 
     def pack(self, message: Any) -> list[Buffer]:
         """Encode a message as buffers: prelude and head, followed by each frame without a copy.
@@ -119,30 +119,30 @@ class MessageEncoder:
         if not frames:
             return [_PRELUDE.pack(len(header), 0) + header]
         sizes = [*map(len, frames)]
-        if self.lender is not None and max(sizes) >= MIN_SHARED_BYTES:
-            frames = self._lend(frames, sizes, self.lender)
+        if self.sender is not None and max(sizes) >= MIN_SHARED_BYTES:
+            frames = self._share_frames(frames, sizes, self.sender)
         prelude = _PRELUDE.pack(len(header), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
         return [prelude + header, *frames]
 
     @property
     def has_unconsumed_segments(self) -> bool:
         """Return True if the peer has not read all shared memory segments that were sent."""
-        return self.lender is not None and self.lender.has_unconsumed_segments
+        return self.sender is not None and self.sender.has_unconsumed_segments
 
     def close(self) -> None:
         """Release the shared memory segments; the peer keeps those that it has mapped."""
-        if self.lender is not None:
-            self.lender.close()
+        if self.sender is not None:
+            self.sender.close()
 
     @staticmethod
-    def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
+    def _share_frames(frames: list[memoryview], sizes: list[int], sender: SegmentSender) -> list[memoryview]:
         """Copy frames to shared memory; store a reference to the copy in `sizes` instead of the size.
 
         Return the frames that are to be sent through the socket.
         """
         unshared_frames = []
         for buffer_index, frame in enumerate(frames):
-            reference = lender.lend(frame)
+            reference = sender.copy_to_segment(frame)
             if reference is None:
                 unshared_frames.append(frame)
             else:
@@ -181,11 +181,11 @@ class MessageDecoder:
     """
 
     def __init__(
-        self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None
+        self, limits: TransportLimits | None = None, receiver: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
         # maps frames in shared memory; None: all frames are received from the socket
-        self.borrower = borrower
+        self.receiver = receiver
         self.spares = False  # True if a failed allocation does not end the connection
         self._staging = _memory(STAGING_BYTES)
         self._start = self._end = 0  # range of the bytes in the staging buffer that are not decoded yet
@@ -196,18 +196,18 @@ class MessageDecoder:
         self._filled = 0
         self._skipped = 0  # number of bytes still to be skipped of a frame that could not be allocated
         self._too_large = 0  # size of the frame that could not be allocated, or 0
-        self.borrowed = 0  # size of all frames that were received in shared memory so far
+        self.shared_bytes = 0  # size of all frames that were received in shared memory so far
 
     @property
-    def between(self) -> bool:
+    def is_between_messages(self) -> bool:
         """Return True between two messages."""
         return self._incomplete_buffer is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
         """Stop receiving; received frames in shared memory stay valid."""
         self._buffers, self._incomplete_buffer = [], None
-        if self.borrower is not None:
-            self.borrower.close()
+        if self.receiver is not None:
+            self.receiver.close()
 
     def target(self) -> memoryview:
         """Return a nonempty buffer for the bytes that are received next."""
@@ -280,7 +280,7 @@ class MessageDecoder:
         """
         for size in self._sizes[len(self._buffers) :]:
             if size >= SHARED_MEMORY_FLAG:
-                self._borrow(size)
+                self._map_frame(size)
                 continue
             end = self._start + size
             if end > self._end:
@@ -295,15 +295,15 @@ class MessageDecoder:
             self._buffers.append(available if is_head else _copy(available))
         return True
 
-    def _borrow(self, reference: int) -> None:
+    def _map_frame(self, reference: int) -> None:
         """Map a frame in shared memory."""
-        self.borrowed += size_of(reference)
-        if self.borrower is None:
+        self.shared_bytes += size_of(reference)
+        if self.receiver is None:
             raise MalformedMessageError(
                 "a message refers to shared memory, but this connection does not share memory"
             )
         try:
-            self._buffers.append(self.borrower.take(reference))
+            self._buffers.append(self.receiver.map_segment(reference))
         except MemoryError:
             if not self.spares:
                 raise _no_memory(size_of(reference)) from None

@@ -2,7 +2,7 @@
 
     calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             from any thread
-    await calls.ask(["add", 1, 2])                 in the loop
+    await calls.request(["add", 1, 2])                 in the loop
     calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
 
     await answer(connection, handle)               at the other end: calls handle(["add", 1, 2], reply)
@@ -83,7 +83,7 @@ class RequestMultiplexer:
         self.submit(message, done)
         return future
 
-    async def ask(self, message: Any) -> Any:
+    async def request(self, message: Any) -> Any:
         """Send a request from the event loop and return the response."""
         future = asyncio.get_running_loop().create_future()
 
@@ -133,13 +133,13 @@ class Reply:
             self._open.append(self._request_id)
             raise
 
-    def began(self) -> None:
-        """Count the call as unfinished until `ended`, although its response is sent earlier."""
+    def count_call(self) -> None:
+        """Count the call as unfinished until `finish_call`, although its response is sent earlier."""
         self._answering.unfinished.append(None)
 
-    def ended(self) -> None:
+    def finish_call(self) -> None:
         """Count the call as finished."""
-        self._answering.over()
+        self._answering.finish_call()
 
 
 class _RequestServer:
@@ -151,7 +151,7 @@ class _RequestServer:
         # One element for each unfinished call: the length is a counter that needs no lock.
         self.unfinished: deque[None] = deque()
 
-    def one(self, message: Any) -> None:
+    def handle_message(self, message: Any) -> None:
         """Handle a received request."""
         if type(message) is MessageTooLargeError:
             (request_id, _), call = message.message, message
@@ -168,7 +168,7 @@ class _RequestServer:
         if self.stream.stopped and not self.stream.closed:
             self.stream.resume_reading()
 
-    def over(self) -> None:
+    def finish_call(self) -> None:
         """Count a call as finished that continued after its response was sent."""
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
@@ -188,5 +188,5 @@ async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -
             finished.set_result(None)
 
     answering = _RequestServer(connection, handle)
-    connection.stream.deliver(answering.one, ended, answering.is_full)
+    connection.stream.deliver(answering.handle_message, ended, answering.is_full)
     await finished

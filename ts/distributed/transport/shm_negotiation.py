@@ -43,8 +43,8 @@ class SharedMemorySession(NamedTuple):
     If the sender or receiver is None, large message parts in this direction use the socket.
     """
 
-    lender: SegmentSender | None = None
-    borrower: SegmentReceiver | None = None
+    sender: SegmentSender | None = None
+    receiver: SegmentReceiver | None = None
 
 
 HandshakeSteps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
@@ -79,7 +79,7 @@ class _ShmHandshake:
         """Return the proof that this end owns its key file."""
         return _proof(self._key, self._role, _OFFER.unpack(peer_offer)[2], self._nonce)
 
-    def borrower(self, peer_offer: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
+    def open_receiver(self, peer_offer: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
         """Return a receiver for the peer's segments.
 
         Return None if its key file is unreadable or `proof` is invalid.
@@ -92,9 +92,11 @@ class _ShmHandshake:
             return None
         return SegmentReceiver(process, nonce)
 
-    def sharing(self, borrower: SegmentReceiver | None, peer_flag: bytes) -> SharedMemorySession:
-        lends = self._file is not None and peer_flag == _YES
-        return SharedMemorySession(SegmentSender(self._max_bytes, self._nonce) if lends else None, borrower)
+    def new_session(self, receiver: SegmentReceiver | None, peer_flag: bytes) -> SharedMemorySession:
+        can_send = self._file is not None and peer_flag == _YES
+        return SharedMemorySession(
+            SegmentSender(self._max_bytes, self._nonce) if can_send else None, receiver
+        )
 
 
 def listener(max_bytes: int) -> HandshakeSteps:
@@ -102,9 +104,9 @@ def listener(max_bytes: int) -> HandshakeSteps:
     with _ShmHandshake(b"listener", max_bytes) as handshake:
         answer = yield handshake.data, _OFFER.size + _PROOF_BYTES
         peer_offer, proof = answer[: _OFFER.size], answer[_OFFER.size :]
-        borrower = handshake.borrower(peer_offer, b"connector", proof)
-        peer_flag = yield handshake.proof(peer_offer) + _encode_sharing_flag(borrower), 1
-        return handshake.sharing(borrower, peer_flag)
+        receiver = handshake.open_receiver(peer_offer, b"connector", proof)
+        peer_flag = yield handshake.proof(peer_offer) + _encode_sharing_flag(receiver), 1
+        return handshake.new_session(receiver, peer_flag)
 
 
 def connector(max_bytes: int) -> HandshakeSteps:
@@ -112,13 +114,13 @@ def connector(max_bytes: int) -> HandshakeSteps:
     with _ShmHandshake(b"connector", max_bytes) as handshake:
         peer_offer = yield b"", _OFFER.size
         answer = yield handshake.data + handshake.proof(peer_offer), _PROOF_BYTES + 1
-        borrower = handshake.borrower(peer_offer, b"listener", answer[:_PROOF_BYTES])
-        yield _encode_sharing_flag(borrower), 0
-        return handshake.sharing(borrower, answer[_PROOF_BYTES:])
+        receiver = handshake.open_receiver(peer_offer, b"listener", answer[:_PROOF_BYTES])
+        yield _encode_sharing_flag(receiver), 0
+        return handshake.new_session(receiver, answer[_PROOF_BYTES:])
 
 
-def _encode_sharing_flag(borrower: SegmentReceiver | None) -> bytes:
-    return _NO if borrower is None else _YES
+def _encode_sharing_flag(receiver: SegmentReceiver | None) -> bytes:
+    return _NO if receiver is None else _YES
 
 
 def _proof(key: bytes, role: bytes, peer_nonce: bytes, own_nonce: bytes) -> bytes:

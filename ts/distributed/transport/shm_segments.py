@@ -56,7 +56,7 @@ _FREE, _SENT, _CONSUMED = range(3)
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
 _created_bytes: dict[int, int] = {}  # file descriptor -> size in bytes of this process's segment
-_lenders: set[weakref.ref[SegmentSender]] = set()
+_senders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _forks = 0  # number of forks; segments that were created before a fork belong to the parent process
 
@@ -121,9 +121,9 @@ class SegmentSender:
         self._sizes: set[int] = set()  # segment sizes for which a part was already sent through the socket
         self._close = weakref.finalize(self, _release_all, self._segments)
         self._close.atexit = False
-        _lenders.add(weakref.ref(self, _lenders.discard))
+        _senders.add(weakref.ref(self, _senders.discard))
 
-    def lend(self, buffer: memoryview) -> int | None:
+    def copy_to_segment(self, buffer: memoryview) -> int | None:
         """Copy a part to shared memory and return a reference; None if it must be sent through the socket."""
         size = len(buffer)
         if not MIN_SHARED_BYTES <= size < _MAX_BUFFER_BYTES:
@@ -144,7 +144,7 @@ class SegmentSender:
         return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
-        """Release all segments; later calls of `lend` return None."""
+        """Release all segments; later calls of `copy_to_segment` return None."""
         with self._lock:
             self._close()
 
@@ -212,7 +212,7 @@ class SegmentSender:
 
 def _all_senders() -> list[SegmentSender]:
     """Return the senders of all connections of this process."""
-    return [lender for each in list(_lenders) if (lender := each()) is not None]
+    return [sender for each in list(_senders) if (sender := each()) is not None]
 
 
 def _release_all(segments: list[_Segment]) -> None:
@@ -231,7 +231,7 @@ class SegmentReceiver:
         self._process, self._mark = process, mark
         self._mappings: dict[int, mmap.mmap] = {}  # file descriptor in the sender -> mapped segment
 
-    def take(self, reference: int) -> memoryview:
+    def map_segment(self, reference: int) -> memoryview:
         """Return the memory of a part without copying it.
 
         Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError

@@ -158,7 +158,7 @@ class Branch(ExportTracer):
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._comparing_examples():
-            self._aliases.note(op, values, result)
+            self._aliases.record_operator(op, values, result)
         return result
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
@@ -177,7 +177,7 @@ class Branch(ExportTracer):
                 self._read.setdefault(n.node.expr, x)
         return sizes
 
-    def constructed(self, x: Tensor, function: str) -> Any:
+    def record_constructed(self, x: Tensor, function: str) -> Any:
         """Record a tensor made of Python numbers as a graph attribute.
 
         The subgraph copies the tensor at each call, because the program creates a new tensor at each call.
@@ -192,7 +192,7 @@ class Branch(ExportTracer):
         self.attributes[name] = constant
         output = self.run(overload_named("aten::lift_fresh_copy", "").operator, [fake_copy])
         self.run(overload_named("aten::detach_", "").operator, [output])
-        self.stand_for(x, output)
+        self.record_alias(x, output)
         return output
 
     @contextmanager

@@ -22,7 +22,7 @@ from ts.fx.graph_module import GraphModule, _get_attr
 from ts.fx.node import Node
 
 
-def lifted(program: ExportedProgram) -> ExportedProgram:
+def lift_constants(program: ExportedProgram) -> ExportedProgram:
     """Return a copy of the program in which tensors of subgraphs are inputs of the program.
 
     Return the program itself if its subgraphs have no tensors.

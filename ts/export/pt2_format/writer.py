@@ -48,7 +48,7 @@ _EMPTY_LIST_KINDS: Final = {  # element type of a list in the schema -> kind of 
 
 def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict[str, int] | None) -> None:
     """Write all records of a program."""
-    program = lift_constants.lifted(program)
+    program = lift_constants.lift_constants(program)
     model_json = json_codec.write(_program(program, opset_version))
     weights, constants = WrittenFolder(writer, "weights"), WrittenFolder(writer, "constants")
     for name, x in program.state_dict.items():

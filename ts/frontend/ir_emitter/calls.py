@@ -303,7 +303,7 @@ def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type |
     _check_count(em, node, "unchecked_cast", 2, 2)
     type = em.type_of(node.args[0])
     cast = em.insert("prim::unchecked_cast", (em.expr(node.args[1]),), 1, em.range(node))
-    cast.claimed = True
+    cast.needs_type_check = True
     return _simple(cast.output().set_type(type))
 
 
@@ -311,7 +311,7 @@ def _uninitialized(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | 
     _check_count(em, node, "uninitialized", 1, 1)
     type = em.type_of(node.args[0])
     uninitialized = em.insert("prim::Uninitialized", (), 1, em.range(node))
-    uninitialized.claimed = True
+    uninitialized.needs_type_check = True
     return _simple(uninitialized.output().set_type(type))
 
 
@@ -368,7 +368,7 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
     try:
         base.attr(em, em.range(node), name)
     except CompilationError as error:
-        if error.left_function:  # the attribute exists, but its function does not compile
+        if error.has_caller:  # the attribute exists, but its function does not compile
             raise
         return False
     return True

@@ -219,7 +219,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
     try:
         cast = GLOBALS["bool"].call(em, range, [value], {}, 0).as_value(em, range)
     except CompilationError as error:
-        if error.left_function:  # the class of the value has a `__bool__` that does not compile
+        if error.has_caller:  # the class of the value has a `__bool__` that does not compile
             raise
         raise CompilationError(
             f"Could not cast value of type {value.type().repr_str} to bool", range

@@ -138,7 +138,7 @@ class Emitter:
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Record an error of statement `node` and the errors of its callees; mark its variables as failed."""
-        if not error.left_function:  # the error is in this function, possibly without a location
+        if not error.has_caller:  # the error is in this function, possibly without a location
             error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (descendant for descendant in ast.walk(node) if isinstance(descendant, ast.Name))

@@ -88,10 +88,10 @@ from ts.ir.types.tensor import (
 )
 from ts.ir.types.union import (
     UnionType,
+    erase_shape,
     unify,
     unify_list,
     union_members,
-    unshaped,
 )
 from ts.ir.types.variables import (
     match_type_variables,
@@ -158,11 +158,11 @@ __all__ = [
     "Type",
     "UnionType",
     "VarType",
+    "erase_shape",
     "match_type_variables",
     "substitute",
     "unify",
     "unify_list",
     "union_members",
-    "unshaped",
     "why_not_implemented",
 ]

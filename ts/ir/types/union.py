@@ -120,14 +120,14 @@ def _sort_key(t: Type) -> tuple[int, str]:
     return _KIND_ORDER.get(t.kind(), 0), name or t.str()
 
 
-def unshaped(t: Type) -> Type:
+def erase_shape(t: Type) -> Type:
     """Replace every tensor type in `t` by plain ``Tensor``."""
     if isinstance(t, TensorType):
         return TENSOR
     contained = t.contained_types()
     if not contained:
         return t
-    widened = [unshaped(element) for element in contained]
+    widened = [erase_shape(element) for element in contained]
     return t if all(a is b for a, b in zip(contained, widened, strict=True)) else t.with_contained(widened)
 
 
@@ -169,7 +169,7 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
     if isinstance(a, FutureType) and isinstance(b, FutureType):
         elem = unify(a.elem, b.elem)
         return None if elem is None else FutureType(elem)
-    plain_a, plain_b = unshaped(a), unshaped(b)
+    plain_a, plain_b = erase_shape(a), erase_shape(b)
     if plain_a.is_subtype_of(plain_b):
         return plain_b
     if plain_b.is_subtype_of(plain_a):

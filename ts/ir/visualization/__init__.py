@@ -2,7 +2,7 @@
 
 In: a graph.  Out: SVG text with a layout, or DOT text for Graphviz.
 
-    picture = picture_of(graph)          boxes, wires and blocks, without positions   `diagram`
+    picture = build_diagram(graph)          boxes, wires and blocks, without positions   `diagram`
     arrange(picture)                     assigns positions, in layers                 `layout`
     svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
 
@@ -16,7 +16,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ts.ir.visualization.diagram import Diagram, picture_of
+from ts.ir.visualization.diagram import Diagram, build_diagram
 from ts.ir.visualization.dot import dot
 from ts.ir.visualization.layout import arrange
 from ts.ir.visualization.svg import STYLE, svg
@@ -24,7 +24,7 @@ from ts.ir.visualization.svg import STYLE, svg
 if TYPE_CHECKING:
     from ts.ir.graph import Graph
 
-__all__ = ["STYLE", "Diagram", "arrange", "dot", "draw", "picture_of", "svg"]
+__all__ = ["STYLE", "Diagram", "arrange", "build_diagram", "dot", "draw", "svg"]
 
 _SUFFIXES: Final = (".svg", ".dot", ".gv")
 
@@ -37,7 +37,7 @@ def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
             f"a picture of a graph is written to .svg, .dot or .gv, not to {target.name!r}; "
             "Graphviz (`dot -Tpng`) converts .dot and .gv to other formats"
         )
-    diagram = picture_of(graph)
+    diagram = build_diagram(graph)
     if target.suffix == ".svg":
         arrange(diagram)
         rendered = svg(diagram)

@@ -101,7 +101,7 @@ class Diagram:
     height: float = 0.0
 
 
-def picture_of(graph: Graph) -> Diagram:
+def build_diagram(graph: Graph) -> Diagram:
     """Return the diagram of a graph."""
     return _Drawing().block(graph.block(), "", 0)
 

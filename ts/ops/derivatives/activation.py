@@ -42,7 +42,7 @@ derive(
 )  # fmt: skip
 
 
-def rectified(self: Tensor, weight: Tensor) -> Tensor:
+def apply_prelu(self: Tensor, weight: Tensor) -> Tensor:
     """Apply PReLU; the weight is reshaped to broadcast along the channel dimension."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
@@ -52,7 +52,7 @@ def rectified(self: Tensor, weight: Tensor) -> Tensor:
     return ts._prelu_kernel(self, weight)
 
 
-compose("aten::prelu", "rectified(self, weight)")
+compose("aten::prelu", "apply_prelu(self, weight)")
 
 # ---------------------------------------------------------------------------------------- smooth activations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, constant, derive
-from ts.ops.derivatives.normalization import normalised, of_normalised, summed
+from ts.ops.derivatives.normalization import normalize, normalize_backward, sum_over_dims
 
 
 def _batch_norm(
@@ -76,7 +76,7 @@ def _backward(
         per.append(1)
     if train:
         assert save_invstd is not None
-        result, inverse = normalised(input, dims, save_invstd.view(per))
+        result, inverse = normalize(input, dims, save_invstd.view(per))
     else:
         assert running_mean is not None and running_var is not None
         inverse = (running_var.view(per) + eps).rsqrt()
@@ -85,11 +85,11 @@ def _backward(
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad_out if weight is None else grad_out * weight.view(per)
-        of_input = of_normalised(scaled, result, inverse, dims) if train else scaled * inverse
+        of_input = normalize_backward(scaled, result, inverse, dims) if train else scaled * inverse
     if output_mask[1]:
-        of_weight = summed(grad_out * result, dims)
+        of_weight = sum_over_dims(grad_out * result, dims)
     if output_mask[2]:
-        of_bias = summed(grad_out, dims)
+        of_bias = sum_over_dims(grad_out, dims)
     return of_input, of_weight, of_bias
 
 

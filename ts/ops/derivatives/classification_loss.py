@@ -7,7 +7,7 @@ from typing import Final
 import ts
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
-from ts.ops.derivatives.loss import MEAN, SUM, reduced, share
+from ts.ops.derivatives.loss import MEAN, SUM, reduce_loss, share
 
 # ---------------------------------------------------------------------------------------- likelihood losses
 
@@ -68,7 +68,7 @@ def per_class(weight: Tensor, scores: Tensor) -> Tensor:
     return weight.view(sizes)
 
 
-def smoothed(
+def label_smoothing_loss(
     scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> Tensor:
     """Return the label-smoothing term of the cross entropy: the loss for a uniform target."""
@@ -77,7 +77,7 @@ def smoothed(
     ignored = target == ignore_index
     loss = ts.where(ignored, 0, terms.sum(dim))
     if reduction != MEAN:
-        return reduced(loss, reduction)
+        return reduce_loss(loss, reduction)
     if weight is None:
         return loss.sum() / (target.numel() - ignored.sum())
     return loss.sum() / ts.where(ignored, 0, weight[ts.where(ignored, 0, target)]).sum()
@@ -105,7 +105,7 @@ def cross_entropy(
     loss = nll(scores, target, weight, reduction, ignore_index)
     if label_smoothing == 0:
         return loss
-    other = smoothed(scores, target, weight, reduction, ignore_index)
+    other = label_smoothing_loss(scores, target, weight, reduction, ignore_index)
     return loss * (1 - label_smoothing) + other * (label_smoothing / scores.size(dim))
 
 

@@ -6,7 +6,7 @@ import ts
 from ts import Tensor
 
 
-def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
+def mul_conj(x: Tensor, factor: int | float | complex) -> Tensor:
     """Return x times the conjugate of `factor`, or x itself if `factor` is 1."""
     if isinstance(factor, complex):
         return (x.conj() * factor).conj()
@@ -18,7 +18,7 @@ def underivable(name: str) -> Tensor:
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
-def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
+def unsqueeze_reduced(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
     """Insert the reduced dimensions with size 1, so that a result broadcasts with the argument."""
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
@@ -31,10 +31,12 @@ def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
 
 def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool) -> Tensor:
     """Return the gradient of the input of a sum: `grad` expanded to the sizes of the input."""
-    return restored(grad, dim, keepdim).expand(sizes)
+    return unsqueeze_reduced(grad, dim, keepdim).expand(sizes)
 
 
-def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
+def scatter_gradient(
+    grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool
+) -> Tensor:
     """Return the gradient of the input of a reduction that selects the elements at `indices` along `dim`.
 
     It is zero for all other elements.

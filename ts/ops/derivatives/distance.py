@@ -7,7 +7,7 @@ from typing import Final
 import ts
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
-from ts.ops.derivatives.loss import reduced
+from ts.ops.derivatives.loss import reduce_loss
 
 MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero vector is finite
 
@@ -37,7 +37,7 @@ def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: flo
     squares = ((input1 * input1).sum(-1) + MIN_NORM) * ((input2 * input2).sum(-1) + MIN_NORM)
     near = (input1 * input2).sum(-1) / squares.sqrt()
     alike = ts.where(target == 1, 1 - near, 0)
-    return reduced(alike + ts.where(target == -1, (near - margin).clamp_min(0), 0), reduction)
+    return reduce_loss(alike + ts.where(target == -1, (near - margin).clamp_min(0), 0), reduction)
 
 
 compose("aten::cosine_similarity", "cosine(x1, x2, dim, eps)")
@@ -65,7 +65,7 @@ def triplet_margin(
     near, far = distance_norm(anchor, positive, p, eps, False), distance_norm(anchor, negative, p, eps, False)
     if swap:
         far = ts.minimum(far, distance_norm(positive, negative, p, eps, False))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduce_loss((margin + near - far).clamp_min(0), reduction)
 
 
 compose("aten::pairwise_distance", "distance_norm(x1, x2, p, eps, keepdim)")

@@ -21,7 +21,7 @@ def dropout_mask(input: Tensor, p: float, channels: bool) -> Tensor:
     return input.new_empty(input.size()[:2] + [1] * (input.dim() - 2)).bernoulli_(1 - p)
 
 
-def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
+def apply_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     """Apply dropout if `train`, otherwise return the input."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -30,7 +30,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     return input * 0 if p == 1 else input * (dropout_mask(input, p, channels) / (1 - p))
 
 
-def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
+def apply_alpha_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     """Apply alpha dropout: dropped elements become SELU's lower limit; mean and variance are preserved."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -44,14 +44,14 @@ def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     return input * (noise * scale) + moved
 
 
-compose("aten::dropout", "dropped(input, p, train, False)")
-compose("aten::feature_dropout", "dropped(input, p, train, True)")
-compose("aten::alpha_dropout", "limited(input, p, train, False)")
-compose("aten::feature_alpha_dropout", "limited(input, p, train, True)")
-compose("aten::dropout_", "self.copy_(dropped(self, p, train, False))")
-compose("aten::feature_dropout_", "self.copy_(dropped(self, p, train, True))")
-compose("aten::alpha_dropout_", "self.copy_(limited(self, p, train, False))")
-compose("aten::feature_alpha_dropout_", "self.copy_(limited(self, p, train, True))")
+compose("aten::dropout", "apply_dropout(input, p, train, False)")
+compose("aten::feature_dropout", "apply_dropout(input, p, train, True)")
+compose("aten::alpha_dropout", "apply_alpha_dropout(input, p, train, False)")
+compose("aten::feature_alpha_dropout", "apply_alpha_dropout(input, p, train, True)")
+compose("aten::dropout_", "self.copy_(apply_dropout(self, p, train, False))")
+compose("aten::feature_dropout_", "self.copy_(apply_dropout(self, p, train, True))")
+compose("aten::alpha_dropout_", "self.copy_(apply_alpha_dropout(self, p, train, False))")
+compose("aten::feature_alpha_dropout_", "self.copy_(apply_alpha_dropout(self, p, train, True))")
 
 
 def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:

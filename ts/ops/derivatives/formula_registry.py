@@ -185,7 +185,7 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
     record = record.base or record
     derivative = _derivatives.get(record.key)
     if derivative is None:
-        other = registry.same(record)
+        other = registry.find_alias_target(record)
         return None if other is None else _renamed(derivative_of(other), other, record)
     return derivative
 

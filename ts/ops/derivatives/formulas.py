@@ -4,7 +4,7 @@ In: a record and names of arguments.  Out: a `Formula`, whose function computes 
 arguments from saved values.
 
     formula = gradient(record, ("self", "other"))
-    formula.reads                      grad, self, other: in the order of the function's parameters
+    formula.parameters                      grad, self, other: in the order of the function's parameters
     formula.function(grad, x, y)       (gradient of self, gradient of other), before summation to their shapes
 
     def MulBackward0(grad: Tensor, self: Tensor, other: Tensor):
@@ -72,8 +72,8 @@ class FormulaParameter(NamedTuple):
 class Formula(NamedTuple):
     """Formula with its parameters, compiled to a function at the first call."""
 
-    reads: tuple[FormulaParameter, ...]  # the function's parameters, in order
-    gives: tuple[str, ...]  # names of the arguments whose gradients the function returns, in order
+    parameters: tuple[FormulaParameter, ...]  # the function's parameters, in order
+    gradient_names: tuple[str, ...]  # names of the arguments whose gradients the function returns, in order
     text: str
     namespace: dict[str, Any]
 
@@ -214,7 +214,7 @@ def node_name(record: OperatorRecord) -> str:
     return f"{words}Backward0"
 
 
-def decomposed(record: OperatorRecord) -> Any:
+def get_decomposition(record: OperatorRecord) -> Any:
     """Return the decomposition of an operator as a function of the operator's arguments."""
     inputs = Inputs(record)
     derivative = inputs.derivative

@@ -17,7 +17,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.dispatch_layers.level_stack import tracked
+from ts._core.dispatch_layers.level_stack import require_grad_at_level
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
@@ -25,7 +25,7 @@ from ts.ops.derivatives.formulas import (
     FormulaParameter,
     Inputs,
     _compiled,
-    decomposed,
+    get_decomposition,
     gradient,
     inputs_of,
     node_name,
@@ -38,8 +38,8 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     """Return the decomposition or composite kernel of an operator; None if it has a derivative formula."""
     derivative = derivative_of(record)
     if derivative is not None and derivative.decomposition and not record.variant:
-        return decomposed(record)  # type: ignore[no-any-return]
-    if derivative is None and record.whole:
+        return get_decomposition(record)  # type: ignore[no-any-return]
+    if derivative is None and record.tensor_kernel:
         return record.kernel
     return None
 
@@ -129,7 +129,7 @@ def _elementwise(
 def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaParameter, ...]]:
     """Return the gradient function of one argument, and the parameters it reads."""
     formula = gradient(record, [name])
-    return formula.function(), formula.reads
+    return formula.function(), formula.parameters
 
 
 def _formula_values(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _by_two_passes(
                 return [track_primal(a, b) for a, b in zip(x, t, strict=True)]
             if t is None:
                 return x
-            xs.append(tracked(x))
+            xs.append(require_grad_at_level(x))
             ds.append(t)
             return xs[-1]
 
@@ -234,7 +234,7 @@ def _by_two_passes(
         if not roots:
             return [None] * len(results)
         us = [
-            tracked(ts.ones_like(detached(y))) for y in roots
+            require_grad_at_level(ts.ones_like(detached(y))) for y in roots
         ]  # ones instead of zeros, because formulas may divide by these elements or compute their logarithms
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]

@@ -9,7 +9,7 @@ from ts.ops.derivatives.factorizations import adjoint
 from ts.ops.derivatives.formula_registry import compose, derive
 
 
-def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
+def apply_householder(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
     """Return Q @ x, or with `turned`, Q^H @ x.
 
     Q is the product of the Householder reflectors stored below the diagonal of `packed`.
@@ -29,14 +29,16 @@ def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
 def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
     """Return the leading columns of Q, the product of the Householder reflectors in `packed`."""
     rows, columns = packed.size(-2), packed.size(-1)
-    return reflected(packed, tau, ts.eye(rows, columns, dtype=packed.dtype, device=packed.device), False)
+    return apply_householder(
+        packed, tau, ts.eye(rows, columns, dtype=packed.dtype, device=packed.device), False
+    )
 
 
 def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) -> Tensor:
     """Return Q @ x if `left`, else x @ Q; with `turned`, the adjoint of Q replaces Q."""
     if left:
-        return reflected(packed, tau, x, turned)
-    return adjoint(reflected(packed, tau, adjoint(x), not turned))
+        return apply_householder(packed, tau, x, turned)
+    return adjoint(apply_householder(packed, tau, adjoint(x), not turned))
 
 
 derive("aten::geqrf", self="underivable('geqrf')")

@@ -20,7 +20,7 @@ def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
     return grad / elements if reduction == MEAN else grad
 
 
-def reduced(loss: Tensor, reduction: int) -> Tensor:
+def reduce_loss(loss: Tensor, reduction: int) -> Tensor:
     """Return the loss of each element, their mean or their sum, as `reduction` selects."""
     if reduction == MEAN:
         return loss.mean()
@@ -64,7 +64,7 @@ derive(
     "aten::huber_loss", self="of_huber(grad, self, target, reduction, delta)",
     target="-of_huber(grad, self, target, reduction, delta)",
 )  # fmt: skip
-compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
+compose("aten::l1_loss", "reduce_loss((self - target).abs(), reduction)")
 
 # ---------------------------------------------------------------------------------------- margin losses
 
@@ -78,14 +78,14 @@ def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -
 def hinge_embedding(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """Return the hinge embedding loss: the input for target 1, `max(0, margin - input)` for target -1."""
     apart = ts.where(target != 1, (margin - self).clamp_min(0), 0)
-    return reduced(apart + ts.where(target != -1, self, 0), reduction)
+    return reduce_loss(apart + ts.where(target != -1, self, 0), reduction)
 
 
 derive("aten::soft_margin_loss", self="of_soft_margin(grad, self, target, reduction)")
 compose("aten::hinge_embedding_loss", "hinge_embedding(self, target, margin, reduction)")
 compose(
     "aten::margin_ranking_loss",
-    "reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)",
+    "reduce_loss((-target * (input1 - input2) + margin).clamp_min(0), reduction)",
 )
 
 # ---------------------------------------------------------------------------------------- likelihood losses
@@ -94,8 +94,8 @@ compose(
 def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
     """Return the Kullback-Leibler divergence loss."""
     if log_target:
-        return reduced(target.exp() * (target - self), reduction)
-    return reduced(ts.xlogy(target, target) - target * self, reduction)
+        return reduce_loss(target.exp() * (target - self), reduction)
+    return reduce_loss(ts.xlogy(target, target) - target * self, reduction)
 
 
 def poisson_nll(
@@ -106,14 +106,14 @@ def poisson_nll(
     if full:
         stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
         loss = loss + ts.where(target <= 1, 0, stirling)
-    return reduced(loss, reduction)
+    return reduce_loss(loss, reduction)
 
 
 compose("aten::kl_div", "divergence(self, target, reduction, log_target)")
 compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, eps, reduction)")
 
 
-def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
+def weighted_gradient(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
     """Return the gradient of each element's loss before its multiplication by `weight`."""
     each = share(grad, self.numel(), reduction)
     return each if weight is None else each * weight
@@ -146,11 +146,11 @@ def of_logit_target(self: Tensor, pos_weight: Tensor | None) -> Tensor:
 
 derive(
     "aten::binary_cross_entropy",
-    self="weighted(grad, self, weight, reduction) * of_probability(self, target)",
-    target="weighted(grad, self, weight, reduction) * of_target_probability(self)",
+    self="weighted_gradient(grad, self, weight, reduction) * of_probability(self, target)",
+    target="weighted_gradient(grad, self, weight, reduction) * of_target_probability(self)",
 )
 derive(
     "aten::binary_cross_entropy_with_logits",
-    self="weighted(grad, self, weight, reduction) * of_logit(self, target, pos_weight)",
-    target="weighted(grad, self, weight, reduction) * of_logit_target(self, pos_weight)",
+    self="weighted_gradient(grad, self, weight, reduction) * of_logit(self, target, pos_weight)",
+    target="weighted_gradient(grad, self, weight, reduction) * of_logit_target(self, pos_weight)",
 )

@@ -13,7 +13,7 @@ from ts.ops.derivatives.loss import (
     of_smooth_l1,
     of_soft_margin,
     share,
-    weighted,
+    weighted_gradient,
 )
 
 NONE = "ts.zeros_like(self)"
@@ -64,9 +64,9 @@ derive(
 )  # fmt: skip
 derive(
     "aten::binary_cross_entropy_backward",
-    grad_output="weighted(grad, self, weight, reduction) * of_probability(self, target)",
-    self="weighted(grad * grad_output, self, weight, reduction) * bent_probability(self, target)",
-    target="-weighted(grad * grad_output, self, weight, reduction) / (self * (1 - self))",
+    grad_output="weighted_gradient(grad, self, weight, reduction) * of_probability(self, target)",
+    self="weighted_gradient(grad * grad_output, self, weight, reduction) * bent_probability(self, target)",
+    target="-weighted_gradient(grad * grad_output, self, weight, reduction) / (self * (1 - self))",
 )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.common import mul_conj
 from ts.ops.derivatives.formula_registry import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
@@ -68,32 +68,32 @@ compose("aten::outer", "self.unsqueeze(1) * vec2")
 
 derive(
     "aten::addmm",
-    self="scaled(grad, beta)", mat1="scaled(of_first(grad, mat2, mat1.size(), mat1.stride()), alpha)",
-    mat2="scaled(of_second(grad, mat1, mat2.size(), mat2.stride()), alpha)",
+    self="mul_conj(grad, beta)", mat1="mul_conj(of_first(grad, mat2, mat1.size(), mat1.stride()), alpha)",
+    mat2="mul_conj(of_second(grad, mat1, mat2.size(), mat2.stride()), alpha)",
     result="self_t * beta + (mat1_t.mm(mat2) + mat1.mm(mat2_t)) * alpha",
 )  # fmt: skip
 derive(
     "aten::addmv",
-    self="scaled(grad, beta)", mat="scaled(grad.outer(vec.conj()), alpha)",
-    vec="scaled(mat.t().conj().mv(grad), alpha)",
+    self="mul_conj(grad, beta)", mat="mul_conj(grad.outer(vec.conj()), alpha)",
+    vec="mul_conj(mat.t().conj().mv(grad), alpha)",
     result="self_t * beta + (mat_t.mv(vec) + mat.mv(vec_t)) * alpha",
 )  # fmt: skip
 derive(
     "aten::addr",
-    self="scaled(grad, beta)", vec1="scaled(grad.mv(vec2.conj()), alpha)",
-    vec2="scaled(grad.t().mv(vec1.conj()), alpha)",
+    self="mul_conj(grad, beta)", vec1="mul_conj(grad.mv(vec2.conj()), alpha)",
+    vec2="mul_conj(grad.t().mv(vec1.conj()), alpha)",
     result="self_t * beta + (vec1_t.outer(vec2) + vec1.outer(vec2_t)) * alpha",
 )  # fmt: skip
 derive(
     "aten::baddbmm",
-    self="scaled(grad, beta)", batch1="scaled(grad.bmm(batch2.transpose(1, 2).conj()), alpha)",
-    batch2="scaled(batch1.transpose(1, 2).conj().bmm(grad), alpha)",
+    self="mul_conj(grad, beta)", batch1="mul_conj(grad.bmm(batch2.transpose(1, 2).conj()), alpha)",
+    batch2="mul_conj(batch1.transpose(1, 2).conj().bmm(grad), alpha)",
     result="self_t * beta + (batch1_t.bmm(batch2) + batch1.bmm(batch2_t)) * alpha",
 )  # fmt: skip
 derive(
     "aten::addbmm",
-    self="scaled(grad, beta)", batch1="scaled(grad.matmul(batch2.transpose(1, 2).conj()), alpha)",
-    batch2="scaled(batch1.transpose(1, 2).conj().matmul(grad), alpha)",
+    self="mul_conj(grad, beta)", batch1="mul_conj(grad.matmul(batch2.transpose(1, 2).conj()), alpha)",
+    batch2="mul_conj(batch1.transpose(1, 2).conj().matmul(grad), alpha)",
     result="self_t * beta + (batch1_t.bmm(batch2) + batch1.bmm(batch2_t)).sum(0) * alpha",
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ compose(
 )
 
 
-def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
+def grouped_product(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
     """Return the grouped matrix product; groups are rows, columns or sections of the contracted dimension."""
     if offs is None:
         return ts.bmm(self, mat2)
@@ -42,7 +42,7 @@ def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
     return ts.cat(products, 1)
 
 
-def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:
+def unsqueeze_dims(x: Tensor, new: list[int], rank: int) -> Tensor:
     """Insert dimensions of size 1 into `x`; `new` contains their indices in the result."""
     for d in sorted([d % rank for d in new]):
         x = x.unsqueeze(d)
@@ -58,11 +58,15 @@ def trilinear(
     Before the product, dimensions of size 1 are inserted at `expand1`, `expand2` and `expand3`.
     """
     rank = i1.dim() + len(expand1)
-    product = spaced(i1, expand1, rank) * spaced(i2, expand2, rank) * spaced(i3, expand3, rank)
+    product = (
+        unsqueeze_dims(i1, expand1, rank)
+        * unsqueeze_dims(i2, expand2, rank)
+        * unsqueeze_dims(i3, expand3, rank)
+    )
     return product if len(sumdim) == 0 else product.sum(sumdim)
 
 
-compose("aten::_grouped_mm", "grouped(self, mat2, offs)")
+compose("aten::_grouped_mm", "grouped_product(self, mat2, offs)")
 compose("aten::_trilinear", "trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim)")
 compose(
     "aten::_compute_linear_combination",

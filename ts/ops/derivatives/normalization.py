@@ -11,7 +11,7 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
 
 
-def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
+def normalize(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
     """Normalize x over `dims`; return the result and the inverse standard deviation.
 
     The inverse standard deviation is equal to `rstd`, but is differentiable with respect to x.
@@ -22,13 +22,13 @@ def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor
     return centred * inverse, inverse
 
 
-def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
+def normalize_backward(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
     """Return the gradient of the input of a normalization, given `grad` of the normalized result."""
     along = (grad * result).mean(dims, True)
     return (grad - grad.mean(dims, True) - result * along) * inverse
 
 
-def summed(x: Tensor, dims: list[int]) -> Tensor:
+def sum_over_dims(x: Tensor, dims: list[int]) -> Tensor:
     """Return the sum of x over `dims`; x itself if `dims` is empty."""
     return x if len(dims) == 0 else x.sum(dims)
 
@@ -46,16 +46,16 @@ def _layer_norm_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     last = [d - count for d in range(count)]
     lead = list(range(input.dim() - count))
-    result, inverse = normalised(input, last, rstd)
+    result, inverse = normalize(input, last, rstd)
     none = input.new_empty([0])
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad_out if weight is None else grad_out * weight
-        of_input = of_normalised(scaled, result, inverse, last)
+        of_input = normalize_backward(scaled, result, inverse, last)
     if output_mask[1]:
-        of_weight = summed(grad_out * result, lead)
+        of_weight = sum_over_dims(grad_out * result, lead)
     if output_mask[2]:
-        of_bias = summed(grad_out, lead)
+        of_bias = sum_over_dims(grad_out, lead)
     return of_input, of_weight, of_bias
 
 
@@ -78,7 +78,7 @@ def _rms_norm_backward(
         turned = result.conj()
         of_input = (scaled - turned * (scaled * turned).mean(last, True)) * inverse.conj()
     if output_mask[1]:
-        of_weight = summed(grad_out * result.conj(), list(range(input.dim() - count)))
+        of_weight = sum_over_dims(grad_out * result.conj(), list(range(input.dim() - count)))
     return of_input, of_weight
 
 
@@ -133,13 +133,13 @@ def _group_norm_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     n, c, area = channels
     of_group = [n, group, c // group * area]
-    result, inverse = normalised(input.reshape(of_group), [2], rstd.unsqueeze(2))
+    result, inverse = normalize(input.reshape(of_group), [2], rstd.unsqueeze(2))
     grad = grad_out.reshape(channels)
     none = input.new_empty([0])
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad if weight is None else grad * weight.unsqueeze(1)
-        of_input = of_normalised(scaled.reshape(of_group), result, inverse, [2]).view(input.shape)
+        of_input = normalize_backward(scaled.reshape(of_group), result, inverse, [2]).view(input.shape)
     if output_mask[1]:
         of_weight = (grad * result.view(channels)).sum([0, 2])
     if output_mask[2]:

@@ -7,14 +7,14 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
-def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
+def pack_rows(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
     """Return the packed rows of padded sequences, with `batch_sizes` rows per time step."""
     rows = padded.transpose(0, 1) if batch_first else padded
     batch = ts.arange(rows.size(1), device=batch_sizes.device)
     return rows.narrow(0, 0, batch_sizes.size(0))[batch < batch_sizes.unsqueeze(1)]
 
 
-def unpadded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
+def split_padded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
     """Split padded sequences into tensors with the lengths of the tensors `like`."""
     rows = padded if batch_first else padded.transpose(0, 1)
     gradients: list[Tensor] = []
@@ -29,6 +29,10 @@ derive(
     input="ts.ops.aten._pack_padded_sequence_backward(grad, input.size(), result1, batch_first)",
     differentiable="result0",
 )
-derive("aten::_pack_padded_sequence_backward", grad_="packed(grad, batch_sizes, batch_first)", result=LINEAR)
-derive("aten::_pad_packed_sequence", data="packed(grad, batch_sizes, batch_first)", differentiable="result0")
-derive("aten::pad_sequence", sequences="unpadded(grad, sequences, batch_first, padding_side)")
+derive(
+    "aten::_pack_padded_sequence_backward", grad_="pack_rows(grad, batch_sizes, batch_first)", result=LINEAR
+)
+derive(
+    "aten::_pad_packed_sequence", data="pack_rows(grad, batch_sizes, batch_first)", differentiable="result0"
+)
+derive("aten::pad_sequence", sequences="split_padded(grad, sequences, batch_first, padding_side)")

@@ -28,7 +28,7 @@ def around(x: Tensor, pad: list[int]) -> Tensor:
     return x
 
 
-def padded(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
+def pad_by_mode(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
     """Compute `pad` by the operator for `mode` and the number of padded dimensions."""
     if mode == "constant":
         return ts.constant_pad_nd(x, pad, 0.0 if value is None else value)
@@ -43,8 +43,10 @@ def padded(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
     return ts.ops.aten.replication_pad2d(x, pad) if len(pad) == 4 else ts.ops.aten.replication_pad3d(x, pad)
 
 
-compose("aten::pad", "padded(self, pad, mode, value)")
-compose("aten::_pad_enum", "padded(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], value)")
+compose("aten::pad", "pad_by_mode(self, pad, mode, value)")
+compose(
+    "aten::_pad_enum", "pad_by_mode(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], value)"
+)
 for _name in ("reflection", "replication"):
     for _n in (1, 2, 3):
         _pad = f"ts.ops.aten.{_name}_pad{_n}d"

@@ -6,25 +6,25 @@ from typing import Optional, Union
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import scaled, underivable
+from ts.ops.derivatives.common import mul_conj, underivable
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, compose, constant, derive
 
 # ---------------------------------------------------------------------------------------- sums and products
 
-derive("aten::add.Tensor", self="grad", other="scaled(grad, alpha)", result=LINEAR)
+derive("aten::add.Tensor", self="grad", other="mul_conj(grad, alpha)", result=LINEAR)
 derive("aten::add.Scalar", self="grad", result=ELEMENTWISE)
-derive("aten::sub.Tensor", self="grad", other="scaled(-grad, alpha)", result=LINEAR)
+derive("aten::sub.Tensor", self="grad", other="mul_conj(-grad, alpha)", result=LINEAR)
 derive("aten::sub.Scalar", self="grad", result=ELEMENTWISE)
-derive("aten::rsub.Tensor", self="scaled(-grad, alpha)", other="grad", result=LINEAR)
-derive("aten::rsub.Scalar", self="scaled(-grad, alpha)", name="RsubBackward1", result=ELEMENTWISE)
+derive("aten::rsub.Tensor", self="mul_conj(-grad, alpha)", other="grad", result=LINEAR)
+derive("aten::rsub.Scalar", self="mul_conj(-grad, alpha)", name="RsubBackward1", result=ELEMENTWISE)
 derive(
     "aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
     result="self_t * other + self * other_t",
 )  # fmt: skip
-derive("aten::mul.Scalar", self="scaled(grad, other)", result=ELEMENTWISE)
+derive("aten::mul.Scalar", self="mul_conj(grad, other)", result=ELEMENTWISE)
 
 
-def rounded(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
+def division_gradient(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
     """Return the gradient of the dividend of a division; zero if the quotient is rounded."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
@@ -41,7 +41,7 @@ derive(
 derive("aten::div.Scalar", self="(grad.conj() / other).conj()", result=ELEMENTWISE)
 derive(
     "aten::div.Tensor_mode", name="DivBackward2", result=ELEMENTWISE,
-    self="rounded(grad, other, rounding_mode)",
+    self="division_gradient(grad, other, rounding_mode)",
     other="of_divisor(grad, self, other) if rounding_mode is None else ts.zeros_like(grad)",
 )  # fmt: skip
 derive(

@@ -122,7 +122,7 @@ def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
     return grad.reshape(apart).sum([2 * i for i in range(len(times))]).reshape(sizes)
 
 
-def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
+def repeat_elements(x: Tensor, repeats: int, dim: int | None) -> Tensor:
     """Repeat each element `repeats` times consecutively along `dim`."""
     x = x.reshape(-1) if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim % x.dim()
@@ -141,7 +141,7 @@ def repeat_interleaved(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
 
 derive("aten::repeat", self="of_repeated(grad, self.size(), repeats)", result=LINEAR)
 derive("aten::tile", self="of_repeated(grad, self.size(), dims)", result=LINEAR, name="RepeatBackward0")
-compose("aten::repeat_interleave.self_int", "interleaved(self, repeats, dim)")
+compose("aten::repeat_interleave.self_int", "repeat_elements(self, repeats, dim)")
 compose("aten::repeat_interleave.self_Tensor", "repeat_interleaved(self, repeats, dim)")
 
 # ---------------------------------------------------------------------------------------- rearrangement

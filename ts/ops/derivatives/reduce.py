@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import chosen, placed, product_of_others, restored, shared_by_all, spread
+from ts.ops.derivatives.common import (
+    chosen,
+    product_of_others,
+    scatter_gradient,
+    shared_by_all,
+    spread,
+    unsqueeze_reduced,
+)
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 # ---------------------------------------------------------------------------------------- sums
@@ -38,7 +45,10 @@ def of_full_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
 derive("aten::prod", self="of_full_product(grad, self, result)")
 derive(
     "aten::prod.dim_int", name="ProdBackward1",
-    self="of_product(restored(grad, [dim], keepdim), self, restored(result, [dim], keepdim), dim)",
+    self=(
+        "of_product(unsqueeze_reduced(grad, [dim], keepdim), self, "
+        "unsqueeze_reduced(result, [dim], keepdim), dim)"
+    ),
 )  # fmt: skip
 
 
@@ -73,7 +83,7 @@ def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: floa
     mean = x.mean(dim, True)
     count = x.numel() // max(mean.numel(), 1)
     freedom = count - correction
-    expanded_grad = restored(grad, dim, keepdim)
+    expanded_grad = unsqueeze_reduced(grad, dim, keepdim)
     if freedom <= 0:
         return expanded_grad * ts.where(x == mean, float("nan"), float("inf"))
     return expanded_grad * (x - mean) * (2 / freedom)
@@ -108,13 +118,13 @@ for _overload, _arguments in _VARIANCE_ARGUMENTS.items():
 # ---------------------------------------------------------------------------------------- minimum and maximum
 
 
-def shared(grad: Tensor, x: Tensor, extremum: Tensor, dim: list[int], keepdim: bool) -> Tensor:
+def distribute_to_extrema(grad: Tensor, x: Tensor, extremum: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     """Return the gradient of an extreme value over `dim`, divided equally among equal elements."""
-    is_extremum = x == restored(extremum, dim, keepdim)
-    return restored(grad, dim, keepdim) * is_extremum / is_extremum.sum(dim, True)
+    is_extremum = x == unsqueeze_reduced(extremum, dim, keepdim)
+    return unsqueeze_reduced(grad, dim, keepdim) * is_extremum / is_extremum.sum(dim, True)
 
 
-derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
+derive("aten::amax aten::amin", self="distribute_to_extrema(grad, self, result, dim, keepdim)")
 
 
 def shared_along(grad: Tensor, x: Tensor, extremum: Tensor, dim: int | None, keepdim: bool) -> Tensor:
@@ -123,7 +133,7 @@ def shared_along(grad: Tensor, x: Tensor, extremum: Tensor, dim: int | None, kee
     If `dim` is None, the extreme value is that of all elements.
     """
     dims: list[int] = []
-    return shared(grad, x, extremum, dims if dim is None else [dim], keepdim)
+    return distribute_to_extrema(grad, x, extremum, dims if dim is None else [dim], keepdim)
 
 
 derive(
@@ -137,7 +147,7 @@ compose("aten::min.other", "ts.minimum(self, other)")
 for _name, _title in (("max", "Max"), ("min", "Min")):
     derive(f"aten::{_name}", self="shared_by_all(grad, self, result)", name=f"{_title}Backward1")
     derive(
-        f"aten::{_name}.dim", self="placed(grad, self.size(), dim, indices, keepdim)",
+        f"aten::{_name}.dim", self="scatter_gradient(grad, self.size(), dim, indices, keepdim)",
         result={"values": "chosen(self_t, dim, indices, keepdim)"},
     )  # fmt: skip
 
@@ -145,6 +155,9 @@ for _name, _title in (("max", "Max"), ("min", "Min")):
 
 derive(
     "aten::logsumexp",
-    self="restored(grad, dim, keepdim) * (self - restored(result, dim, keepdim)).exp().conj()",
+    self=(
+        "unsqueeze_reduced(grad, dim, keepdim) * "
+        "(self - unsqueeze_reduced(result, dim, keepdim)).exp().conj()"
+    ),
 )
 derive("aten::trace", self="grad * ts.eye(self.size(0), self.size(1), dtype=grad.dtype, device=grad.device)")

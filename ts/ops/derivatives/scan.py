@@ -60,13 +60,13 @@ derive("aten::logcumsumexp", self="of_log_sums(grad, self, result, dim)")
 compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
-def collected(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
+def scatter_add_gradient(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
     """Return zeros with the gradients added at `indices`, the positions of the selected elements."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 
 derive(
-    "aten::cummax aten::cummin", self="collected(grad, indices, dim)",
+    "aten::cummax aten::cummin", self="scatter_add_gradient(grad, indices, dim)",
     result={"values": "self_t.gather(dim, indices)"},
 )  # fmt: skip
 

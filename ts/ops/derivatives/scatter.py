@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.common import mul_conj
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 # ---------------------------------------------------------------------------------------- scatter
 
 
-def filled(x: Tensor, sizes: list[int]) -> Tensor:
+def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
     """Pad a gradient with zeros to the source's sizes, which may exceed the index's sizes."""
     if x.size() == sizes:
         return x
@@ -20,7 +20,7 @@ def filled(x: Tensor, sizes: list[int]) -> Tensor:
     return ts.constant_pad_nd(x, rest)
 
 
-def reached(source: Tensor, index: Tensor) -> Tensor:
+def slice_like_index(source: Tensor, index: Tensor) -> Tensor:
     """Return the leading elements of the source, in the shape of the index; other elements are not read."""
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
@@ -30,7 +30,7 @@ def reached(source: Tensor, index: Tensor) -> Tensor:
 derive(
     "aten::scatter.src",
     self="grad.scatter(dim, index, 0)",
-    src="filled(grad.gather(dim, index), src.size())",
+    src="pad_to_sizes(grad.gather(dim, index), src.size())",
     result=LINEAR,
 )
 derive(
@@ -39,18 +39,20 @@ derive(
 )  # fmt: skip
 
 
-def scattered(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
+def scatter_with_reduction(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
     """Compute `scatter` with reduction `reduce` by `scatter_reduce`."""
     names = {"add": "sum", "multiply": "prod"}
     return x.scatter_reduce(dim, index, source, names[reduce])
 
 
-compose("aten::scatter.reduce", "scattered(self, dim, index, src, reduce)")
+compose("aten::scatter.reduce", "scatter_with_reduction(self, dim, index, src, reduce)")
 compose(
     "aten::scatter.value_reduce",
-    "scattered(self, dim, index, ts.full_like(index, value, dtype=self.dtype), reduce)",
+    "scatter_with_reduction(self, dim, index, ts.full_like(index, value, dtype=self.dtype), reduce)",
 )
-derive("aten::scatter_add", self="grad", src="filled(grad.gather(dim, index), src.size())", result=LINEAR)
+derive(
+    "aten::scatter_add", self="grad", src="pad_to_sizes(grad.gather(dim, index), src.size())", result=LINEAR
+)
 
 # ----------------------------------------------------------------------------------- scatter with a reduction
 
@@ -110,7 +112,7 @@ def of_reduced(
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce`."""
-    sizes, source = source.size(), reached(source, index)
+    sizes, source = source.size(), slice_like_index(source, index)
     of_target, of_source = grad, grad.gather(dim, index)
     if reduce == "prod":
         of_target, of_source = of_product(grad, x, dim, index, source, include_self, result)
@@ -120,7 +122,7 @@ def of_reduced(
         of_target, of_source = of_extreme(grad, x, dim, index, source, result)
     if not include_self:
         of_target = of_target.scatter(dim, index, 0)
-    return of_target, filled(of_source, sizes)
+    return of_target, pad_to_sizes(of_source, sizes)
 
 
 derive(
@@ -143,7 +145,7 @@ def everywhere(index: Tensor, source: Tensor, dim: int) -> Tensor:
 derive(
     "aten::index_add",
     self="grad",
-    source="scaled(grad.index_select(dim, index).reshape(source.size()), alpha)",
+    source="mul_conj(grad.index_select(dim, index).reshape(source.size()), alpha)",
     result=LINEAR,
 )
 derive(

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import chosen, placed, shared_by_all, underivable
+from ts.ops.derivatives.common import chosen, scatter_gradient, shared_by_all, underivable
 from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 _ALL = {"values": "chosen(self_t, dim, indices, True)"}
 _ONE = {"values": "chosen(self_t, dim, indices, keepdim)"}
 
-derive("aten::sort aten::topk", self="placed(grad, self.size(), dim, indices, True)", result=_ALL)
 derive(
-    "aten::sort.stable", self="placed(grad, self.size(), dim, indices, True)", result=_ALL,
+    "aten::sort aten::topk",
+    self="scatter_gradient(grad, self.size(), dim, indices, True)",
+    result=_ALL,
+)
+derive(
+    "aten::sort.stable", self="scatter_gradient(grad, self.size(), dim, indices, True)", result=_ALL,
     name="SortBackward1",
 )  # fmt: skip
 compose("aten::msort", "self.sort(0)[0]")
-derive("aten::kthvalue aten::mode", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE)
+derive(
+    "aten::kthvalue aten::mode",
+    self="scatter_gradient(grad, self.size(), dim, indices, keepdim)",
+    result=_ONE,
+)
 derive("aten::median aten::nanmedian", self="shared_by_all(grad, self, result)")
 derive(
-    "aten::median.dim", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE,
+    "aten::median.dim", self="scatter_gradient(grad, self.size(), dim, indices, keepdim)", result=_ONE,
     name="MedianBackward1",
 )  # fmt: skip
 derive(
-    "aten::nanmedian.dim", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE,
+    "aten::nanmedian.dim", self="scatter_gradient(grad, self.size(), dim, indices, keepdim)", result=_ONE,
     name="NanmedianBackward1",
 )  # fmt: skip
 

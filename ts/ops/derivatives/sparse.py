@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.common import mul_conj
 from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 
@@ -72,8 +72,8 @@ compose(
 )
 derive(
     "aten::_sparse_addmm",
-    self="scaled(grad, beta)", mat1="scaled(_sparse_factor_gradient(grad, mat1, mat2), alpha)",
-    mat2="scaled(mat1.t().conj().mm(grad), alpha)",
+    self="mul_conj(grad, beta)", mat1="mul_conj(_sparse_factor_gradient(grad, mat1, mat2), alpha)",
+    mat2="mul_conj(mat1.t().conj().mm(grad), alpha)",
 )  # fmt: skip
 derive(
     "aten::_sparse_sparse_matmul",
@@ -82,8 +82,8 @@ derive(
 )
 derive(
     "aten::sparse_sampled_addmm",
-    self="scaled(grad, beta)", mat1="scaled(grad.mm(mat2.t().conj()), alpha)",
-    mat2="scaled(grad.t().conj().mm(mat1).t(), alpha)",
+    self="mul_conj(grad, beta)", mat1="mul_conj(grad.mm(mat2.t().conj()), alpha)",
+    mat2="mul_conj(grad.t().conj().mm(mat1).t(), alpha)",
 )  # fmt: skip
 compose("aten::smm", "ts.ops.aten._sparse_mm(self, mat2)")
 constant(

@@ -19,7 +19,7 @@ compose("aten::contiguous", "laid(self, memory_format)")
 derive("aten::lift_fresh_copy", self="grad", result=LINEAR)
 
 
-def reach(sizes: list[int], strides: list[int]) -> int:
+def storage_extent(sizes: list[int], strides: list[int]) -> int:
     """Return the number of storage elements spanned by a tensor."""
     last = 0
     for n, step in zip(sizes, strides):
@@ -39,7 +39,11 @@ def of_storage(
     """
     first = min(base_layout[2], view[2])
     count = (
-        max(base_layout[2] + reach(base_layout[0], base_layout[1]), view[2] + reach(view[0], view[1])) - first
+        max(
+            base_layout[2] + storage_extent(base_layout[0], base_layout[1]),
+            view[2] + storage_extent(view[0], view[1]),
+        )
+        - first
     )
     positions = ts.arange(count, device=grad.device)
     viewed = positions.as_strided(view[0], view[1], view[2] - first).reshape(-1)

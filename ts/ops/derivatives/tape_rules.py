@@ -12,7 +12,7 @@ from ts._core.dispatch.signature import signature
 from ts.fusion.program import KIND
 from ts.ops.derivatives import formulas
 from ts.ops.derivatives.formula_registry import Derivative
-from ts.ops.derivatives.formulas import Inputs, decomposed, gradient, node_name
+from ts.ops.derivatives.formulas import Inputs, get_decomposition, gradient, node_name
 from ts.ops.registry import OperatorRecord
 
 _FACTS = {
@@ -45,11 +45,11 @@ def rule_of(record: OperatorRecord) -> Rule:
         )
         return Rule(DifferentiationKind.UNSUPPORTED, error_message=message)
     if derivative is None:
-        if record.whole or not _gives_tensors(record):
+        if record.tensor_kernel or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
         return Rule(DifferentiationKind.UNIMPLEMENTED, **_forms(record))
     if derivative.decomposition:
-        return Rule(DifferentiationKind.BY_DECOMPOSITION, decomposition=decomposed(record))
+        return Rule(DifferentiationKind.BY_DECOMPOSITION, decomposition=get_decomposition(record))
     return _by_formula(record, inputs, derivative)
 
 
@@ -96,10 +96,13 @@ def _by_formula(record: OperatorRecord, inputs: Inputs, derivative: Derivative) 
 
 def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) -> Formula:
     names = list(inputs.parameters)
-    sources = [_source(inputs, read) for read in formula.reads]
-    input_indices = tuple(names.index(name) for name in formula.gives)
+    sources = [_source(inputs, read) for read in formula.parameters]
+    input_indices = tuple(names.index(name) for name in formula.gradient_names)
     return Formula(
-        formula.function(), sources, input_indices, tuple(name in requested for name in formula.gives)
+        formula.function(),
+        sources,
+        input_indices,
+        tuple(name in requested for name in formula.gradient_names),
     )
 
 

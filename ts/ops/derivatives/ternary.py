@@ -6,21 +6,21 @@ from typing import Optional, Union
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.common import mul_conj
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, derive
 
 # ------------------------------------------------------------------------------ operators with three operands
 
 derive(
-    "aten::addcmul", self="grad", tensor1="scaled(grad * tensor2.conj(), value)",
-    tensor2="scaled(grad * tensor1.conj(), value)", result=ELEMENTWISE,
+    "aten::addcmul", self="grad", tensor1="mul_conj(grad * tensor2.conj(), value)",
+    tensor2="mul_conj(grad * tensor1.conj(), value)", result=ELEMENTWISE,
 )  # fmt: skip
 derive(
-    "aten::addcdiv", self="grad", tensor1="scaled(grad / tensor2.conj(), value)",
-    tensor2="scaled(-grad * (tensor1 / (tensor2 * tensor2)).conj(), value)", result=ELEMENTWISE,
+    "aten::addcdiv", self="grad", tensor1="mul_conj(grad / tensor2.conj(), value)",
+    tensor2="mul_conj(-grad * (tensor1 / (tensor2 * tensor2)).conj(), value)", result=ELEMENTWISE,
 )  # fmt: skip
 derive(
-    "aten::lerp.Scalar", self="scaled(grad, 1 - weight)", end="scaled(grad, weight)", result=ELEMENTWISE,
+    "aten::lerp.Scalar", self="mul_conj(grad, 1 - weight)", end="mul_conj(grad, weight)", result=ELEMENTWISE,
 )  # fmt: skip
 derive(
     "aten::lerp.Tensor", name="LerpBackward1", result=ELEMENTWISE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import restored
+from ts.ops.derivatives.common import unsqueeze_reduced
 from ts.ops.derivatives.formula_registry import compose, derive
 
 
@@ -21,7 +21,10 @@ def of_norm(
     For p = inf, it is divided among the elements with the largest magnitude. Return None for p = 0, because
     the norm is a count of nonzero elements.
     """
-    expanded_grad, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
+    expanded_grad, norm = (
+        unsqueeze_reduced(grad, dim, keepdim),
+        unsqueeze_reduced(result, dim, keepdim),
+    )
     if p == 0:
         return None
     if p == 1:
@@ -65,7 +68,7 @@ def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tens
 derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), result)"})
 
 
-def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
+def renormalize_slices(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
     """Scale the slices along `dim` whose norm exceeds `limit` to this norm."""
     rest = list(range(x.dim()))
     rest.pop(dim)
@@ -73,7 +76,7 @@ def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
     return x * ts.where(norm > limit, limit / (norm + 1e-7), 1)
 
 
-compose("aten::renorm", "renormed(self, float(p), dim, float(maxnorm))")
+compose("aten::renorm", "renormalize_slices(self, float(p), dim, float(maxnorm))")
 compose("aten::linalg__powsum", "self.abs().pow(ord).sum(dim, keepdim, dtype=dtype)")
 compose("aten::native_norm", "ts.norm(self, p)")
 compose("aten::native_norm.ScalarOpt_dim_dtype", "ts.norm(self, p, dim, keepdim, dtype=dtype)")

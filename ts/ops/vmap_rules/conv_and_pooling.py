@@ -8,7 +8,7 @@ from typing import Any
 import ts
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.batched_tensor import Call
-from ts._core.dispatch_layers.level_stack import tracked
+from ts._core.dispatch_layers.level_stack import require_grad_at_level
 from ts._core.tensor.tensor import Tensor, detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.ops.vmap_rules.rule_registry import batch
@@ -106,7 +106,7 @@ def _convolution_backward(call: Call) -> Any:
     options, mask = call.values[4:10], call.values[10]
     recorded = is_grad_enabled()
     with GradMode(True):
-        x, w = tracked(input), tracked(weight)
+        x, w = require_grad_at_level(input), require_grad_at_level(weight)
         y = convolve(x, True, w, True, call.size, options)
         required = [t for t, want in zip((x, w), mask, strict=False) if want]
         computed = iter(autograd_grad(y, required, grad, create_graph=True) if required else ())

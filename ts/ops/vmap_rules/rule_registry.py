@@ -49,6 +49,6 @@ def rule_of(record: OperatorRecord) -> Rule | None:
     _load()
     rule = _rules.get(record.key.removeprefix("aten::"))
     if rule is None:
-        other = registry.same(record)
+        other = registry.find_alias_target(record)
         return None if other is None else rule_of(other)
     return rule

@@ -16,7 +16,7 @@ from ts._core.tensor import size_guards
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.warnings import warn
 from ts.ops.derivatives.formula_registry import derivative_of
-from ts.ops.derivatives.formulas import decomposed
+from ts.ops.derivatives.formulas import get_decomposition
 from ts.ops.registry import OperatorRecord
 from ts.ops.vmap_rules.rule_registry import rule_of
 
@@ -32,8 +32,8 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
         return None
     derivative = derivative_of(record)
     if derivative is not None and derivative.decomposition:
-        return decomposed(record)  # type: ignore[no-any-return]
-    if derivative is None and record.whole:
+        return get_decomposition(record)  # type: ignore[no-any-return]
+    if derivative is None and record.tensor_kernel:
         return record.kernel
     return None
 
@@ -71,7 +71,7 @@ def call_once_for_batch(call: Call) -> Any:
     """
     for x, is_batched in zip(call.values, call.batch_flags, strict=True):
         if is_batched is True and call.record.reads_elements:
-            raise_element_read_error(call, Batched(call.level.number, x, True))
+            raise_element_read_error(call, Batched(call.level.level_id, x, True))
     return call.run(select_element(call, 0))
 
 

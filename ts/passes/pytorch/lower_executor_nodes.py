@@ -182,10 +182,12 @@ def _side_by_side(graph: Graph, tensors: list[Value], dim: int) -> Value:
 
 
 def _insert_shape_checks(graph: Graph, groups: list[list[Value]]) -> Value:
-    def same(first: Value, other: Value) -> Value:
+    def insert_size_equality(first: Value, other: Value) -> Value:
         return graph.insert("aten::eq", [graph.insert("aten::size", [x]) for x in (first, other)])
 
-    return insert_all(graph, [partial(same, group[0], x) for group in groups for x in group[1:]])
+    return insert_all(
+        graph, [partial(insert_size_equality, group[0], x) for group in groups for x in group[1:]]
+    )
 
 
 _LOWERINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import NONE, TupleType, Type, unshaped
+from ts.ir.types import NONE, TupleType, Type, erase_shape
 
 Declare = Callable[[str, Graph], tuple[str, Type]]
 """Function that declares a method with a given graph in the module at a path.
@@ -137,7 +137,7 @@ def _convert_to_call(node: Node, declare: Declare) -> None:
 def _erase_call_shapes(graph: Graph) -> None:
     """Set the types of the results of method calls to their types without shapes."""
     for call in graph.find_all_nodes("prim::CallMethod"):
-        call.output().set_type(unshaped(call.output().type()))
+        call.output().set_type(erase_shape(call.output().type()))
 
 
 def _convert_to_fork(node: Node) -> None:
@@ -181,7 +181,7 @@ class _Attributes:
             last = self.block.prepend_node(node) if last is None else node.insert_after(last)
             module_value = node.output().set_type(type)
             module_value.set_debug_name(f"_{name}" if name.isdigit() else name)
-        module_value.set_type(unshaped(value.type()))
+        module_value.set_type(erase_shape(value.type()))
         self.read[scope] = module_value
         return module_value
 
