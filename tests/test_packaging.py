@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import ts
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -34,6 +36,12 @@ def test_required_dependencies():
     assert sorted(r.split(">")[0] for r in project["project"]["dependencies"]) == [
         "ml_dtypes", "numpy", "optree", "typing_extensions",
     ]  # fmt: skip
+
+
+def test_versions_agree():
+    """pyproject.toml and `ts.version` state the same version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["version"] == ts.version.ts
 
 
 @pytest.fixture(scope="module")
