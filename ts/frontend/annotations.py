@@ -40,10 +40,11 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-# Alias in `ts.nn.common_types` for one number or a tuple of n numbers -> n
+# Name of an alias in `ts.nn.common_types`, whose values are one number or a tuple of n numbers -> n
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, set for classes written in C
-# Base classes (besides Module) of classes that are not compiled: script objects would lose their contents.
+# Subclasses of these and of Module are not compiled to script classes. A script object has only attributes,
+# so it would lack the elements of a list or tuple.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -97,7 +98,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """Return Tensor, with a warning, for a legacy tensor type such as `ts.LongTensor`; else None."""
+    """Return type Tensor, and warn, if `annotation` is a legacy type such as `ts.LongTensor`; else None."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(
@@ -120,7 +121,7 @@ class AnnotationParser:
         self.fallback_range = fallback_range  # source range for errors in an annotation that is a string
 
     def argument(self, node: ast.expr) -> SizedType:
-        """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]`, else None."""
+        """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]` (None for others)."""
         match node:
             case ast.Name(id=name) if name in _SIZES:
                 return ir.ListType(ir.INT), _SIZES[name]
@@ -141,10 +142,10 @@ class AnnotationParser:
         return self.read(node), None
 
     def read_live(self, node: ast.expr, annotation: object) -> SizedType:
-        """Return the parameter type for annotation `node` of a live function, and the list size or None.
+        """Return the same result as `argument` for annotation `node` of a live function.
 
-        If a name in `node` is unknown, convert the evaluated `annotation` instead: a local class to which
-        only the annotation refers is not a free variable of the function.
+        If a name in `node` is unknown, convert the evaluated `annotation` instead. This is the case for a
+        local class to which only the annotation refers: it is not a free variable of the function.
         """
         try:
             return self.argument(node)
@@ -154,7 +155,7 @@ class AnnotationParser:
             try:
                 live_type = self._convert(to_ts(annotation))
             except CompilationError as reason:
-                # The annotation names an object, but the object is not supported
+                # The names in the annotation are known, but the annotation is not supported: raise this error
                 if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
@@ -261,9 +262,9 @@ class AnnotationParser:
     def _unresolved_argument(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
-        """Return PyTorch's error for a subscripted annotation with an argument that is not a type.
+        """Return PyTorch's error for an Optional, Union or Dict annotation with an argument that is no type.
 
-        PyTorch's message contains evaluated objects. If a name cannot be evaluated, return `error` itself.
+        PyTorch's message contains the evaluated annotation. If `node` cannot be evaluated, return `error`.
         """
         is_dict = constructor in ("Dict", "dict")
         is_known = is_dict or constructor in ("Optional", "Union")
@@ -303,7 +304,7 @@ class AnnotationParser:
         return result
 
     def _convert(self, annotation: Any) -> Type | None:
-        """Convert a Python annotation object to a type; None for other objects."""
+        """Return the type that an evaluated annotation denotes; None if the object denotes no type."""
         if isinstance(annotation, Type):
             return annotation
         if annotation is None or annotation is type(None):
@@ -374,8 +375,8 @@ class AnnotationParser:
         defaults = {}
         for name, value in cls._field_defaults.items():
             constant = constant_of_type(value, types[cls._fields.index(name)])
-            # Other defaults, such as lists and dicts, are stored unchanged; a default of a wrong type raises
-            # an error when it is used.
+            # Defaults that are not constants of the field's type, such as lists and dicts, are stored
+            # unchanged; if the type is wrong, a call that uses the default raises an error.
             defaults[name] = to_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 

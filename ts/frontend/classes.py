@@ -102,7 +102,7 @@ def _is_generated(cls: type, name: str) -> bool:
 
 
 def _is_dataclass_method(cls: type, function: Any) -> bool:
-    """Return whether `@dataclass` generated the method."""
+    """Return whether `@dataclass` generated `function`, a method of `cls`."""
     if not is_dataclass(cls):
         return False
     from ts.frontend.dataclasses import is_generated
@@ -147,12 +147,15 @@ def is_ignored(function: Any) -> bool:
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
-    """Declare method `name`, implemented by `function`; a class method receives no instance."""
+    """Declare method `name`, implemented by `function`; return its script function.
+
+    With `is_classmethod`, the first parameter is bound to the class.
+    """
     return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
 
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
-    """Declare a method that has the argument types of the overload declaration `declaration`."""
+    """Declare method `name` with the body of `function` and the parameter types of `declaration`."""
     from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
@@ -164,12 +167,12 @@ def declare_overload(type: ClassType, cls: type, name: str, function: Any, decla
 
 
 def declare_method_from_source(type: ClassType, definition: ParsedFunction) -> Any:
-    """Declare a method given as source text."""
+    """Declare the method with definition `definition`, which was parsed from source text."""
     return _declare(type, type.python_class, definition.name, lambda: definition)
 
 
 def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """Declare a method that is parsed on first use."""
+    """Declare method `name`, whose definition `parse_it` parses on first use."""
     return _declare(type, None, name, parse_it)
 
 

@@ -92,7 +92,7 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # raised instead of a later error, which may be their consequence
+    if emitter.noted.errors:  # raise these instead of a later error that they may have caused
         raise combine_errors(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)
@@ -117,7 +117,7 @@ def compile_all(functions: Iterable[Any]) -> None:
 
 
 def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
-    """Emit the definition and return its return type."""
+    """Emit the body of the function; return `returns`, or the inferred type if `returns` is None."""
     node = em.parsed.node
     graph = em.graph
     em.declared_return = returns

@@ -36,7 +36,7 @@ def annotate(the_type: Any, the_value: T) -> T:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Start `func(*args, **kwargs)` asynchronously and return a future; a trace records the call.
+    """Start `func(*args, **kwargs)` asynchronously and return its future; a tracer records the call.
 
     A scripted function, or any function in compiled code, runs as a separate task, possibly on another
     thread.  A Python function runs to completion before `fork` returns.
@@ -77,13 +77,13 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Return whether `ts.jit.trace` is active in this thread; False for exports and fake tensors."""
+    """Return whether `ts.jit.trace` records in this thread; recording by other tracers does not count."""
     tracer = current_tracer()
     return tracer is not None and tracer.is_trace
 
 
 def get_tracing_state() -> Any:
-    """Return the active tracer, or None."""
+    """Return the tracer of `ts.jit.trace` if it records in this thread, or None."""
     return current_tracer() if is_tracing() else None
 
 
@@ -135,7 +135,7 @@ def _mark(function: F, marker: str) -> F:
 def not_compiled(alternative: str) -> Callable[[F], F]:
     """Return a decorator for functions that compiled code cannot call.
 
-    `alternative` names the alternative in the error message.
+    `alternative` is the function that the error message suggests instead.
     """
 
     def marked(function: F) -> F:
@@ -146,7 +146,7 @@ def not_compiled(alternative: str) -> Callable[[F], F]:
 
 
 def alternative_of(function: Any) -> str | None:
-    """Return the alternative that `not_compiled` stored for a function; None for functions without it."""
+    """Return the `alternative` passed to `not_compiled` for a function; None for undecorated functions."""
     original_name: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return original_name
 
@@ -196,7 +196,7 @@ def boolean_dispatch(
     module_name: str | None = None,
     func_name: str | None = None,
 ) -> Callable[..., Any]:
-    """Return a function that calls `if_true` or `if_false`, depending on a bool argument.
+    """Return a function that calls `if_true` or `if_false`, depending on its bool argument `arg_name`.
 
     In compiled code, the argument must be a constant.
     """
@@ -216,7 +216,7 @@ def boolean_dispatch(
 
 
 def script_if_tracing(function: F) -> F:
-    """Return a function that runs `function` scripted while a trace is recorded, and in Python otherwise."""
+    """Return a wrapper that calls the scripted `function` during tracing, and `function` itself otherwise."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -263,7 +263,7 @@ def unwrap_optional(value: T | None) -> T:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether `obj` is an instance of `target_type`; as in compiled code, elements are checked too."""
+    """Return whether `obj` is an instance of `target_type`; checks the elements of containers too."""
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)

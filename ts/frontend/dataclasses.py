@@ -7,8 +7,9 @@ In: a dataclass.  Out: the definitions of its generated methods, by name:
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-In the definitions, reserved names are bound to the types and defaults of the class.  For Optional fields, the
-definitions contain code that compares as in Python, because the language has no operator for this comparison.
+In the definitions, names such as `__type_x` and `__default_y` are bound to the types and defaults of fields.
+For Optional fields, the definitions test for None before they compare, because the language has no operators
+that compare Optional values.
 """
 
 from __future__ import annotations

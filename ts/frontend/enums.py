@@ -63,7 +63,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     """
     existing_type = live_type(name)
     if isinstance(existing_type, EnumType) and dict(existing_type.members) == members:
-        return existing_type  # use the program's class, so that its members are equal to members in results
+        return existing_type  # share the existing class, so that members from the archive equal its members
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     imported_class = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if (
@@ -84,7 +84,7 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        # Names such as `_Color__red`, which are not members of an `Enum` in Python
+        # Names such as `_Color__red`, which Python does not make members of class `Color`
         reserved = [member for member in members if member not in enum_class.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)

@@ -29,7 +29,10 @@ _depth = 0
 
 @contextmanager
 def compilation(key: Hashable = None) -> Iterator[None]:
-    """Context for the compilation of function `key`; raise the cached error of an earlier failure."""
+    """Context of the compilation of the function with key `key`.
+
+    Raise the cached error if the function failed to compile earlier in the current compilation.
+    """
     global _depth
     with build_lock():
         previous_error = None if key is None else _failed.get(key)

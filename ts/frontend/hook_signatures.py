@@ -111,7 +111,10 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
 
 
 def _check_input(label: str, received: Type, inputs: Sequence[Type], advice: str) -> None:
-    """Raise RuntimeError if a hook's `input` is not the tuple of the arguments of `forward`."""
+    """Raise RuntimeError if `received`, the type of a hook's `input`, is not the tuple of types `inputs`.
+
+    The message begins with `label`, which names the hook, and ends with `advice`.
+    """
     if not isinstance(received, TupleType):
         raise RuntimeError(
             f"{label} expected the input argument to be typed as a Tuple but found type: "

@@ -51,7 +51,7 @@ def emit_ignored_block(em: Emitter, node: ast.With) -> None:
 
 
 def _declared(em: Emitter, node: ast.With) -> tuple[dict[str, Type], dict[str, Type]]:
-    """Return the input and output types declared for a block."""
+    """Return the declared inputs and outputs of a block, as dicts from variable name to type."""
     call = node.items[0].context_expr
     assert isinstance(call, ast.Call)
     declared: dict[str, dict[str, Type]] = {"inp": {}, "out": {}}

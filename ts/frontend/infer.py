@@ -57,7 +57,7 @@ def builtin_number_class(value: object) -> type | None:
 
 
 def infer_type(value: Any) -> Type:
-    """Infer the type of a value."""
+    """Return the script type of a Python value; raise TypeInferenceError if it has none."""
     return _infer(value, {})
 
 
@@ -81,7 +81,7 @@ def _infer(value: Any, inferred: dict[int, Type]) -> Type:
 
 
 def _infer_rref(value: RRefValue) -> Type:
-    """Return the type of an RRef's value: the constructor's type hint, or inferred from the fetched value."""
+    """Return the type of an RRef's value: the type hint passed at creation, or that of the fetched value."""
     hint = value.type_hint
     hinted_type = None if hint is None else object_type(hint)
     return infer_type(value.fetch_async().wait()) if hinted_type is None else hinted_type
@@ -97,7 +97,7 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
             raise TypeInferenceError("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", inferred)
         return DictType(keys, _common(value.values(), "Dictionary", "type", inferred))
-    # Ignores an override of `__iter__`
+    # `tuple.__iter__` ignores an override in a subclass
     elements = [_infer(element, inferred) for element in tuple.__iter__(value)]
     if hasattr(value, "_fields"):
         declared_type = object_type(type(value))
@@ -110,7 +110,7 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
 
 
 def _common(values: Iterable[Any], container: str, property_name: str, inferred: dict[int, Type]) -> Type:
-    """Return the common type of `values`, the elements of a `container`."""
+    """Return the common type of `values`; `container` and `property_name` are words for error messages."""
     common_type: Type | None = None
     for value in values:
         try:

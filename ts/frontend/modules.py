@@ -83,7 +83,7 @@ class ConcreteModule:
         self.failed: dict[str, str] = {}  # attribute name -> reason why the attribute has no type
         self.ignored: set[str] = set()
         self.overrides: dict[str, Any] = {}  # method name -> function assigned to the instance
-        self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal type exists
+        self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal description exists
 
     def same_as(self, other: ConcreteModule) -> bool:
         """Return whether this description and `other` are equal, so that instances can share a type."""
@@ -231,10 +231,10 @@ def _is_abstract(forward: FunctionType) -> bool:
 def concrete_module(
     instance: Any, share_types: bool = True, traced: bool = False, enclosing: tuple[Any, ...] = ()
 ) -> ConcreteModule:
-    """Return the description of a module instance; an equal existing description is reused.
+    """Return the description of a module instance; with `share_types`, reuse an equal existing description.
 
-    Descriptions of traced modules contain no hooks. `enclosing` contains the enclosing modules, for the
-    detection of cycles.
+    With `traced`, the description contains no hooks. `enclosing` are the modules that contain `instance`, to
+    detect a module that contains itself.
     """
     existing_description = getattr(instance, "_concrete", None)
     if isinstance(existing_description, ConcreteModule):
@@ -332,7 +332,7 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether the annotation is a module class; the attribute's value then determines the type."""
+        """Return whether `name` is annotated with a module class; then its value determines its type."""
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -358,7 +358,7 @@ class _Description:
                 if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
-                # In a traced module, the attribute is a tensor, even if the class annotates it as Optional.
+                # In a traced module, parameters and buffers are tensors, even if annotated as Optional.
                 type = TENSOR if self.concrete.traced else self._type_of(name, value)
                 self.concrete.attributes[name] = type
 

@@ -30,7 +30,7 @@ _PYTORCH_MODULES: Final = {
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # unmangled name in use -> unique object of its first request
+_names: Final[dict[str, object]] = {}  # unmangled name in use -> object that identifies its first request
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 

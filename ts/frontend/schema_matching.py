@@ -353,7 +353,10 @@ def _hint(
     reason: str,
     listed_mismatches: str,
 ) -> str:
-    """Return the hint for mismatched arguments; the message shows `listed_mismatches`, a part of `reason`."""
+    """Return the hint of the error for mismatched arguments.
+
+    `reason` describes all mismatches; `listed_mismatches` is the part of it that the error message shows.
+    """
     parameter_names = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in parameter_names), None)
     if unknown is not None:
@@ -434,10 +437,10 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 
 
 def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
-    """Return the mismatch messages of all schemas, at most `_MAX_LISTED_OVERLOADS`.
+    """Return the text that lists why the candidate schemas do not match, from their mismatch messages.
 
-    If there are more, messages of the schemas with the most matched arguments are listed, and a count of the
-    others.
+    If there are more than `_MAX_LISTED_OVERLOADS`, it lists schemas with the largest number of matched
+    arguments, and the number of schemas that are not listed.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(message for _, message in failures)

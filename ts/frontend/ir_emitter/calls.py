@@ -74,7 +74,7 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
 def _arguments(
     em: Emitter, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> tuple[list[Actual], dict[str, Actual]]:
-    """Emit the arguments of a call."""
+    """Emit the arguments of a call; return the positional ones and the keyword arguments."""
     args: list[Actual] = list(emit_values(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
@@ -148,7 +148,7 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     bounds_or_none = [None if bound.type() is NONE else bound for bound in bounds]
     start, stop, step = (None, bounds_or_none[0], None) if count == 1 else (*bounds_or_none, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
-    # With a negative step, omitted bounds stay None, because their defaults are different
+    # With a negative step, the defaults of omitted bounds are not 0 and the maximum int: keep None
     if not (isinstance(constant_step, int) and constant_step < 0):
         range = em.range(node)
         start = start or em.constant(0, range)
@@ -276,7 +276,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
 
 
 def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `fork(f, x, k=y)` as a closure with the call; `lift_closures` moves it to a graph."""
+    """Emit `fork(f, x, k=y)` as a closure that contains the call; `lift_closures` makes it a subgraph."""
     range = em.range(node)
     if not node.args:
         raise CompilationError("Expected at least one argument to fork()", range)
@@ -398,7 +398,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    em.constant(None)  # unused: PyTorch creates a value here, and value numbers must be equal
+    em.constant(None)  # unused; PyTorch creates it, and values must have the same numbers
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

@@ -60,7 +60,7 @@ class Condition(NamedTuple):
 
 
 def condition(em: Emitter, node: ast.expr) -> Condition:
-    """Emit an expression as a condition."""
+    """Emit an expression as a condition: its bool value, and the refinements that it implies."""
     match node:
         case ast.BoolOp(op=op, values=values):
             result = condition(em, values[0])
@@ -146,9 +146,9 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
-    """Return operand `node` of a chained comparison; if it contains a call, a variable with its value.
+    """Return operand `node` of a chained comparison, replaced by a temporary variable if it contains a call.
 
-    The variable is needed because the operand is used in two comparisons. PyTorch evaluates it twice.
+    The operand is used in two comparisons; without the variable, it would be evaluated twice, as in PyTorch.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
@@ -234,7 +234,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
 def _special_condition(
     em: Emitter, node: ast.Call, callee: ast.expr, args: Sequence[ast.expr]
 ) -> Condition | None:
-    """Emit a call as a condition if it is an `isinstance` or similar test; return None for other calls."""
+    """Emit a call of `isinstance` or `torch.jit.isinstance` as a condition; return None for other calls."""
     if isinstance(callee, ast.Name) and callee.id == "isinstance" and not em.scope.is_defined("isinstance"):
         if len(args) != 2:
             raise CompilationError(
@@ -248,7 +248,7 @@ def _special_condition(
 
 
 def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condition:
-    """Emit a type test: a compile-time constant or a `prim::isinstance`."""
+    """Emit `isinstance(obj, classes)`: a constant if known at compile time, else `prim::isinstance`."""
     value = em.expr(obj)
     test = type_test(value.type(), _classes(em, classes, value.type()))
     if_true: list[Refinement] = []
@@ -297,7 +297,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
 
 
 def refine(em: Emitter, range: SourceRange, refinements: Sequence[Refinement]) -> None:
-    """Insert casts at the insertion point, which refine the types of variables."""
+    """Assign to each variable in `refinements` a `prim::unchecked_cast` of its value to the refined type."""
     for name, type in refinements:
         em.scope.set(range, name, em.unchecked_cast(em.variable(name, range), type))
 
@@ -355,10 +355,10 @@ def branch(
     if_true: Callable[[], None],
     if_false: Callable[[], None],
 ) -> None:
-    """Emit an `if` statement, with definite assignment analysis of the variables that branches assign.
+    """Emit an `if` statement; `if_true` and `if_false` emit the statements of its branches.
 
-    A variable that a branch assigns is defined after the statement if all branches assign it, except branches
-    that end with an exit.
+    A variable that a branch assigns is defined after the statement if it is defined at the end of each branch
+    that does not end with `return`, `raise`, `break` or `continue` (definite assignment analysis).
     """
     if cond.static is not None:
         if cond.static:
@@ -436,7 +436,7 @@ def _join(
     ):
         unified = previous_type  # the variable has a declared Union type, which both branches refine
     if unified is None and em.parsed.printed:
-        unified = unify(true_type, false_type, True)  # printed source has no annotation for the Union
+        unified = unify(true_type, false_type, True)  # printed source does not declare Union variables
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "

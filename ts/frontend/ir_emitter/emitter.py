@@ -58,7 +58,7 @@ _V = TypeVar("_V", bound=EmitSugared)
 
 
 def statement(*classes: type[ast.stmt]) -> Callable[[_S], _S]:
-    """Register the decorated function as the emitter of statements."""
+    """Return a decorator that registers a function as the emitter of statements of the given classes."""
 
     def enter(function: _S) -> _S:
         for cls in classes:
@@ -69,7 +69,7 @@ def statement(*classes: type[ast.stmt]) -> Callable[[_S], _S]:
 
 
 def expression(*classes: type[ast.expr]) -> Callable[[_E], _E]:
-    """Register the decorated function as the emitter of expressions that always have a graph value."""
+    """Return a decorator for emitters of expressions that always have a graph value."""
 
     def enter(function: _E) -> _E:
         for cls in classes:
@@ -80,7 +80,7 @@ def expression(*classes: type[ast.expr]) -> Callable[[_E], _E]:
 
 
 def sugared(*classes: type[ast.expr]) -> Callable[[_V], _V]:
-    """Register the decorated function as the emitter of expressions with any sugared value."""
+    """Return a decorator for emitters of expressions whose sugared values may lack a graph value."""
 
     def enter(function: _V) -> _V:
         for cls in classes:
@@ -110,7 +110,7 @@ class Emitter:
         self.warned = False
         self.noted = FunctionErrors()
         self.failed_names: set[str] = set()  # variables whose assignment does not compile
-        self.loop: str | None = None  # innermost enclosing loop: "loop", "unrolled" or None
+        self.loop: str | None = None  # kind of the innermost enclosing loop: "loop", "unrolled" or None
         self._number_constants: dict[str, Value] = {}
         self._temporaries = 0
 
@@ -163,7 +163,7 @@ class Emitter:
         return value
 
     def sugared(self, node: ast.expr, n_binders: int = 1, hint: Type | None = None) -> SugaredValue:
-        """Emit an expression and return its sugared value."""
+        """Emit an expression and return its sugared value, which is assigned to `n_binders` variables."""
         emit = SUGARED.get(type(node))
         if emit is not None:
             return emit(self, node, n_binders, hint)
@@ -269,7 +269,7 @@ class Emitter:
 
     @contextmanager
     def in_block(self, block: Block) -> Iterator[Scope]:
-        """Emit at the end of `block`, within a new scope."""
+        """Context in which nodes are inserted at the end of `block`, with a new scope for its variables."""
         scope = self.scope = Scope(self.graph, block, self.scope)
         saved = self.graph.insert_point()
         self.graph.set_insert_point(block)
@@ -292,7 +292,7 @@ class Emitter:
         return self.graph.insert_node(node)
 
     def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
-        """Insert a stop point of the debugger; the conversion to SSA adds the variables to its inputs."""
+        """Insert a stop point of the debugger; the conversion to SSA adds the visible variables as inputs."""
         self.insert("prim::Line", inputs, 0, range).set("event", event)
 
     def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:

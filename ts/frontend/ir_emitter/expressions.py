@@ -54,7 +54,8 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
     """Resolve `value.attr`.
 
-    In printed source, variables other than objects have no attributes except `tolist`.
+    In printed source, a variable that is not an object has no attributes except `tolist`. If the variable has
+    the name of a namespace, `value` denotes the namespace.
     """
     base = em.sugared(node.value)
     if (
@@ -70,7 +71,7 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
     return base.attr(em, em.range(node), node.attr)
 
 
-_MAX_NUMBER_CHARS = 4096  # ints with more bits are abbreviated in error messages
+_MAX_NUMBER_CHARS = 4096  # ints with at least so many bits are abbreviated in error messages
 
 
 @expression(ast.Constant)

@@ -34,8 +34,8 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (operator for numbers, operator for tensors and lists).  The second operator is in-place unless
-# PyTorch's returns a new tensor.
+# Operator -> (operator for numbers, operator for tensors and lists).  The second operator is in-place, except
+# where PyTorch's augmented assignment creates a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
@@ -53,7 +53,8 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),
 }
 
-# Operators for items and slices of tensors that are in-place here only; PyTorch discards their results.
+# In-place operators for augmented assignments to items and slices of tensors (`x[i] |= y`). PyTorch uses
+# operators that create a new tensor, and discards their results, so that `x` does not change.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

@@ -5,7 +5,7 @@
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
 Elements of the tuple are matched to the callee's schema here; the keywords in the dict are known only at run
-time.  The callee is an attribute of the node that graph text does not contain.  As in PyTorch, the expression
+time.  The node holds the callee in an attribute that graph text does not show.  As in PyTorch, the expression
 of the tuple is emitted twice: the first copy is used only to determine the types.
 """
 
@@ -27,7 +27,7 @@ _MIN_ARGUMENTS: Final = 2
 
 
 def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
-    """Emit an RPC call that returns a future, a result or an RRef, depending on `form`."""
+    """Emit a call of `form`: "rpc_async" returns a future, "rpc_sync" a result, "rpc_remote" an RRef."""
     range = em.range(node)
     _check_arguments(em, node, form)
     to, function, *argument_nodes = node.args

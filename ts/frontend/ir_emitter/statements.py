@@ -184,7 +184,7 @@ def assign_each(
 
 @statement(ast.AugAssign)
 def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
-    """Emit `x += y` and similar; tensors and lists change in place, except as dict items."""
+    """Emit `x += y` and similar; tensors and lists change in place, except if `x` is an item of a dict."""
     range = em.range(node)
     match node.target:
         case ast.Name(id=name) as target:

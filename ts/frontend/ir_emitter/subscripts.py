@@ -87,7 +87,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
-        # PyTorch emits the index once before it checks the type of the indexed value.
+        # PyTorch emits the index one more time before it checks the type of the indexed value.
         em.emit_again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     index_value = em.sugared(index)

@@ -247,7 +247,8 @@ def python_schema(
 ) -> FunctionSchema:
     """Return the schema of a function that runs in Python.
 
-    Parameters without annotations are tensors.  `self_type` is the type of the first argument of a method.
+    Parameters without annotations are tensors; if Python does not know the signature, there are `count`
+    parameters.  `self_type` is the type of the first argument of a method.
     """
     called = function.function if isinstance(function, _KeywordOnlyAdapter) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)

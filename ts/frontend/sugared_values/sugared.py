@@ -157,7 +157,7 @@ class SimpleValue(SugaredValue):
         return self.simple
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return a field, tensor property, operator method or class attribute; the value's type selects."""
+        """Return a field, tensor property, method or class attribute, depending on the value's type."""
         value = self.simple
         type = value.type()
         if isinstance(type, OBJECT_TYPES):
