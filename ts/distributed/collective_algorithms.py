@@ -54,7 +54,7 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce this rank's part (1 / size) of the array and send the result to the ranks in `to`."""
+    """Reduce this rank's part of the array (1/n of it for n ranks); send the result to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -179,9 +179,10 @@ def _copy(source: memoryview, target: memoryview) -> None:
 
 
 def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
-    """Run a barrier in which rank 0 waits for every rank.
+    """Run a barrier: rank 0 waits for a message from every rank, then releases all ranks.
 
-    Rank 0 reports the missing ranks, then releases the others.
+    If ranks are missing, rank 0 raises a DistBackendError instead. The error names the first missing rank, or
+    all missing ranks if `all_of_them` is set.
     """
     if call.rank:
         call.wait([call.send(0, _NOTHING)])

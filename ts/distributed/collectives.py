@@ -26,7 +26,7 @@ from ts.distributed.work import Work
 
 
 def check_tensor(tensor: Any, name: str) -> None:
-    """Raise TypeError if an argument is not a tensor, RuntimeError if its memory cannot be sent."""
+    """Raise TypeError if the argument `name` is not a tensor, RuntimeError if its memory cannot be sent."""
     if not isinstance(tensor, Tensor):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
@@ -262,7 +262,7 @@ def all_gather_coalesced(
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Gather the tensors of all ranks in `output_tensor`, concatenated or stacked by its shape."""
+    """Gather the tensors of all ranks in `output_tensor`, whose shape is that of their `cat` or `stack`."""
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
     process_group = find(group, "all_gather_into_tensor")
@@ -302,7 +302,10 @@ def _check_list(
     side: str,
     root: int,
 ) -> None:
-    """Check that only the rank `root` passes a tensor list, with one tensor per rank."""
+    """Check that only the rank `root` passes a tensor list, with one tensor per rank.
+
+    `name`, `kind` and `side` are words of error messages, such as "gather", "output" and "destination".
+    """
     if process_group.rank() != root:
         if tensors:
             raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")

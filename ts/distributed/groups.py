@@ -86,7 +86,7 @@ class ProcessGroup:
         return next(self._collective_ids)
 
     def workspace(self, size: int) -> Any:
-        """Return a buffer of `size` bytes; its content is valid until the next call."""
+        """Return a buffer of at least `size` bytes; the next collective call may overwrite it."""
         if size > self._workspace.size:
             buffer = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
@@ -96,7 +96,7 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """PyTorch's constants: the default group, and the result of `new_group` in ranks that are no members."""
+    """PyTorch's constants: the default group, and the result of `new_group` in ranks that are not members."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
     NON_GROUP_MEMBER: ClassVar[Any] = -100
@@ -239,10 +239,9 @@ def is_initialized() -> bool:
 
 
 def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGroup | None:
-    """Resolve an argument `group`; None means the default group.
+    """Return the group for an argument `group`: the default group for None.
 
-    If this process is not a member, return None; unless `operation` is None, warn that the
-    function `operation` was called.
+    If this process is not a member, return None, and warn that it called the function `operation` if given.
     """
     if group is None:
         if _world.default is None:
@@ -261,7 +260,7 @@ def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGro
 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
-    """Resolve an argument `group`; raise ValueError if this process is not a member."""
+    """Return the group for an argument `group`; raise ValueError if this process is not a member."""
     process_group = find(group)
     if process_group is None:
         raise ValueError("Invalid process group specified")

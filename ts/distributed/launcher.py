@@ -32,7 +32,7 @@ _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 class ProcessLaunch:
     """Configuration of a launch: `processes` per machine, on `machines` machines."""
 
-    command: list[str]  # "{local_rank}" in an argument is replaced by the rank
+    command: list[str]  # "{local_rank}" in an argument is replaced by the local rank
     processes: int
     machines: int = 1
     machine: int = 0

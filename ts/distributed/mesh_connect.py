@@ -3,7 +3,7 @@
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
 All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher one
-connects to the lower one and sends its rank. After the handshake, both use the plain socket.
+connects to the lower one and sends its rank. After the handshake, `PeerConnections` uses the plain sockets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Message tags: the identity of a message between ranks, used to match sends with receives.
 
-make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
-format_tag(label)                   "all_reduce with SUM of 3 elements of ts.float32"
+tag = make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
+format_tag(tag)                     "all_reduce with SUM of 3 elements of ts.float32"
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MessageTag(NamedTuple):
 def make_tag(
     kind: int, group: int, tag: int, function: str, tensor: Tensor | None, reduction: ReduceOp | None = None
 ) -> MessageTag:
-    """Return the tag of messages of a call with a tensor."""
+    """Return the tag of the messages of a call of `function` with `tensor`."""
     code = FUNCTIONS.index(function)
     dtype, elements = (0, 0) if tensor is None else (tensor.scalar_type, tensor.numel())
     return MessageTag(kind, group, tag, code, 0 if reduction is None else reduction.value, dtype, elements)

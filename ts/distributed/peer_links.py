@@ -1,8 +1,8 @@
 """Connections of one rank to all others, with zero-copy transfer of tensor memory.
 
     links = PeerConnections(rank, {1: socket, 2: socket})
-    got = links.receive(1, label, memory)         filled by a message from rank 1; None: from any rank
-    sent = links.send(2, label, memory)           sent immediately as far as the socket accepts it
+    got = links.receive(1, tag, memory)           filled by a message from rank 1 (None: from any rank)
+    sent = links.send(2, tag, memory)             sent immediately as far as the socket accepts it
     links.wait([got, sent], deadline)             drives all connections until both are done
 
 A message consists of its tag, the number of bytes, and the bytes. If a receive for the message was posted,
@@ -62,7 +62,7 @@ class _Connection:
         self.label: MessageTag | None = None  # tag of the message that is being received
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        # receive that the message `label` fills; None if the message is buffered
+        # receive request into whose memory the current message is read; None if the message is buffered
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
@@ -165,7 +165,7 @@ class PeerConnections:
         return request.done
 
     def complete_in_background(self, requests: Iterable[Request]) -> None:
-        """Let the background thread complete requests while no caller waits for them."""
+        """Let the background thread complete `requests` if no thread waits for them."""
         with self._lock:
             self._unawaited = [each for each in (*self._unawaited, *requests) if not each.done]
             if not self._unawaited:
@@ -247,7 +247,10 @@ class PeerConnections:
             self._followers -= 1
 
     def _run_as_leader(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Transfer messages until the requests are done; this thread must have set `_has_leader`."""
+        """Transfer messages until the requests are done; this thread must have set `_has_leader`.
+
+        With `yields`, return also when another thread waits or the connections are closed.
+        """
         has_polled = False
         try:
             while True:
@@ -279,7 +282,7 @@ class PeerConnections:
                 self._changed.notify_all()
 
     def _watch(self) -> None:
-        """Complete pending requests in the background thread while no caller waits."""
+        """Complete the requests in `_unawaited` while no other thread waits; run by the background thread."""
         while not self._closed:
             self._work_available.wait()
             self._work_available.clear()
@@ -297,7 +300,7 @@ class PeerConnections:
                     self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
     def _wake_up(self) -> None:
-        # the socket buffer is full, so the other thread will wake up anyway
+        # a BlockingIOError means that the socket buffer is full, so the waiting thread will wake up anyway
         with contextlib.suppress(BlockingIOError):
             self._wakeup_sender.send(b"!")
 
@@ -364,8 +367,8 @@ class PeerConnections:
                     peer.end += count
                 self._parse(peer)
                 if count < len(destination) and not direct:
-                    # the socket is empty; a direct read continues, because more data of a long message may
-                    # have arrived
+                    # The socket is empty. After a read into the memory of a long message, the loop reads
+                    # again instead, because more data may have arrived.
                     return
         except (BlockingIOError, InterruptedError):
             return

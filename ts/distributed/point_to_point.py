@@ -1,7 +1,7 @@
 """Point-to-point communication of tensors, under PyTorch's names.
 
     send(x, dst=1)                      returns when the memory of x may be changed
-    recv(y, src=0)                      0, the sender's rank; without src: from any rank
+    recv(y, src=0)                      0, the sender's rank; without `src`: receives from any rank
     work = irecv(y, src=0)              returns immediately; call work.wait() later
 
 Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver

@@ -41,7 +41,7 @@ class RendezvousAddress(NamedTuple):
     file: str | None = None  # file into which rank 0 writes its host and port
 
     def listen_endpoint(self) -> RendezvousAddress:
-        """Return the address at which rank 0 listens; for a file rendezvous, a free local port."""
+        """Return the address at which rank 0 listens; for a file rendezvous, choose a free local port."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
     def resolve(self) -> RendezvousAddress:
@@ -70,7 +70,7 @@ class RendezvousError(RuntimeError):
 def parse_init_method(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
     """Parse an init method; raise ValueError if it lacks a host, port, rank or world size.
 
-    The forms are `env://`, `tcp://host:port?rank=&world_size=` and `file:///path`.
+    An init method is `env://`, `tcp://host:port?rank=&world_size=` or `file:///path`.
     """
     url = urlsplit(init_method or "env://")
     file: str | None = None
@@ -191,7 +191,7 @@ async def _listening(endpoint: RendezvousAddress, security: Credentials | None) 
 async def _connected(
     endpoint: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
-    """Connect to rank 0 as soon as it listens; return the connection and the credentials of all ranks."""
+    """Connect to rank 0 as soon as it listens; return the connection and the credentials that it accepts."""
     while True:
         try:
             first = endpoint.resolve()

@@ -39,7 +39,7 @@ def new(host: str) -> bytes:
 
 
 def read_secret(port: int) -> bytes | None:
-    """Return the secret file content written by a listener on this port; None without file."""
+    """Return TS_RPC_SECRET, or the secret that the listener on `port` has written to a file; else None."""
     try:
         return _read_environment_secret() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """Return the secret for connections to a port; None if the secret file was not written yet."""
+    """Return the secret for connections to `host` and `port`; None if the secret file is not written yet."""
     secret = _read_environment_secret()
     if secret is not None:
         return secret
@@ -74,7 +74,7 @@ def shared(host: str, port: int) -> bytes | None:
 
 
 def withdraw(port: int, secret: bytes) -> None:
-    """Remove the file with the secret, unless another program has replaced it."""
+    """Remove the secret file of a port, unless another program has replaced `secret` in it."""
     path = _folder() / str(port)
     try:
         if path.read_bytes() == secret:

@@ -63,10 +63,10 @@ class Flag(IntEnum):
 
 
 class NominalTypeCodec(Protocol):
-    """Codec of instances of script classes: a type number and the attribute values."""
+    """Codec that represents an instance of a script class by a type index and the attribute values."""
 
     def components(self, x: Any) -> tuple[int, list[Any]] | None:
-        """Return the type number and attribute values of an instance; None for an unknown class."""
+        """Return the type index and attribute values of an instance; None for an unknown class."""
 
     def build(self, type_index: Any, components: list[Any]) -> Any:
         """Return the instance with these attribute values; raise an error if they are invalid."""
@@ -315,7 +315,7 @@ class _Deserializer:
         return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
-        """Return a received buffer as writable bytes; a buffer inside of the head is copied."""
+        """Return a received buffer as a writable uint8 array; copy the read-only buffers of short tensors."""
         array = self.bytes.get(key)
         if array is None:
             if type(key) is not int or key < 0:

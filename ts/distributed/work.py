@@ -47,7 +47,7 @@ class Work:
         return self.is_completed() and self.exception() is None
 
     def result(self) -> Any:
-        """Return the output tensors."""
+        """Wait until the operation has finished; return its output tensors."""
         self.wait()
         return self._result
 

@@ -7,10 +7,10 @@
     scheduler      directory of the members, a subclass of dask's scheduler
     worker         a process that executes calls of other processes
     supervisor     start, restart and end of the workers of `ts cluster`
-    local          a cluster on this machine within a block: `LocalCluster`
+    local          a cluster on this machine within a `with` block: `LocalCluster`
     dask_cluster   a cluster in the worker processes of a dask cluster
     certificates   certificates for TLS
 
-A process joins by `ts.distributed.rpc.cluster_membership`.  Connections to the scheduler carry plain data
-only. Calls are sent directly between processes, not through the scheduler.
+`ts.distributed.rpc.cluster_membership` joins a process to a cluster.  Connections to the scheduler carry
+plain data only. Calls are sent directly between processes, not through the scheduler.
 """

@@ -34,8 +34,8 @@ class LocalCluster:
     allow_python         whether workers run Python functions
     seconds, bytes, fuel, allowed_ops    limits of a call
     tls_dir              folder with certificates; enables TLS
-    host                 listening address: loopback only, or an address that other machines can reach
-    secret               shared secret; None: a generated one, which this user's processes read from a file
+    host                 address that all processes listen on; by default, only this machine can connect
+    secret               shared secret; None: a new one, stored in a file that only this user can read
     restart              whether workers that exit are restarted
     patience             seconds that workers try to reconnect to the scheduler
     """
@@ -83,7 +83,7 @@ class LocalCluster:
     def security(self) -> Security | None:
         """Return the security settings for processes that join.
 
-        Return None if these processes read the user's secret file.
+        Return None without certificates or `secret`: processes read the secret from the user's file.
         """
         if self._folder is not None:
             return certificates.security(self._folder)
@@ -91,11 +91,11 @@ class LocalCluster:
 
     @property
     def pid(self) -> int:
-        """Process id of the scheduler."""
+        """Id of the child process `ts cluster`, which runs the scheduler."""
         return self._process.pid
 
     def options(self, **more: Any) -> RpcBackendOptions:
-        """Return the options of `init_rpc` for a process that joins; `more` are further options."""
+        """Return the options with which a process joins by `init_rpc`; `more` replaces or adds options."""
         defaults = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
         return RpcBackendOptions(**{**defaults, **more})
 
@@ -107,7 +107,7 @@ class LocalCluster:
         api.init_rpc(name, rpc_backend_options=self.options(**more))
 
     def members(self) -> list[dict[str, Any]]:
-        """Return the records of all processes in the cluster."""
+        """Return the attributes of each process of the cluster; see `ts.distributed.cluster.status`."""
         return members(self.address, self.security)
 
     def close(self) -> None:

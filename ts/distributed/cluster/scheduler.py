@@ -2,13 +2,13 @@
 
     message                                                       answer
     {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"};
-                                                                  then the connection is the process's stream
+                                                                  the connection stays open as the "stream"
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             attributes of each process
 
-    from a process, over its stream                               to the process
+    from a process, over its stream                               to the process, over its stream
     {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address},
-     "calls": [[name, address, from, to, failed]]}                {"op": "close", "reason"}
+     "calls": [[name, address, start, end, failed]]}                {"op": "close", "reason"}
 
 Security: all other handlers of dask's scheduler are disabled, as some load pickles from messages.  There are
 no dask workers or tasks.  "shows" is True if a dashboard displays calls. Numbers are never reused: a
@@ -151,7 +151,7 @@ class NameService(Scheduler):
         return None
 
     def members(self) -> Any:
-        """Return the registrations of all processes as dictionaries."""
+        """Return the attributes of each registered process as a dictionary."""
         return [asdict(entry) for entry in self._entries.values()]
 
     def record_heartbeat(
@@ -200,7 +200,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"invalid address for this cluster: {address!r:.200}")
 
     async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
-        """Remove the old registration of a process that rejoins with equal name, address and number."""
+        """Remove the old registration of a process that rejoins with the same name, address and number."""
         stale = self._entries.get(-1 if worker_id is None else worker_id)
         if stale is None or (stale.name, stale.address) != (name, address):
             return

@@ -20,7 +20,7 @@ from ts.distributed.transport.dask_comm_backend import connect
 def members(
     address: str, security: Security | None = None, secret: bytes | None = None
 ) -> list[dict[str, Any]]:
-    """Return the records of all processes of a cluster, sorted by number.
+    """Return the attributes of each process of a cluster, as dictionaries sorted by process number.
 
     Raise RuntimeError if no scheduler answers.
     """

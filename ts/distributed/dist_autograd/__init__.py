@@ -1,6 +1,6 @@
 """Distributed autograd, the implementation of `ts.distributed.autograd`.
 
-contexts               contexts: the messages with tensors that require grad, and the gradients
+contexts               contexts, which record messages with tensors that require grad, and gradients
 send_recv_nodes        serialization of tensors with backward nodes for messages
 message_dependencies   the messages that a backward pass traverses
 backward_pass          one process's part of a backward pass

@@ -1,7 +1,7 @@
 """Local part of a distributed backward pass.
 
     backward_pass = context.pass_of(pass_id)
-    backward_pass.begin([0, 3], keep)            messages whose tensors will receive gradients
+    backward_pass.begin([0, 3], keep)            numbers of sent messages whose tensors receive gradients
     backward_pass.deliver(3, gradients)          runs the nodes that need no further messages
     backward_pass.deliver(0, gradients)          runs the rest; `backward_pass.done` completes at the end
 
@@ -44,15 +44,17 @@ class BackwardPass:
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        self._open = 0  # number of messages whose gradients have not arrived or are not sent yet
+        # number of roots without processed gradients, plus number of unacknowledged gradient messages
+        self._open = 0
         self._lock = threading.RLock()
 
     def begin(
         self, messages: Sequence[int], keep: bool, own_roots: dict[int, list[GradientEdge]] | None = None
     ) -> None:
-        """Start the pass: messages with the numbers `messages` will receive gradients.
+        """Start the pass: tensors of the sent messages with the numbers `messages` will receive gradients.
 
-        `own_roots` contains local roots, under keys that are no message numbers.
+        `keep` is the `retain_graph` of the pass. `own_roots` contains the roots of the pass if this process
+        started it, under keys that are not message numbers.
         """
         try:
             self._begin(messages, keep, own_roots or {})

@@ -3,7 +3,7 @@
     context = contexts.new()                    enters a new context in this thread
     context.record_sent_message([edge of x])    0: the number of a message that will receive gradients
     context.add(x, gradient, owned)             the gradient of a leaf
-    contexts.end(context.id)                    ends it in all participating processes
+    contexts.end(context.id)                    ends the context in all participating processes
 
 The high bits of a context id are the id of the process that created it. Another process joins a context when
 it receives the first message of the context. Messages of ended contexts are rejected.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
 _BITS: Final = 32  # the low 32 bits of a context id are a counter, the high bits are the id of the process
-_MAX_ENDED_CONTEXTS: Final = 4096  # maximum number of ended contexts whose late messages are rejected
+_MAX_ENDED_CONTEXTS: Final = 4096  # number of ended contexts to remember, to reject late messages
 
 
 def current_id() -> int | None:
@@ -77,7 +77,7 @@ class DistAutogradContext:
         return self.peer_ids
 
     def add_peer(self, process: int) -> None:
-        """Register another process as participant."""
+        """Register another process as a participant of this context."""
         if process != self._agent.info.id:
             self.peer_ids.add(process)
 

@@ -2,7 +2,7 @@
 
 backward(agent, context, [loss], False)
   -> message_dependencies: find the messages that receive gradients, by requests to all processes
-  -> each sender of such messages gets their numbers, and responds when its part is complete
+  -> each sender gets the numbers of its messages, and responds when its part of the pass is complete
   -> gradients are sent between processes, once per message
   -> an error or a lost process anywhere is raised here immediately
 """
@@ -87,7 +87,10 @@ def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, proces
 
 
 def _prefix_error(error: BaseException, worker_id: int) -> BaseException:
-    """Return the error to raise; its message starts with the number of this process."""
+    """Return a RuntimeError whose message starts with the id of this worker: "Error on Node 1: ".
+
+    KeyboardInterrupt and other errors that are no Exception are returned unchanged.
+    """
     if not isinstance(error, Exception):
         return error
     message = str(error)

@@ -4,7 +4,7 @@
     handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the caller receives `handle`
     step(handle, context_id)                                 a step with the gradients of the context
 
-Classes are sent by name: classes of `ts.optim` always, user classes only with `allow_python`.
+Classes are sent by name. Classes of `ts.optim` are always allowed, user classes only with `allow_python`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Handlers of RPC messages about distributed gradients and optimizers.
 
 ("backward", "links", context)                           dependencies of messages: `message_dependencies`
-("backward", "begin", context, pass, numbers, keep)      messages that receive gradients; response at the end
+("backward", "begin", context, pass, numbers, keep)      messages that receive gradients; the response is
+                                                         sent when this part of the pass is complete
 ("backward", "gradients", context, pass, number, ...)    gradients of one message
 ("backward", "give_up", context, pass)                   abort of the pass
 ("backward", "end", context)                             end of the context

@@ -117,7 +117,10 @@ def unpack(encoded: Any, agent: RpcAgent, wire_context: WireContext | None = Non
 
 
 def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
-    """Return the context id and worker id for a message without a value; None outside a context."""
+    """Return [id of the current context, id of this worker] for a request without arguments to `peer`.
+
+    Return None outside a context.
+    """
     context_id = current_id()
     if context_id is None:
         return None

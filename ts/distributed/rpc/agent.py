@@ -440,12 +440,12 @@ class RpcAgent:
         return debug_info.agent_counts(self)
 
     def count_call(self) -> None:
-        """Count a call that has begun."""
+        """Count a call that has begun as active."""
         with self._idle_condition:
             self._active_call_count += 1
 
     def finish_call(self) -> None:
-        """Count a call that has ended, and wake threads in `wait_until_idle`."""
+        """Count an active call as ended, and wake threads in `wait_until_idle`."""
         with self._idle_condition:
             self._active_call_count -= 1
             self._idle_condition.notify_all()

@@ -76,7 +76,7 @@ class AllGatherState:
 def _all_gather(
     obj: Any, worker_names: Iterable[str] | None = None, timeout: float = UNSET_RPC_TIMEOUT
 ) -> dict[str, Any]:
-    """Gather one value from each worker of a group; return them by worker name.
+    """Gather one value from each worker of a group; return a dictionary from worker names to values.
 
     All workers of the group must call this function, in the same order.
 

@@ -187,7 +187,10 @@ class CallExecutor:
 
 
 def _is_scripted(value: Any, name: str) -> bool:
-    """Return True if `name` is a compiled method or a submodule of a scripted object, unlike `save`."""
+    """Return True if the attribute `name` of a scripted object is a compiled method or a submodule.
+
+    Methods of the Python class, such as `save`, are neither.
+    """
     from ts.runtime.module import ScriptModule
     from ts.runtime.objects import BoundMethod, RecursiveScriptClass
 

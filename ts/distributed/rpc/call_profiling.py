@@ -76,7 +76,10 @@ class Timing:
 def start_timing(
     form: str, callee: Any, members: WorkerDirectory, to: Peer, message: list[Any]
 ) -> Timing | None:
-    """Start to measure a call; return None if neither a profiler nor a dashboard is active."""
+    """Start to measure a call by the API function `form` ("rpc_sync", "rpc_async" or "rpc_remote").
+
+    Return None if neither a profiler nor a dashboard is active.
+    """
     finished_calls = members.finished_calls
     if finished_calls is None and not is_watched():
         return None

@@ -78,7 +78,7 @@ def profile_name(callee: Any) -> tuple[bool, str]:
 
 
 def describe_callee(name: Name) -> str:
-    """Return the name of a callee in errors, such as `aten::add`, `package.module.f` or `Net.method`."""
+    """Return the name of a callee for error messages, such as `aten::add` or `Net.method`."""
     if name[0] != "code":
         return ".".join(name[1:])
     code_name = _code_names.get(name[1], "the code")
@@ -245,7 +245,7 @@ class ReceivedCode:
             if module is None:
                 raise UnknownCodeError(digest)
             self._loaded.move_to_end(digest)
-        # `methods` contains compiled methods only, so not `save`
+        # `methods` contains compiled methods only: other workers cannot call Python methods such as `save`
         compiled = module._concrete.type.methods.get(method)
         if compiled is None:
             raise ValueError(f"the code has no method {method}")

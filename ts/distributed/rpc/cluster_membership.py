@@ -177,7 +177,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                # otherwise, a late response would be read as the response to the next query
+                # close the connection: a late response would be read as the response to the next query
                 self._query_comm.abort()
                 raise
 
@@ -301,7 +301,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._by_name.pop(name, None)
 
     async def _announce_leave(self) -> None:
-        """Notify the scheduler that this process leaves; wait, with a timeout, until the name is free."""
+        """Notify the scheduler that this process leaves; wait, with a timeout, until the name is released."""
         assert self._membership_comm is not None and self._membership_task is not None
         self._leaving = True
         try:
@@ -320,7 +320,11 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
 
 def security_for(address: str, secret: bytes | None, security: Security | None) -> Security:
-    """Return the security settings for a scheduler's address; raise RuntimeError without a secret."""
+    """Return the security settings for connections to the scheduler at `address`.
+
+    These are `security`, or settings with `secret` or the secret of the user's cluster. Raise RuntimeError if
+    there is no secret, or if `security` does not fit the address.
+    """
     parsed = urlsplit(address)
     if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:
         raise ValueError(

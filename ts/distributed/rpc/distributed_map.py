@@ -144,14 +144,15 @@ def map(
     """Yield `f(*batch)` for tuples and `f(batch)` for other batches, in the order of the batches.
 
     f           any callee of `rpc_sync`: a scripted function or module, an operator
-    workers     names, ids or WorkerInfos; default: all other workers, or the workers of the cluster
+    workers     names, ids or WorkerInfos; default: all other workers (of kind "worker" in a cluster), or this
+                process if there are none
     in_flight   maximum number of batches per worker
     retryable   whether a batch of a lost worker may be sent to another one
     progress    whether to print the number of results to standard error; default: if it is a terminal
     timeout     seconds per batch; 0: no timeout, -1: the default of `init_rpc`
 
-    An exception of `f` is raised in place of its result.  RuntimeError if a worker is lost and its batch may
-    not be retried.
+    An exception of `f` is raised in place of its result.  Raise RuntimeError if a worker is lost and its
+    batch may not be retried.
     """
     if in_flight < 1:
         raise ValueError(f"in_flight must be positive, got {in_flight}")

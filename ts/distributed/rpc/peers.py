@@ -118,7 +118,7 @@ class Peer:
     def channel(self, timeout: float | None) -> BlockingConnection:
         """Return the blocking connection of this thread.
 
-        Raise OSError if connecting takes `timeout` seconds.
+        Raise OSError if no connection can be established within `timeout` seconds.
         """
         channel = getattr(self._channels, "channel", None)
         if channel is None or channel.closed or channel.is_stale:

@@ -102,7 +102,10 @@ def with_remote_traceback(error: BaseException, info: Any) -> Exception:
 
 
 def _error_message(error: BaseException) -> str:
-    """Return the message with which the caller creates the error again; `str(KeyError(...))` adds quotes."""
+    """Return the message from which the caller recreates the error.
+
+    For a KeyError, this is its argument, because `str(KeyError(...))` adds quotes.
+    """
     match error:
         case KeyError(args=(str(message),)):
             return message
@@ -118,7 +121,7 @@ def _error_text(error: BaseException, format_error: Callable[[Any], str] = _erro
 
 
 def send_result(result: Any, callee: Any, writer: Any) -> None:
-    """Send `result`, the result of `callee`; for an async function, the value of this future."""
+    """Send `result`, which `callee` returned; for an async function, `result` is a future: send its value."""
     if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
         writer.result(result)
         return

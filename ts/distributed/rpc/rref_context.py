@@ -221,7 +221,7 @@ class RRefContext:
             self.agent.send_reliably(sender, ["confirmed", list(fork)])
 
     def release_fork(self, fork: GloballyUniqueId) -> None:
-        """Release the RRef that was kept for a fork; the owner has registered the fork."""
+        """Release the RRef that was kept until the owner registered the fork."""
         with self._lock:
             self._pending_forks.pop(fork, None)
 

@@ -1,4 +1,4 @@
-"""Serialization of script objects, enums and named tuples: the type is an index into a signature.
+"""Serialization of script objects, enums and named tuples: a type is sent as its index in a signature.
 
     def join(p: Point, c: Color) -> Line           types: Point, Color, Line, and those of their attributes
     signature = Signature(join.schema)

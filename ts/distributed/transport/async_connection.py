@@ -85,7 +85,11 @@ class AsyncConnection:
         return sum(map(len, buffers))
 
     def post(self, message: Any, at_once: bool = False) -> None:
-        """Send a message from any thread: collected by the event loop, or at once if `at_once`."""
+        """Send a message, from any thread.
+
+        The event loop sends all queued messages together. With `at_once`, this thread sends the message
+        itself if no other message is queued and the socket does not use TLS.
+        """
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:

@@ -21,7 +21,7 @@ class Credentials(Protocol):
     """Keyword arguments of connections and listeners, by role: "client", "scheduler" or "worker"."""
 
     def scheme(self, role: str) -> str:
-        """Return the scheme of the addresses that `role` listens at, such as "tcp" or "tls"."""
+        """Return the scheme of the addresses that `role` listens at, "ts" or "ts+tls"."""
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
         """Return the keyword arguments of connections that `role` opens."""
@@ -62,7 +62,7 @@ def check_credentials(
     context: ssl.SSLContext | None,
     require_encryption: bool | None = None,
 ) -> None:
-    """Raise an error if scheme and credentials do not authenticate the other end."""
+    """Raise an error if an address of `scheme` requires other credentials, or encryption that it lacks."""
     if require_encryption and scheme != TLS:
         raise RuntimeError(f"encryption is required, but {scheme}:// is not encrypted")
     if scheme == TLS and context is None:

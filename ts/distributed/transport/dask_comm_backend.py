@@ -134,12 +134,12 @@ class TsCommBackend(registry.Backend):
         return split_host_port(loc)
 
     def resolve_address(self, loc: str) -> str:
-        """Return an address with the IP address of its host."""
+        """Return the address `loc` with its host name resolved to an IP address."""
         host, port = split_host_port(loc)
         return join_host_port(ensure_ip(host), port)
 
     def get_local_address_for(self, loc: str) -> str:
-        """Return the host of this machine by which a process that listens at `loc` reaches it."""
+        """Return the IP address of this machine under which a process that listens at `loc` can reach it."""
         return join_host_port(get_ip(ensure_ip(split_host_port(loc)[0])), None)
 
 

@@ -87,9 +87,10 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, buffer: memoryview) -> int:
-        """Write the bytes for which no memory is allocated yet; return the offset of the remaining bytes.
+        """Write the end of `buffer` by `pwrite`: the bytes of the segment without allocated memory.
 
-        The write raises OSError if the system has no memory; a store to the mapping would kill the process.
+        Return the number of bytes before them, which the caller copies to the mapping. If the system has no
+        memory, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
         """
         start = min(self._written, len(buffer))
         while self._written < len(buffer):
@@ -191,7 +192,7 @@ class SegmentSender:
         return segment
 
     def _release_one_unused(self) -> bool:
-        """Release one segment that was unused long enough; return True if there was one."""
+        """Release one segment that was unused for _RECLAIM_AFTER_SECONDS; return True if there is one."""
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
@@ -201,7 +202,10 @@ class SegmentSender:
         return False
 
     def _try_release_one_unused(self) -> bool:
-        """Release an unused segment to make room for another connection; return False if there is none."""
+        """Release an unused segment to make room for another connection.
+
+        Return False if there is none, or if another thread is using this sender.
+        """
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -232,10 +236,10 @@ class SegmentReceiver:
         self._mappings: dict[int, mmap.mmap] = {}  # file descriptor in the sender -> mapped segment
 
     def map_segment(self, reference: int) -> memoryview:
-        """Return the memory of a part without copying it.
+        """Return the memory of a part: the mapped segment, or a copy if no more segments can be mapped.
 
         Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError
-        if this process cannot map more memory (the segment is then marked as free).
+        if the copy cannot be allocated (the segment is then marked as free).
         """
         descriptor, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):

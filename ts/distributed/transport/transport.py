@@ -45,7 +45,10 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 class Connection:
-    """Authenticated connection; use `stream` unless each end reads and writes messages alternately."""
+    """Authenticated connection.
+
+    `read` and `write` are for ends that alternately read and write messages; others use `stream`.
+    """
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
@@ -109,8 +112,8 @@ async def open_connection(
 ) -> ConnectionType:
     """Connect and authenticate; `HELLO` is not sent.
 
-    Raise AuthenticationError if further attempts are useless, OSError if no process listens at the address,
-    and TimeoutError if the handshake takes too long.
+    Raise AuthenticationError if the handshake or TLS rejects an end, OSError if no process listens at the
+    address, and TimeoutError if the handshake takes too long.
     """
     scheme, location = split_address(address)
     check_credentials(scheme, secret, ssl_context, require_encryption)
