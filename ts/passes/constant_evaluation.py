@@ -72,7 +72,7 @@ def _to_number(value: Any) -> Any:
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Evaluate a cast or type test of a constant; NOT_EVALUATED if the value does not determine the result.
+    """Return `[result]` of a cast or type test of `value`; NOT_EVALUATED if its type is not determined.
 
     A cast to a type that the value does not have is not an error: the cast may be in a branch that never
     runs, and remains in the graph.
@@ -82,6 +82,6 @@ def _evaluate_type_question(node: Any, value: Any) -> Any:
         return NOT_EVALUATED
     if node.kind() == "prim::unchecked_cast":
         return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
-    if isinstance(value, list | dict | tuple):  # undecided: an empty container has no known element type
+    if isinstance(value, list | dict | tuple):  # the element type of an empty container is unknown
         return NOT_EVALUATED
     return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

@@ -32,7 +32,7 @@ class _ConstantTable:
         self._graph = graph
         self._constants: dict[tuple[Any, ...], Node] = {}
         self._first = next(iter(graph.block().nodes()), None)
-        self._only_read: set[Node] = set()  # pooled constants that are known to be read only
+        self._only_read: set[Node] = set()  # pooled constants that are known to be only read
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block) -> bool:
@@ -57,7 +57,7 @@ class _ConstantTable:
     def _may_merge(self, node: Node, existing: Node) -> bool:
         type = node.output().type()
         if not type.mutable or isinstance(type, ClassType):
-            return True  # constants with equal keys are interchangeable or the same object
+            return True  # the values are immutable and equal, or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
             self._only_read.add(existing)  # `existing` gets only the reads of `node` as additional uses
             return True

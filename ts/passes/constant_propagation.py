@@ -60,7 +60,7 @@ _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time
 
 
 def constant_propagation(graph: Graph) -> bool:
-    """Fold all constant nodes, also graph outputs, then eliminate dead code.
+    """Fold all nodes with constant inputs, also if they compute graph outputs; then eliminate dead code.
 
     A folded list or tensor output is the same object in every run, as in PyTorch.
     """
@@ -69,12 +69,12 @@ def constant_propagation(graph: Graph) -> bool:
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
-    """Fold numbers, strings, tuples and other immutable values, then eliminate dead code."""
+    """Fold nodes that compute numbers, strings or other immutable values; then eliminate dead code."""
     return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
 def fold_constants(graph: Graph) -> bool:
-    """Fold all constant nodes; dead nodes are left to `dce`.
+    """Fold all nodes with constant inputs; `dce` removes dead nodes later.
 
     Lists and tensors that the graph returns are not folded, because each run must return new memory.  If the
     graph contains autocast blocks, no tensors are folded, because their dtype is known only at run time.
@@ -83,9 +83,9 @@ def fold_constants(graph: Graph) -> bool:
 
 
 def fold_immutable_constants(graph: Graph) -> bool:
-    """Fold constants of immutable types: numbers, strings and tuples of these.
+    """Fold nodes that compute values of immutable types: numbers, strings and tuples of these.
 
-    Unused nodes are removed by `dce` later.
+    `dce` removes dead nodes later.
     """
     return _fold(graph, False)
 

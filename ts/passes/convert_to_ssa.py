@@ -200,7 +200,7 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 class _Substitution:
-    """Replacement of loads by the values in scope; adds carried values to block outputs."""
+    """Replacement of each load by the variable's current value; adds carried values to block outputs."""
 
     def __init__(self, carried: Carried) -> None:
         self._carried = carried
@@ -253,12 +253,12 @@ class _Substitution:
         _restore(self._values, outer_values)
 
     def _load(self, names: Sequence[str], node: Node) -> None:
-        """Add the values of variables to the inputs of `node`."""
+        """Append the current values of the variables `names` to the inputs of `node`."""
         for name in names:
             node.add_input(self._values[name])
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
-        """Bind the variables `names` to the last of `values`; record their previous values in `before`."""
+        """Bind `names` to the last `len(names)` values; record the previous values in `before`."""
         for i in range(1, len(names) + 1):  # last name first: the order of variables in `prim::Line`
             name = names[-i]
             before.setdefault(name, self._values.get(name))
@@ -275,7 +275,10 @@ def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
 
 
 def _attach_variables(line: Node, values: dict[str, Value]) -> None:
-    """Append the variables in scope to the inputs of a stop point, after the returned values, if any."""
+    """Append the values of the variables in scope to the inputs of the stop point `line`.
+
+    A stop point at a `return` already has the returned value as input.
+    """
     names = ["return"] * line.inputs_size()
     for name, value in values.items():
         if name.isidentifier():

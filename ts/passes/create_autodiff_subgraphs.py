@@ -253,7 +253,7 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Copy the lists in `nodes` that nodes outside the graph read; these nodes then read the copies."""
+    """Copy the lists in `nodes` that are read outside the graph, for these readers; return the copies."""
     group_nodes, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

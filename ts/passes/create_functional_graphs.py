@@ -50,7 +50,7 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
 
 
 def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
-    """Create the functional groups of `block`, last node first."""
+    """Create the functional graphs of `block`, beginning with the last node."""
     changed = False
     node = block.return_node().prev()
     while node is not block.return_node():

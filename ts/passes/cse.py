@@ -6,7 +6,8 @@
 
 A node equals an earlier node of its block, or of an enclosing block, if both have the same kind, inputs,
 attributes and result types, are deterministic and have no side effect, and nothing writes to their inputs and
-results. If the node reads a number or a string (`path[-1]`), only writes between the two nodes matter.
+results. If a node reads a number or string from a mutable object (`path[-1]`), only writes between the two
+nodes matter.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class _Eliminator:
         changed = False
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
-        # Key -> node that reads a number or string; cleared at each node that writes to memory
+        # Key -> node that reads a number or string from a mutable object; cleared at nodes that write
         attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -86,9 +86,9 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """Mark a loop as needed if its body computes the condition, or computes a carried value with uses.
+        """Mark as needed the condition of a loop, and the next values of carried values that its body reads.
 
-        PyTorch has the same rule.
+        If the body computes one of these values, the loop itself is needed. PyTorch has the same rule.
         """
         body = loop.blocks()[0]
         self._mark_value(body.outputs()[0])
@@ -148,7 +148,7 @@ class _Eliminator:
         """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
         while node is not None and node not in self._live_nodes:
             self._live_nodes.add(node)
-            # All inputs of loops, too; a later run removes unused carried values
+            # For a loop, this includes initial values of unused carried values; a later run removes these
             self._mark_values(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():

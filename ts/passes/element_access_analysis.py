@@ -6,8 +6,9 @@ In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` cre
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written
         t = t + a[i]                          t     a loop-carried number with the dtype of a
 
-The analysis is independent of dtypes: operands of one operator belong to one set, whose elements share a
-dtype. Unknown operators remain unchanged; numbers are converted to tensors for them (`boxed`).
+The analysis is independent of dtypes: the tensor operands of one operator belong to one set, and all tensors
+of a set have the same dtype. Unknown operators remain unchanged; numbers are converted to tensors for them
+(`boxed`).
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from ts.ir.graph import Block, Node, Value
 from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Role of tensor operators that number operators can replace for 0-dim tensors, because results are exact or
-# rounded once.
+# Node kind -> its role, for tensor operators that operators on numbers can replace for 0-dim tensors. This is
+# possible because their results are exact or rounded once.
 ROLE: Final = field_by_name("element_role")
 _OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
 _PROMOTION: Final = field_by_name("promotion")
@@ -76,14 +77,14 @@ class Elements:
         self.loop = loop
         self.body = loop.blocks()[0]
         self.kinds: dict[Value, Kind] = {}
-        self.ranks: dict[Value, int] = {}  # tensor from outside the loop -> number of indices of an element
+        self.ranks: dict[Value, int] = {}  # outer tensor -> number of indices that select an element
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
-        self.loaded: dict[Value, None] = {}  # tensors from outside of the loop whose elements it accesses
+        self.loaded: dict[Value, None] = {}  # outer tensors whose elements the loop accesses
         self.written: set[Value] = set()
         self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
-        # Tensors that cannot have an integer dtype, and the tensors in their sets
+        # Tensors that cannot have an integer dtype; this applies to all tensors in their sets (`find_set`)
         self.floats: set[Value] = set()
-        # tensors that probably have an integer dtype, and the tensors in their sets
+        # Tensors whose elements are converted to ints, so that their sets probably have an integer dtype
         self.indices: set[Value] = set()
         self.gain = 0  # number of converted nodes, minus a cost for each boxed number
         self.rejection_reason = ""
@@ -192,7 +193,7 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """Classify the loop-carried values of `loop`, by their values before and after an iteration."""
+        """Classify carried values of `loop` by their initial and next values; return whether one changed."""
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -220,7 +221,7 @@ class Elements:
         return UNKNOWN
 
     def _kind_of(self, node: Node) -> Kind | None:
-        """Classify the result of a node; None while its inputs are undetermined."""
+        """Classify the result of a node; return None if an input is not classified yet."""
         role, values = ROLE[node.kind()], node.inputs()
         if _is_element_selection(node):
             base = self.kind(values[0])

@@ -128,7 +128,7 @@ class _ExitTransformer:
         self._never = _ExitPair(self._false, ())
 
     def run(self, block: Block) -> _ExitPair:
-        """Transform `block`; return the exit of `block` to a target outside of `block`."""
+        """Transform `block`; return its exit to a target outside of `block`, which may be `self._never`."""
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
@@ -147,7 +147,7 @@ class _ExitTransformer:
         return owner is None or owner.kind() == "prim::Closure"
 
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
-        """Transform the nodes of a block; return the exit of the block, and the block for subsequent code."""
+        """Transform the nodes of a block; return its exit, and the block that replaces it."""
         for node in block.nodes():
             following = node.next()  # found first, because `node` may be removed
             exit_pair = self._transform_node(node)

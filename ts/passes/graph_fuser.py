@@ -43,7 +43,7 @@ _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group compute
 
 
 def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
-    """Create fusion groups in all blocks; `rejected` receives the reason for each node without group."""
+    """Create fusion groups in all blocks; store in `rejected` why each other node is in no group."""
     if rejected is None and not _may_have_groups(graph):
         return False
     return _Fuser(graph.block(), {} if rejected is None else rejected).run()
@@ -61,7 +61,7 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the outer values that the nodes and the views `heads` read, without copied constants."""
+        """Return the outer values that the nodes and the views `heads` read, except copied constants."""
         nodes = [*heads, *self.nodes]
         group_values = {value for node in nodes for value in node.outputs()}
         operands = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -106,7 +106,7 @@ class _Fuser:
         return self.changed
 
     def add_epilogue(self, node: Node) -> bool:
-        """Append epilogue `node` to the open group of its first input; return False if that is impossible."""
+        """Append epilogue `node` to the group that computes its first input; return False if impossible."""
         group = self.open.get(node.inputs()[0])
         if (
             group is None
@@ -115,7 +115,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        if self.open.get(node.inputs()[0]) is not group:  # `close` has inserted the group
+        if self.open.get(node.inputs()[0]) is not group:  # `close` inserted the group, so it cannot grow
             return False
         self.position_of[node] = len(self.position_of)
         group.nodes.append(node)
@@ -228,8 +228,9 @@ class _Fuser:
 def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     """Return `nodes` without conversions of group inputs whose results are also used outside the group.
 
-    Such a conversion may return its operand itself. Reductions of the omitted conversions are omitted too,
-    because a group reduces only values that the group computes.
+    If the dtype does not change, such a conversion must return its operand itself, but a group returns new
+    tensors. Reductions of the omitted conversions are omitted too, because a group reduces only values that
+    the group computes.
     """
     group_nodes = set(nodes)
     for node in nodes:

@@ -103,7 +103,7 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # autocast code is not optimized
+        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # they would prevent optimizations
             return False
         body = self._body(callee, call)
         if body is None:

@@ -63,7 +63,7 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
     expected_device = type.device()
     if expected_device is not None:
         yield equal("prim::device", device(str(expected_device)))
-    # Private fields, because some sizes or strides may be unknown
+    # Private fields, because `sizes()` and `strides()` return None if one of the numbers is unknown
     sizes, strides = type._sizes, type._strides
     for kind, expected_sizes in (("aten::size", sizes), ("aten::stride", strides)):
         if expected_sizes is None:

@@ -293,7 +293,7 @@ class _LoopVersion:
             self.loaded_values = {}
 
     def _materialize_tensor(self, value: Value, before: Node) -> None:
-        """If `value` is boxed, create a tensor for it and replace the uses that require a tensor."""
+        """If `value` is in `Elements.boxed`, create a tensor for the uses that require a tensor."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
@@ -517,7 +517,7 @@ class _LoopVersion:
         return self._read(initial, loop)
 
     def _result(self, output: Value, before: Node) -> Value:
-        """Return the tensor that replaces `output` of the loop after this version."""
+        """Return the tensor that this version of the loop returns for `output` of the loop."""
         i = self.loop.outputs().index(output)
         kind = self.elements.kinds.get(self.loop.blocks()[0].inputs()[BODY_INPUTS + i])
         if isinstance(kind, Source):
@@ -593,7 +593,7 @@ def _as_float32(x: float) -> float:
 
 _LoopEmitter = Callable[[_LoopVersion, Node], None]
 
-# Role of an operator on elements -> method that replaces it.
+# Role of an operator on elements -> method that replaces the operator by nodes on numbers.
 _LOOP_EMITTERS: Final[dict[str, _LoopEmitter]] = {
     **dict.fromkeys(("arithmetic", "in-place", "minimum", "maximum"), _LoopVersion._arithmetic),
     "unary": _LoopVersion._unary,

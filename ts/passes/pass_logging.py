@@ -1,11 +1,11 @@
-"""Logging of passes, each with a log level, and limits of passes for bisection, from environment variables.
+"""Logging of passes, and limits of the number of their changes for bisection, set by environment variables.
 
     TS_JIT_LOG_LEVEL=dce:>graph_fuser    graphs and changes of both passes, reasons of `graph_fuser`
     TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
 
 PyTorch's names of the variables (`PYTORCH_JIT_LOG_LEVEL`, `PYTORCH_JIT_OPT_LIMIT`) and of its files
-(`dead_code_elimination`) are understood, too. Three levels, by detail: `dump` whole graphs, `update` one
-change, `debug` a pass's reasoning. Lines go to the standard error stream:
+(`dead_code_elimination`) are understood, too. There are three functions: `dump` logs whole graphs, `update`
+one change, and `debug` the reason for a decision. Lines go to the standard error stream:
 
     [DUMP dce] After dce:
     [DUMP dce] graph(%x : int): ...

@@ -87,7 +87,7 @@ def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
 
 
 def preserves(*analyses: Callable[[Graph], Any]) -> Callable[[Run], Run]:
-    """Decorate a pass that preserves the results of `analyses`, such as `AliasDb`, if it changes a graph."""
+    """Return a decorator for a pass whose changes leave the results of `analyses` (`AliasDb`) valid."""
 
     def mark(run: Run) -> Run:
         run.preserves = analyses  # type: ignore[attr-defined]

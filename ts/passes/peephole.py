@@ -77,8 +77,8 @@ def _has_bool_operands(node: Node) -> bool:
 def _move_constant_right(_: Rewriter, node: Node) -> None:
     """Move the constant operand of a commutative operator to the right, so that the other rules match.
 
-    There are instructions for a constant right operand, but not for a constant left operand. The move is no
-    change of the pass, because PyTorch's pass does not move operands.
+    There are instructions for a constant right operand, but not for a constant left operand. The move does
+    not count as a change of the graph, because PyTorch's pass does not move operands.
     """
     if _has_int_type(node) or (node.kind() == "aten::mul" and _has_number_type(node)):
         left, right = (constant_value(value) for value in node.inputs())
@@ -87,13 +87,16 @@ def _move_constant_right(_: Rewriter, node: Node) -> None:
 
 
 def _identity(_: Rewriter, node: Node) -> Value | None:
-    """Return the input of a conversion to the type that the input already has."""
+    """Return the input of a conversion if it already has the type of the result, else None."""
     value = node.inputs()[0]
     return value if value.type() == node.output().type() else None
 
 
 def _fold_number_conversion(rewriter: Rewriter, node: Node) -> Value | None:
-    """Return the number that a conversion returns unchanged; its input may be a tensor of this number."""
+    """Return the number that a conversion returns unchanged, or None.
+
+    The number is the input, or the operand of the `prim::NumToTensor` that computes the input.
+    """
     (value,) = node.inputs()
     producer = value.node()
     if producer.kind() == "prim::NumToTensor" and producer.input().type() == node.output().type():
@@ -128,7 +131,7 @@ def _negate_comparison(rewriter: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_logical(neutral: bool, _: Rewriter, node: Node) -> Value | None:
-    """Fold `and` (`neutral` is True) or `or` with a constant operand."""
+    """Fold `and` (`neutral` is True) or `or` (`neutral` is False) with a constant operand."""
     if not _has_bool_operands(node):
         return None
     left, right = node.inputs()

@@ -50,10 +50,10 @@ class Rule(NamedTuple):
 
 
 class RuleSet:
-    """Rules of one pass, under whose name changes are logged and limited.
+    """Rules of the pass `name`; changes are logged and limited under this name (`pass_logging`).
 
     Replaced nodes are destroyed, or remain for `dce` if `leaves_dead_nodes`; nodes without uses are then not
-    visited. If a replacement changes which values alias, the set does not have `preserves_aliases`.
+    visited. `preserves_aliases` is False if a replacement may change which values alias.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Rewriter:
         self.graph = graph
         self._rules = rules
         self._next: dict[Node, None] = {}  # nodes for the next round
-        self._written: list[Node] = []  # nodes whose rules found a writer
+        self._written: list[Node] = []  # nodes that a rule rejected because of a writer
         self._aliases: AliasDb | None = None
         self._current: Node | None = None
 
@@ -125,7 +125,7 @@ class Rewriter:
             return self.graph.insert_constant(value)
 
     def call(self, node: Node, kind: str, inputs: Sequence[Value], type: Type | None = None) -> Value:
-        """Insert a call before `node`, with the metadata of `node`; the schema determines a missing type."""
+        """Insert a node of `kind` before `node` with its metadata; by default, the schema gives the type."""
         with self.graph.inserting_before(node):
             result = self.graph.insert(kind, inputs, type)
         result.node().copy_metadata(node)
@@ -133,7 +133,7 @@ class Rewriter:
         return result
 
     def replace_kind(self, node: Node, kind: str, inputs: Iterable[Value] | None = None) -> list[Value]:
-        """Insert a node of another kind before `node`; its outputs have the types and names of `node`'s."""
+        """Insert a node of `kind` before `node`; return its outputs, with the types and names of `node`'s."""
         new_node = self.graph.create(kind, node.inputs() if inputs is None else inputs, len(node.outputs()))
         new_node.copy_metadata(node).insert_before(node)
         self._enqueue((new_node,))
@@ -142,7 +142,7 @@ class Rewriter:
     # -- worklist --------------------------------------------------------------------------------------
 
     def _candidates(self, block: Block) -> Iterator[Node]:
-        """Yield the nodes for which rules exist in program order, nodes of nested blocks before the owner."""
+        """Yield the nodes for which rules exist, in program order; nodes in blocks of a node precede it."""
         by_kind = self._rules.by_kind
         for node in block.nodes():
             for inner in node.blocks():
@@ -195,7 +195,8 @@ class Rewriter:
 # -- patterns ------------------------------------------------------------------------------------------
 
 
-# A name (str), a literal, or a call: a tuple of the kind and the terms of the inputs.
+# Term of a pattern: a name (str), a literal, or a call, which is a tuple of the node kind and the terms of
+# the inputs.
 _Term = Any
 
 

@@ -98,7 +98,7 @@ def type_of_result(node: Node) -> TensorType | None:
 
 
 class Analysis:
-    """Propagation of sample tensors and derived types through a graph."""
+    """Propagation of samples (meta tensors that stand for run-time tensors) and of types through a graph."""
 
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
@@ -113,7 +113,7 @@ class Analysis:
         self.aliases = graph.analysis(AliasDb)
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
-        """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""
+        """Derive the types of all values from example inputs; with `with_grad`, including requires_grad."""
         self.with_grad = with_grad
         self.reshaped += _out_arguments(self.graph)
         for value, argument in zip(self.graph.inputs(), inputs, strict=True):

@@ -271,7 +271,10 @@ def _is_number(value: Value) -> bool:
 
 
 class _TypePropagation(Analysis):
-    """Type propagation through the nodes `needed`; it is valid for all arguments of the given types."""
+    """Type propagation through the nodes `needed`, on which type queries depend.
+
+    The propagated types are valid for all arguments of the given types.
+    """
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:
         super().__init__(graph, complete=True)

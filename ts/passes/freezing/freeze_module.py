@@ -479,7 +479,7 @@ class _AttributeEscapeAnalysis:
         self.modules: list[Object] = []  # modules that are passed to unknown code
 
     def follow(self, graph: Graph) -> None:
-        """Visit the nodes of `graph` repeatedly until nothing changes, because loops carry values back."""
+        """Visit the nodes of `graph` until nothing changes: an iteration of a loop may read later results."""
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
@@ -553,7 +553,7 @@ class _AttributeEscapeAnalysis:
         self._mark_escaped(value)
 
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
-        """Record that a value escapes to unknown code."""
+        """Record that a value escapes to unknown code; with `of_module_only`, only if it is a module."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)

@@ -27,7 +27,10 @@ _MIN_SHARED_PRODUCTS: Final = 8
 
 
 def batch_mm(graph: Graph) -> bool:
-    """Batch sums of matrix products, and matrix products with a common factor, in each block."""
+    """Replace sums of many `aten::mm`, and groups of `aten::mm` that share an operand, in each block.
+
+    A sum is replaced by one `prim::MMTreeReduce`, a group by one `prim::MMBatchSide`.
+    """
     changed = _visit(graph.block(), None)
     if changed:
         eliminate_dead_code(graph)

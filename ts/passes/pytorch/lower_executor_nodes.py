@@ -139,7 +139,10 @@ def _chunks(graph: Graph, node: Node) -> list[Value]:
 
 
 def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
-    """Emit one product of concatenated factors for equal shapes, with a sum of products as the fallback."""
+    """Emit the sum of products as one product of concatenated factors if their shapes are equal at run time.
+
+    Otherwise, the emitted code computes each product and adds them.
+    """
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
     choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [lefts, rights]), 1))
@@ -156,7 +159,10 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
 
 
 def _batch_side(graph: Graph, node: Node) -> list[Value]:
-    """Emit one batched product for operands of equal shape, with individual products as the fallback."""
+    """Emit the products with a common factor as one product if the shapes of the other factors are equal.
+
+    Otherwise, the emitted code computes each product.
+    """
     common, *others = node.inputs()
     side = node["side"]
 

@@ -47,7 +47,10 @@ def inplace_kinds(graph: Graph) -> str:
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Return whether the mutated value is new memory that no node reads before the mutation."""
+    """Return whether the mutated value is new memory that no node reads before the mutation.
+
+    Values in `replacements`, the results of mutations that were already replaced, are new memory.
+    """
     value = mutation.input()
     making = value.node()
     if making.owning_block() is not mutation.owning_block():
