@@ -2,7 +2,7 @@
 
     playground   page/, playground, sandboxed_program, sandbox_resolver    programs of users
     model        model_worker, payload                                     POST /predict for an archive
-    both         app, connection_acceptor, server_limits, metrics          connections, routes, limits
+    shared       app, connection_acceptor, server_limits, metrics          connections, routes, limits
                  clients, fair_queue, request_scheduler                    trust, fairness, batches
                  worker_pool, fork_server_client, fork_server              worker processes
                  ipc_protocol                                              messages to workers

@@ -383,7 +383,7 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            # lets the event loop create the tasks of connections that were just admitted
+            # lets the event loop create the tasks of connections that were just admitted, before the shutdown
             await asyncio.sleep(0)
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)

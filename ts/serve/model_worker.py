@@ -243,8 +243,8 @@ def _row_count(inputs: dict[str, Any]) -> int:
 def _split_rows(value: Any, rows: list[int]) -> list[Any]:
     """Split the tensors of a stacked value along the first dimension into one value per request.
 
-    `rows` are the sizes of the parts. Raises CannotBatchError if the number of rows of a tensor is not the
-    sum of `rows`.
+    `rows` contains the number of rows of each request. Raises CannotBatchError if the number of rows of a
+    tensor is not the sum of `rows`.
     """
     match value:
         case ts.Tensor():

@@ -309,7 +309,10 @@ class RequestScheduler:
         self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
 
     def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:
-        """Retry requests whose worker process exited; fail them after the last attempt."""
+        """Retry requests whose worker process exited; if `is_last`, fail them instead.
+
+        With `is_late`, the error states that the time limit was exceeded, otherwise that the process exited.
+        """
         for request in requests:
             if len(requests) == 1:
                 request.client.record_slow()
@@ -323,7 +326,10 @@ class RequestScheduler:
                 request.fail(HTTPError(500, "ended", message))
 
     def _handle_timeout(self, request: _PendingRequest, is_slow: bool) -> None:
-        """Retry a request that exceeded a short time limit."""
+        """Queue a request again if its worker asked for a retry.
+
+        `is_slow` is True if the request used up a short time limit; then it needs the full limit.
+        """
         was_trusted = request.is_trusted
         if is_slow:
             request.client.record_slow()
