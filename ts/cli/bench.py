@@ -129,7 +129,7 @@ def _encode_arguments(
 def _archive(target: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
     """Return the path of an archive and the name of the method to measure.
 
-    Save a program to a temporary archive.
+    A function of a Python file is first saved to a temporary archive.
     """
     if not target.is_program:
         path, method = str(target.path.resolve()), target.name or "forward"

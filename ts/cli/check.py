@@ -231,7 +231,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if the report names the class of an error, unlike for compiler errors."""
+    """Return True if an error is not a compiler error; only then does the report name its class."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
@@ -257,11 +257,11 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
-    """Load an exported program and check the shapes that it declares for its values."""
+    """Load an exported program; return its signature and the inconsistencies of its declared shapes."""
     from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)
-    # an exported program records the names of its inputs
+    # the names of all inputs are known, so `run` can report `--input` names that do not exist
     inputs.used |= {name for name, _ in function.inputs}
     return describe_inputs(function), find_shape_errors(function.program)
 

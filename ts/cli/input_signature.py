@@ -4,7 +4,7 @@ Input: a module. Output: a line for each argument:
 
     x: Tensor (float32, last dimension 4, from linear fc1.weight)
     image: Tensor (float32, dimension -3 is 3, from conv2d conv.weight)
-    words: Tensor (whole numbers below 1000, from embedding embedding.weight)
+    words: Tensor (integers below 1000, from embedding embedding.weight)
     n: int = 2
 
 A property is listed only if it always holds: the argument is passed unmodified to an operator that always
@@ -73,7 +73,7 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
-    """Return a constant or a tensor of the module, with its name; return None for a computed value."""
+    """Return a constant or a tensor of the module, with its name; (None, "") for a computed value."""
     if isinstance(weight := constant_value(value), ts.Tensor):
         return weight, "of a constant"
     path: list[str] = []

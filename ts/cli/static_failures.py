@@ -15,8 +15,7 @@ Known values are propagated: each operator with known arguments runs on meta ten
 dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
 both training and evaluation mode.  If the condition of a branch is known, only the taken branch is visited,
 and a `raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a
-written
-or reshaped tensor are unknown.
+written or reshaped tensor are unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # attribute that is analysed with both values
+_MODE: Final = "training"  # module attribute; a function that reads it is analysed with True and with False
 
 
 class Failure(NamedTuple):
@@ -119,7 +118,7 @@ class _Search:
         return name if message is None else f"{name}: {message}"
 
     def enter(self, value: Value, sample: Any) -> None:
-        """Record the known value of a graph value."""
+        """Record `sample` as the known value of `value`, unless the program may write to or reshape it."""
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):

@@ -171,7 +171,7 @@ def _execute_file(path: Path) -> ModuleType:
     """Execute a file as a module, named after the file unless another module has this name."""
     existing_module = sys.modules.get(path.stem)
     is_free = existing_module is None or getattr(existing_module, "__file__", None) == str(path)
-    # class names include the module name
+    # the module name must be unique, because the names of scripted classes include it
     name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
