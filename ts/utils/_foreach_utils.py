@@ -1,4 +1,4 @@
-"""Grouping of tensors by device and dtype, and types of devices with kernels for lists of tensors."""
+"""Grouping of tensors by device and dtype, and PyTorch's lists of device types with `_foreach_` kernels."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ TensorLists = list[list[Tensor | None]]
 
 
 def _get_foreach_kernels_supported_devices() -> list[str]:
-    """Return the types of devices with kernels for lists of tensors."""
+    """Return the device types for which PyTorch has kernels of `_foreach_` operators."""
     return ["cuda", "xpu", "mtia", "privateuseone"]
 
 
 def _get_fused_kernels_supported_devices() -> list[str]:
-    """Return the types of devices with fused optimizer steps."""
+    """Return the device types for which PyTorch has fused optimizer steps."""
     return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
 
 
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorLists, with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
-    """Group the tensors in parallel lists by device and dtype of the tensors in the first list."""
+    """Group the tensors in parallel lists by device and dtype of the tensors in the first list.
+
+    Return {(device, dtype): (lists, indices)}; `indices` are the positions in the given lists, or empty
+    without `with_indices`.
+    """
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []
     for index, tensor in enumerate(first):

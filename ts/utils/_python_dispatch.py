@@ -147,7 +147,10 @@ class _OperatorTracer(MetaTracer):
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
     def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
-        """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""
+        """Run `aten._local_scalar_dense` on a tensor that becomes a Python number.
+
+        Do nothing for the kinds "list" and "length", for which PyTorch calls no operator.
+        """
         if kind not in ("list", "length"):
             with TracingScope(self.outer):
                 ts.ops.aten._local_scalar_dense(x)

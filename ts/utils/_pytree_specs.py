@@ -166,7 +166,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # the context's own `!=`
+            and not self._context != other._context  # as in PyTorch: by `__ne__` of the context
             and self._children == other._children
         )
 

@@ -3,7 +3,8 @@
     y = checkpoint(block, x, use_reentrant=False)
 
 use_reentrant=False     saved tensors are replaced by placeholders, filled by recomputation when first needed
-use_reentrant=True      the block is one backward node with an inner backward pass; `grad` raises an error
+use_reentrant=True      the block is one backward node with an inner backward pass, which fails within
+                        `ts.autograd.grad`
 
 The recomputation runs with the autocast state of the forward run and, unless `preserve_rng_state=False`, with
 its random state.
@@ -286,7 +287,10 @@ class _Block:
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
-        """Within this context, record the executed operators if debugging is enabled."""
+        """Within this context, record the executed operators if debugging is enabled.
+
+        `which` names the run in the log: "the original forward" or "the recomputation".
+        """
         if self.written is None:
             yield
             return

@@ -72,7 +72,10 @@ class Timer:
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Return a number of runs for which the overhead of the timer is negligible."""
+        """Return the number of runs in a block.
+
+        The overhead of the timer is negligible, and a block takes at least a thousandth of `seconds`.
+        """
         overhead = min(self._timeit(0) for _ in range(5))
         iterations = 1
         while True:
@@ -88,7 +91,7 @@ class Timer:
     ) -> Measurement:
         """Measure blocks of runs for at least `min_run_time` seconds in total.
 
-        `callback` is called after each block.
+        `callback(number of runs, seconds)` is called after each block.
         """
         with _Threads(self._task_spec.num_threads):
             iterations = self._block_size(min_run_time)

@@ -9,7 +9,7 @@ tensors use shared memory.
 A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
 unnamed file that both processes map:
 
-    segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
+    segment  | pickle | array | array | ...          each starts at a multiple of 64 bytes
 
 The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task
 permits the worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches
@@ -45,7 +45,7 @@ _DENSE_STORAGE_RATIO: Final = 2
 
 
 class Header(NamedTuple):
-    """Header of a message: label, and layout of the data."""
+    """Header of a message: the sender's `label` (a `BatchHeader`), and the layout of the data."""
 
     label: Any
     sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
@@ -112,7 +112,7 @@ class BatchSender:
         self._free += segments
 
     def send(self, label: Any, buffers: list[Any]) -> None:
-        """Send the buffers of a pickled value with a label."""
+        """Send the buffers of a pickled value, and `label`, which describes the message to the receiver."""
         sizes = [buffer.nbytes for buffer in buffers]
         offsets, end = _offsets(sizes)
         if end <= self._in_pipe:

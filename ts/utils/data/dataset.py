@@ -22,7 +22,7 @@ T = TypeVar("T", covariant=True)
 
 
 class Dataset(Generic[T]):
-    """Base class of data sets with access by index: subclasses define `__getitem__`, and mostly `__len__`."""
+    """Base class of data sets with access by index: subclasses define `__getitem__`, usually `__len__`."""
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")

@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class BatchHeader(NamedTuple):
-    """Label of a message of a worker; `state` is `EXHAUSTED` after the worker's last sample."""
+    """Description of a worker's message; `state` is `EXHAUSTED` after the worker's last sample."""
 
     epoch: int
     state: str = ""
@@ -133,7 +133,10 @@ class _BatchProducer:
         self._failed = self._catch_exceptions(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """Run a task; return the label and the pickled batch, failure or end of data."""
+        """Run a task; return the description of the message, and the pickled batch, failure or None.
+
+        None is sent with the state `EXHAUSTED`.
+        """
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:

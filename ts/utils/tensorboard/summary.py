@@ -349,7 +349,10 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summa
 
 
 def custom_scalars(layout: dict[str, dict[str, Any]]) -> Summary:
-    """Return a summary of charts by category: {"losses": {"both": ["Multiline", ["train", "test"]]}}."""
+    """Return a summary of a chart layout: category -> title -> (kind, tags of scalars).
+
+    For example, {"losses": {"train and test": ["Multiline", ["train", "test"]]}}.
+    """
     from tensorboard.plugins.custom_scalar import layout_pb2 as proto
 
     categories = []
