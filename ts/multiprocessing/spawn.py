@@ -119,11 +119,10 @@ class ProcessContext:
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends; return True if all have ended. Raises an error if it failed.
+        """Wait until a process ends, at most `timeout` seconds; return True if all processes have ended.
 
-        If a process failed, all others are terminated and its error is raised. With a timeout in seconds,
-        return False if no process ended in that time.  `grace_period` is the
-        number of seconds between SIGTERM and SIGKILL for the terminated processes.
+        If the process failed, terminate all others and raise its error.  `grace_period` is the number of
+        seconds between SIGTERM and SIGKILL for the terminated processes.
         """
         if not self.sentinels:
             return True
