@@ -56,7 +56,7 @@ def _code() -> DebugCode:
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """Return the code of a function that calls `breakpoint()`."""
+    """Return the debug code of a function that calls `breakpoint()`; ordinary code if it has no source."""
     parsed = function.definition()
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)

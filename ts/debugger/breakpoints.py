@@ -3,8 +3,8 @@
 Input: `12`, `file.py:12`, `helper` or `Class.method`.  Output: the numbers of stop points.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
-    b.bind(stop_points)            b.stop_points == {7, 9}: stop points of the line, or of the next line with
-    code
+    b.bind(stop_points)            b.stop_points == {7, 9}: the stop points of the line, or of the next line
+                                   with code
 """
 
 from __future__ import annotations

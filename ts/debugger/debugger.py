@@ -44,7 +44,7 @@ Write = Callable[[str], None]
 
 
 class FrameView(NamedTuple):
-    """Active call: frame level, function name, source range and stop point."""
+    """Active call; `level` is the index of its interpreter frame (0: innermost), shared by inlined calls."""
 
     level: int
     name: str
