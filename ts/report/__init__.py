@@ -3,7 +3,7 @@
     facts = collect(model.forward, (x,))         the report as data
     text = page(facts)                           the report as HTML
 
-`report_data` collects the data and `html_report` formats it; both are independent of each other.
+`report_data` collects the data, and `html_report` formats it.
 """
 
 from ts.report.html_report import page

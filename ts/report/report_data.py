@@ -138,7 +138,8 @@ def collect(
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    if args is not None:  # measure first: reports contain the fusion groups that were executed
+    # measured first, because the report shows the fusion groups that the calls have executed
+    if args is not None:
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
     report = ReportData(
@@ -367,7 +368,8 @@ def _stacks(raw_event: Event) -> list[Any]:
         return []
     stacks = [code.lines[index]]
     if _is_group(raw_event.what) and index + 1 < len(code.instructions):
-        opcode, target, *_ = code.instructions[index + 1]  # skip the operators of the group
+        # a JUMP_IF after the group skips the operators that the group replaces
+        opcode, target, *_ = code.instructions[index + 1]
         if opcode == NUMBER["JUMP_IF"] and target > index:
             called = [
                 code.lines[instruction]
