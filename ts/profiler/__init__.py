@@ -9,8 +9,8 @@
     print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
     prof.export_chrome_trace("trace.json")        # for chrome://tracing and ui.perfetto.dev
 
-Events are operators, fusion groups, functions called from Python, labels, and compiler stages. If no profiler
-is active, an operator only checks a flag.
+Events are operators, fusion groups, functions called from Python, labels (`record_function`), compiler
+stages, and calls of other processes. If no profiler is active, an operator only checks a flag.
 """
 
 from ts.profiler.profile import (

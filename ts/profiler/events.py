@@ -49,7 +49,7 @@ class FunctionEvent:
 
     id: int
     name: str
-    kind: str  # operator, function, label, stage or call
+    kind: str  # operator, function, label (`record_function`), stage (of the compiler) or call (RPC)
     thread: int
     time_range: Interval
     overload_name: str = ""

@@ -113,7 +113,7 @@ class profile:
         self.step_num = 0
         self._metadata: dict[str, Any] = {}
         self._recording: ProfileWindow | None = None
-        self._label = -1  # label of the current step
+        self._label = -1  # id of the label event of the current step; -1 if there is none
 
     # ---- start and stop -----------------------------------------------------------------------------
 
