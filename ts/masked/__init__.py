@@ -23,7 +23,7 @@ Dims = int | Sequence[int] | None
 
 
 def _mask_for(input: Any, mask: Any) -> Any:
-    """Return the mask as bools in the shape of the input; return None if no element is excluded."""
+    """Return the mask as bools, expanded to the shape of the input; return None without a mask."""
     if mask is None:
         return None
     if mask.ndim > input.ndim:
@@ -57,14 +57,17 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 
 
 def _summed_dtype(input: Any, dtype: Any) -> Any:
-    """Return the result dtype of a sum or product: `dtype` if given, and int64 for integers and bools."""
+    """Return the result dtype of a sum or product.
+
+    It is `dtype` if given; otherwise int64 for integer and bool inputs, and the input's dtype for others.
+    """
     if dtype is not None:
         return dtype
     return input.dtype if input.is_floating_point() or input.is_complex() else ts.int64
 
 
 def _lowest(name: str, dtype: Any) -> Any:
-    """Return the smallest value of a dtype, which is the identity of `amax`."""
+    """Return the smallest value of a dtype, the identity of the reduction `name` (`amax` or `argmax`)."""
     return -ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).min
 
 
@@ -127,7 +130,7 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the maximum of the included elements, in the dtype of the input."""
+    """Return the index of the maximum of the included elements; `dtype` defaults to the input's dtype."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
 
@@ -140,7 +143,7 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the minimum of the included elements, in the dtype of the input."""
+    """Return the index of the minimum of the included elements; `dtype` defaults to the input's dtype."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmin", input, dim, keepdim, dtype, mask, _highest).to(dtype)
 
@@ -197,7 +200,7 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the vector norm of the included elements."""
+    """Return the vector norm of order `ord` of the included elements."""
     masked_input = _mask_out(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
     return ts.linalg.vector_norm(masked_input, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
 
