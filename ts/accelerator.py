@@ -24,7 +24,10 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """Return the device type of the accelerator; return None if there is no accelerator."""
+    """Return the accelerator's type as a device without index; None if no accelerator exists.
+
+    `check_available` has no effect, because `ts` finds only accelerators that are available.
+    """
     return Device("cuda") if cuda.is_available() else None
 
 
@@ -52,6 +55,6 @@ def synchronize(device: Any = None, /) -> None:
 
 
 def empty_cache() -> None:
-    """Release the unused memory of the pool to the device."""
+    """Release the unused memory of the device memory pool."""
     _require_cuda()
     cuda.empty_cache()

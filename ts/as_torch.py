@@ -177,7 +177,8 @@ def main(arguments: list[str]) -> None:
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
-        ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy requires a code object
+        # for `torch.x`, run `ts.x`: runpy requires a code object
+        ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name
         runpy.run_module(ts_name, run_name="__main__", alter_sys=True)
     else:
         raise SystemExit("python -m ts.as_torch: expected the name of a module after -m")

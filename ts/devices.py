@@ -11,7 +11,7 @@ Input: a value of a `device=` argument. Output: the device object.
 
 A device is a type name and an index; `ts.backends` determines whether arrays can be created on it.
 A stream is a number on a device; the CPU has a single stream.
-This module has no dependencies (a `with` block imports one lazily), so that every stage may import it.
+This module imports no other module of `ts`, except in `with` blocks, so that every stage may import it.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def register_ml_dtype_callback(enter: Callable[[dtype, np.dtype[Any]], object]) 
 
 
 def register_bfloat16_callback(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """Register `enter`, which is called with NumPy's bfloat16 dtype."""
+    """Register `enter`, which is called with the NumPy dtype of bfloat16 before its first use."""
     register_ml_dtype_callback(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
 
 

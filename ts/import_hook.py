@@ -69,7 +69,7 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 def install_fallback(module: ModuleType) -> None:
     """Set `__getattr__` of an executed module to the fallback of `ts.unsupported`.
 
-    If the import hook is installed, the module also receives its PyTorch names.
+    After `install_as_torch`, the module also receives its PyTorch names.
     """
     if not _is_private_to_ts(module.__name__):
         from ts.unsupported import names_for
