@@ -1,8 +1,8 @@
 """Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
 
-In: a device type; out: its backend.  These three are built in.  Other names are looked up in the entry point
-group `ts.backends` at their first use, not at import, because reading the metadata of installed packages
-takes longer than importing `ts`.
+In: the name of a device type; out: its backend.  `cpu`, `cuda` and `meta` are built in.  Other names are
+looked up in the entry point group `ts.backends` at their first use, not at import, because reading the
+metadata of installed packages takes longer than importing `ts`.
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__
@@ -28,7 +28,8 @@ SETTINGS = (
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-BUILT_IN = ("cpu", "cuda", "meta")  # in the order of their numbers in `ts._core`: 0, 1, 2
+# the position of a name is the number of its backend in `ts._core`: 0, 1, 2
+BUILT_IN = ("cpu", "cuda", "meta")
 LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow those of the device types
 MAX_BACKENDS = 15  # each operator has a table with this number of kernels (`ts._core.dispatch.operator`)
 _loaded: dict[str, Backend] = {}

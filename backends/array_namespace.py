@@ -104,7 +104,7 @@ class Namespace:
         return result
 
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
-        """Return weighted sums (N, C, P) of elements of x (N, C, cells).
+        """Return weighted sums, of shape (N, C, P), of elements of `x`, which has the shape (N, C, cells).
 
         `indices` and `weights` have shape (N, P, taps); the index -1 stands for an element 0.
         """
@@ -122,7 +122,7 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays; a subclass may apply it to one chunk at a time."""
+        """Apply an elementwise function to arrays; a subclass may apply it to chunks of the arrays."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:

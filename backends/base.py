@@ -39,7 +39,7 @@ def default_of(kernel: Kernel, parameter: str) -> Any:
 class KernelOverrides(dict[str, Kernel]):
     """Dict from an operator ("aten::mm") or overload ("aten::add.Tensor") to a kernel.
 
-    Changes take effect at once, because they clear the cache of bound kernels.
+    Changes to the dict take effect at once, because they clear the cache of bound kernels.
     """
 
     def __setitem__(self, name: str, kernel: Kernel) -> None:
@@ -107,7 +107,7 @@ class Backend:
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """Return a 0-dim CPU tensor moved to the device of `like`; return other tensors unchanged."""
+        """Return `tensor` on the device of `like`; only a 0-dim CPU tensor may be on another device."""
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
     def new_stream(self) -> Any | None:
@@ -129,7 +129,7 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether a record, or its base record, has an overriding kernel."""
+        """Return whether `overrides` has a kernel for an operator record or a record it is derived from."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True
@@ -137,7 +137,7 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return this backend's generated kernel for a record; None without generated kernel.
+        """Return this backend's kernel for an operator record, such as a generated kernel; None without one.
 
         `bind` calls this method.
         """
@@ -155,9 +155,9 @@ class Backend:
     def bind(self, record: Any) -> Kernel:
         """Return the Python kernel for an operator record.
 
-        It is an override, a generated kernel (`own_kernel`), or the record's own kernel, in this order.  An
-        override for a name without overload ("aten::add") applies to all overloads.  A kernel for `add` is
-        also used for the variants derived from it, `add_` and `add` with `out=`.
+        It is the first that exists of an entry of `overrides`, the result of `own_kernel`, and the record's
+        kernel.  An override for a name without overload ("aten::add") applies to all overloads.  A kernel for
+        `add` is also used for the variants derived from it, `add_` and `add` with `out=`.
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)

@@ -52,14 +52,14 @@ class CpuBackend(Backend):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
-        """Return the kernel for a record; it first rejects dtypes that PyTorch's kernel does not support."""
+        """Return the kernel for a record; the kernel first rejects dtypes that PyTorch does not support."""
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 
     def own_kernel(self, record: Any) -> Kernel | None:
         """Return the kernel of the module that `KERNELS` lists for a record.
 
-        Return None for variants, and if no module is listed.
+        Return None for derived variants (in-place, `out=`), and if `KERNELS` lists no module.
         """
         module = KERNELS.get(record.name)
         if module is None or record.variant:

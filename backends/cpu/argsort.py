@@ -20,7 +20,7 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return a matrix of int64 keys that compare like the elements; a row is a slice along `axis`."""
+    """Return a matrix of int64 keys that compare like the elements; each row is one slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -50,7 +50,7 @@ def argsort(self: NDArray[Any], axis: int, descending: bool) -> Indices:
 
 
 def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Indices:
-    """Return the indices of the k smallest or largest elements along `axis`."""
+    """Return the indices of the k smallest or largest elements along `axis`, sorted if `ordered`."""
     return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
 
 
@@ -60,7 +60,7 @@ def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the indices of `nth_index`, with equal elements in the order of a stable sort."""
+    """Return indices as `nth_index` does, but rank equal elements by index, as a stable sort does."""
     keys, ranks = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     kth = keys[rows, sort.nth(keys, ranks)][:, None]

@@ -50,7 +50,8 @@ class Library(NamedTuple):
     name: str
     bits: int  # width of the library's integers in bits
     gemm: dict[str, int]  # dtype letter ("s", "d", "c", "z") -> address of the function
-    chosen: bool  # True if selected by installation or TS_BLAS: products then do not use this package's tiles
+    # True if selected by installation or TS_BLAS: matrix products then use it instead of this package's tiles
+    chosen: bool
 
 
 @cache
@@ -141,7 +142,7 @@ def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
-    """Return OpenBLAS's `what`: "config", or "corename" (name of its kernels); None for another library."""
+    """Return OpenBLAS's configuration (`what` "config") or kernel name ("corename"); else None."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

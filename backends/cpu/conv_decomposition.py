@@ -60,7 +60,10 @@ def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: i
 
 
 def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
-    """Return the phases of a transposed convolution, one for each residue of output indices with taps."""
+    """Return the phases of a transposed convolution along one dimension.
+
+    There is one phase for each residue of the output index modulo `stride` for which the kernel has taps.
+    """
     phases: dict[int, list[tuple[int, int]]] = {}
     for k in range(kernel):
         first = (k * dilation - before) % stride

@@ -102,7 +102,7 @@ def einsum(products: Callable[[Array, Array], Array], equation: str, operands: S
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Execute the contractions of `path` on the operands in `left`; the function empties this list."""
+    """Execute the contractions of `path` on the operands in `left`, which is emptied; return the result."""
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -245,7 +245,7 @@ def _matrices(
 
 
 def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> ContractionOperand:
-    """Return a conversion of `x` to the subscripts `needed`.
+    """Return the conversion of operand `x` to an array whose dimensions are the subscripts `needed`.
 
     Other dimensions are summed, or dropped if their size is 1.
     """

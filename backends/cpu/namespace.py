@@ -1,6 +1,6 @@
 """Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-In: the name of a NumPy function; out: the function. These functions implement those that
+In: the name of a NumPy function; out: the function. The following attributes implement the interface that
 `backends.array_namespace` describes:
 
     xp.special("erf")       ufunc of this package, else SciPy's
@@ -92,7 +92,7 @@ class CpuNamespace(WrappedNamespace):
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
-        """Return NumPy's function `name`, or this package's ufunc with the same loops as the C kernels."""
+        """Return NumPy's function `name`, or this package's ufunc in its place, with the C kernels' loops."""
         result = super().__getattr__(name)
         if isinstance(result, np.ufunc):
             from .kernels.special import OURS_OF_NUMPY  # imported here, because few programs use it
@@ -161,7 +161,7 @@ class CpuNamespace(WrappedNamespace):
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
-        """Return weighted sums of picked elements.
+        """Return weighted sums of the elements of `x` at `indices`.
 
         For 16-bit floats, the base class rounds after each step.
         """

@@ -47,7 +47,7 @@ def _processors() -> int:
 
 
 def partition_count(units: int) -> int:
-    """Return the number of partitions for work of `units`, by the grain size of a thread; at least 1."""
+    """Return the number of partitions, at least 1, for work that takes about `units` * 0.5 ns."""
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 

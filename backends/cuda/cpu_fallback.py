@@ -1,4 +1,4 @@
-"""CPU fallback of functions and operators that CuPy lacks; each warns once.
+"""CPU fallback of functions and operators that CuPy lacks; each warns at its first use.
 
 In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
 first use of a name warns, and `docs/explanation/cuda-backend.md` lists the tables of this module.

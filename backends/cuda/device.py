@@ -169,7 +169,7 @@ class CudaBackend(Backend):
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return a kernel that runs on the CPU, or a launcher of a generated kernel, or None."""
+        """Return a CPU kernel for a fallback operator, else a launcher of a generated kernel, or None."""
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
         return pointwise_launch.make_launcher(record)

@@ -175,9 +175,9 @@ def _parameters(record: Any) -> list[str]:
 # ---------------------------------------------------------------------------------------- random numbers
 
 # Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters:
-# the subsequence is the number of the thread, the offset counts numbers. The order of elements is PyTorch's:
-# thread t of T computes the elements t, t + T, t + 2T, and so on; each draw of four 32-bit words is used for
-# four of these elements (two elements of 64 bits).
+# the subsequence is the index of the thread, the offset counts the numbers that the thread has drawn. The
+# order of elements is PyTorch's: thread t of T computes the elements t, t + T, t + 2T, and so on; each draw
+# of four 32-bit words is used for four of these elements (two elements of 64 bits).
 PHILOX = r"""
 struct four { unsigned int x[4]; };
 __device__ inline four philox(unsigned long long seed, unsigned long long thread, unsigned long long block) {

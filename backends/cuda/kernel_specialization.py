@@ -147,7 +147,7 @@ def is_representable(value: float, dtype: str, strict: bool) -> bool:
 def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
-    """Return the operations with dtypes, and all values (`TypedValue`, numbers, strings)."""
+    """Return the group's operations with dtypes, and its values: `TypedValue`s, numbers and strings."""
     from ts.ops import common
 
     values: list[Any] = [
@@ -236,7 +236,10 @@ def _contiguous_order(x: Any) -> list[int] | None:
 def _plan_accesses(
     arrays: Sequence[Any], shape: Shape, is_single: bool
 ) -> tuple[list[int], list[Shape], list[int] | None]:
-    """Return lengths, strides of each array, and dimension order of the results (None if contiguous)."""
+    """Return the lengths of the kernel's dimensions, the strides of each array, and the result order.
+
+    The result order is the dimension order of the results in memory; None if they are contiguous.
+    """
     nonscalar = [x for x in arrays if x.ndim]
     first = nonscalar[0] if nonscalar else None
     if first is not None and all(tuple(x.shape) == shape for x in nonscalar) and 0 not in shape:
@@ -331,7 +334,10 @@ def _require(
     inputs: Sequence[Any],
     configs: dict[int, row_epilogues.EpilogueConfig],
 ) -> KernelRequirements:
-    """Return the requirements with the epilogues `configs`; values for separate epilogues become results."""
+    """Return the kernel requirements of a group whose epilogues in `configs` are fused.
+
+    The values that other epilogues read become results of the kernel.
+    """
     unfused_operands = [
         operands[0]
         for value, (_, operands) in enumerate(group.epilogues, len(values))
@@ -401,7 +407,10 @@ def _number_uses(
     ops: Sequence[pointwise_codegen.ExpressionOp],
     inputs: Sequence[Any],
 ) -> list[NumberUse]:
-    """Return the numbers that operations read, as (input, compute dtype, whether it must be in range)."""
+    """Return the Python scalars that operations read, as (input index, compute dtype, `strict`).
+
+    `strict` is an argument of `is_representable`: whether the scalar must be in the range of a float dtype.
+    """
     return [
         (i, op.compute, record.promotion is None)
         for op, (record, operands) in zip(ops, group_ops, strict=True)

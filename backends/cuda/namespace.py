@@ -173,7 +173,7 @@ class ScatterUfunc:
 
 
 def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Convert to a device array; during a capture, the graph keeps values from the host."""
+    """Convert `a` to a device array; a graph that is being captured owns the copy of a host value."""
     constant = cuda_graphs.capture_constant(a, dtype)
     return cupy.asarray(a, dtype, **kwargs) if constant is None else constant
 

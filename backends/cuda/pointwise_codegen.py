@@ -242,7 +242,7 @@ def store_lines(spec: KernelSpec) -> Iterator[str]:
 
 
 def compute_lines(spec: KernelSpec, results: Sequence[int], packed: bool = True) -> Iterator[str]:
-    """Yield the statements that compute `results` for element k of a pack (`packed`) or element i."""
+    """Yield the statements that compute `results`: for element k of a pack if `packed`, else element i."""
     last = spec.rank - 1
     operands = []
     for v, x in enumerate(spec.inputs):

@@ -29,8 +29,8 @@ _REDUCTION_CALL = re.compile(rf"\b({'|'.join(REDUCTIONS)})\(")
 # matches row expressions that are exact for integers
 _INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")
 
-# Each thread reduces its elements, then the threads of a warp that share a row are reduced, then the warps of
-# the block.
+# A reduction combines the elements of each thread, then the threads of a warp that share a row, then the
+# warps of the block.
 REDUCTION_PREAMBLE: Final = r"""
 namespace ts {
 template <class T> __device__ inline T limit_of_type(bool highest) {
@@ -86,7 +86,7 @@ template <class T> __device__ inline T plus(T x, word_None) { return x; }
 
 @dataclass(frozen=True)
 class Statement:
-    """Statement `name = value`.
+    """Statement `name = value` of a row expression.
 
     `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
     """
@@ -154,7 +154,7 @@ def _closing_parenthesis(expression: str, at: int) -> int:
 
 
 def split_reduction(expression: str) -> tuple[str, str] | None:
-    """Split an expression into one for a chunk of a row and one that combines the chunks.
+    """Split a row expression into a chunk expression and a combining expression; None if impossible.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')

@@ -79,7 +79,7 @@ class EpilogueConfig:
 
     @property
     def kernel_arguments(self) -> list[tuple[int, Any]]:
-        """Return the inputs that are kernel arguments, as (input, NumPy type of a number or None)."""
+        """Return the inputs that are kernel arguments, as (input index, NumPy type of a number or None)."""
         kinds = [
             (v, argument)
             for _, argument, v in self.arguments

@@ -543,7 +543,7 @@ def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArr
 
 
 def _kind(x: Any) -> Any:
-    """Return the operand for NumPy's type promotion: a dtype, or the class of a Python number."""
+    """Return what represents `x` in NumPy's type promotion: a dtype, or the class of a Python number."""
     if hasattr(x, "dtype"):
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):

@@ -26,7 +26,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
-    """Return the result of FFT `name`; `rfft` halves the length of the last dimension, `irfft` doubles it."""
+    """Return the meta array of FFT `name`; `rfft` halves the last dimension, `irfft` doubles it."""
     shape = list(x.shape)
     axes_of_lengths = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:

@@ -131,7 +131,10 @@ class CooArray(SparseArray):
 
     @classmethod
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
-        """Return a COO array of the nonzero elements of `dense`, or blocks of its last dimensions."""
+        """Return a COO array of the nonzero elements of `dense`.
+
+        If `sparse_dim` is less than the rank, its values are the nonzero blocks of the other dimensions.
+        """
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
         nonzero = dense != 0
         if sparse_dim < dense.ndim:

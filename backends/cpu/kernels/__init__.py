@@ -1,1 +1,1 @@
-"""C kernels of the CPU backend, which operate on whole tensors; arguments and results are in registers."""
+"""C kernels of the CPU backend, on whole tensors; arguments and results are in interpreter registers."""

@@ -1,6 +1,6 @@
 """Activation functions of floating CPU tensors.
 
-In: registers with a tensor and numbers.  Out: the register of the result.
+In: interpreter registers with a tensor and numbers.  Out: the register of the result.
 
     leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
@@ -81,7 +81,9 @@ cdef object make_dense(PyArrayObject *a):
 
 
 cdef object new_like_dense(object a, int kind):
-    """Allocate an array with the strides of a dense one; its elements are uninitialized."""
+    """Allocate an array of dtype `kind` with the strides of the dense array `a`; its elements are
+    uninitialized.
+    """
     cdef cnp.dtype dtype
     if flags_of(<PyArrayObject *>a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
         return new_like(<PyArrayObject *>a, kind)

@@ -1,7 +1,7 @@
 """Backward of piecewise linear activations, sigmoid and tanh, in one pass.
 
-In: registers with the gradient of the result, the input (of sigmoid and tanh the result), and parameters.
-Out: the register of the gradient.
+In: interpreter registers with the gradient of the result, the input (of sigmoid and tanh the result), and
+parameters. Out: the register of the gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 

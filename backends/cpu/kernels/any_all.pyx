@@ -1,6 +1,6 @@
 """Boolean reductions of contiguous CPU tensors: any, all, count_nonzero.
 
-In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
+In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 
     (x > 0).any(), x.all(1), x.count_nonzero()
 

@@ -79,7 +79,7 @@ INLINE int bits_of(int64_t by) {
 }
 /* Return 2 ** (63 + bits) / by, rounded up, by long division. */
 INLINE uint64_t inverse_of(int64_t by, int bits) {
-    uint64_t rest = (uint64_t)1 << (bits - 1), quotient = 0; /* rest < by */
+    uint64_t rest = (uint64_t)1 << (bits - 1), quotient = 0; /* loop invariant: rest < by */
     for (int i = 0; i < 64; i++) {
         rest <<= 1;
         quotient = quotient << 1 | (rest >= (uint64_t)by);

@@ -1,6 +1,6 @@
 """Pointwise arithmetic with scalar parameters on contiguous CPU tensors of one dtype.
 
-In: registers with tensors of one shape, and numbers.  Out: the register of the result.
+In: interpreter registers with tensors of one shape, and numbers.  Out: the register of the result.
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
     lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      integers
@@ -199,8 +199,8 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
-# NumPy's vectorized loop also serves tensor exponents and strided operands; with the same loop here, results
-# agree.
+# NumPy's vectorized `power` loop. It also computes tensor exponents and strided operands in the record's
+# Python kernel, so the results are identical.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 

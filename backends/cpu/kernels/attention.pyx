@@ -1,7 +1,7 @@
 """Attention of floating CPU tensors, and transformer encoder layers.
 
-In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register
-of the result.
+In: interpreter registers with queries, keys and values, or with a sequence and the weights of a layer.  Out:
+the register of the result.
 
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm

@@ -1,7 +1,7 @@
 """Batch normalization of CPU tensors, with the moments of the batch or running statistics.
 
-In: registers with a contiguous or channels-last floating tensor, and the weights and running statistics of a
-layer. Out: the register of the result; in training, the running statistics are updated.
+In: interpreter registers with a contiguous or channels-last floating tensor, and the weights and running
+statistics of a layer. Out: the register of the result; in training, the running statistics are updated.
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
@@ -169,7 +169,8 @@ cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m,
 cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
     """Read an optional contiguous vector of `n` elements with dtype `kind`; return False for other arguments.
 
-    `data[0]` is set to its elements, or to NULL for None. If `writable`, the array must be writable.
+    `data[0]` is set to the address of its elements, or to NULL for None. If `writable`, the array must be
+    writable.
     """
     cdef PyArrayObject *a
     data[0] = NULL

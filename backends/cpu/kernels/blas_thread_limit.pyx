@@ -2,7 +2,7 @@
 
 In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on the number of BLAS
 threads; with several threads, BLAS would divide sums and change their rounding. After each operator, the
-program's number of threads is restored for its own calls of NumPy.
+previous number of threads is restored, which the program's own calls of NumPy use.
 
     begin(); np.linalg.svd(a); end()
 
@@ -89,7 +89,9 @@ def limit_scipy_threads():
 
 
 def _restore_in_child():
-    """Restore the number of threads in a forked child: operators of other threads do not run there."""
+    """Restore the number of threads in a forked child process, in which the threads that limited it do not
+    exist.
+    """
     global depth
     cdef int i
     for i in range(library_count):

@@ -3,7 +3,7 @@
 
    In: memory of operands and result, lengths, and strides in bytes, as for NumPy's inner loops. Operands may
    be contiguous or scalars (stride 0), and the result must be contiguous; for other strides, plane functions
-   return 0, and row loops call NumPy's loop (`other`). In C, because `simd_level.h` needs it. */
+   return 0, and row loops call NumPy's loop (`other`). In C, for the macros of `simd_level.h`. */
 
 #ifndef TS_PLANES_H
 #define TS_PLANES_H

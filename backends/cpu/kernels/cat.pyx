@@ -1,10 +1,11 @@
 """Concatenation of contiguous CPU tensors of any dtype.
 
-In: registers with a list of tensors of one dtype, and a dimension.  Out: the register of the result.
+In: interpreter registers with a list of tensors of one dtype, and a dimension.  Out: the register of the
+result.
 
     cat([x, y], 1), stack([x, y])
 
-Rows are copied by memcpy, single elements as integers of their width. Non-contiguous tensors are copied
+Rows are copied by memcpy; rows of 4 or 8 bytes are copied as one integer. Non-contiguous tensors are copied
 first; for other devices, mixed dtypes and mismatched shapes, the Python kernel of the operator record runs
 and raises the errors.
 """

@@ -1,7 +1,7 @@
 """Classification losses on floating CPU tensors.
 
-In: registers with scores (N, C, ...) or (C), target classes, class weights, a reduction.  Out: the register
-of the loss.
+In: interpreter registers with scores (N, C, ...) or (C), target classes, class weights, a reduction.  Out:
+the register of the loss.
 
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)

@@ -1,7 +1,7 @@
 /* Column-wise min/max with row index (argmin/argmax), compiled once for each SIMD level.
 
-   In: contiguous rows of a matrix.  Out: the extreme element of each column and its row index.  In C, because
-   `simd_level.h` needs it.  A NaN is the extreme element of its column; of equal elements, the first row is
+   In: contiguous rows of a matrix.  Out: the extreme element of each column and its row index.  In C, for the
+   macros of `simd_level.h`.  A NaN is the extreme element of its column; of equal elements, the first row is
    returned. */
 
 #ifndef TS_EXTREMES_H

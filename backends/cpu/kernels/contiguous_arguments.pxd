@@ -1,4 +1,4 @@
-"""Running a kernel that requires contiguous tensors on contiguous copies of its arguments.
+"""Calls of C kernels that require contiguous tensors, with contiguous copies of non-contiguous arguments.
 
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return run_with_contiguous_inputs(op, r, at)      # instead of `call_python_kernel`

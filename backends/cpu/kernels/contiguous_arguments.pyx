@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 cnp.import_array()
 
 cdef enum:
-    MAX_REGISTERS = 24                  # maximal number of registers of operators that use this fallback
+    MAX_REGISTERS = 24  # maximal number of registers of an operator whose arguments may be copied
     # maximal elements of a copied tensor whose elements share memory (expanded tensors)
     MAX_OVERLAPPING_ELEMENTS = 1 << 16
 

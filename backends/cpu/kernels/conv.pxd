@@ -33,7 +33,7 @@ cdef class SubConvolution:
     cdef Py_ssize_t rows
     cdef int64_t row
     cdef int64_t output_stride
-    cdef int64_t length                # number of positions: the largest q plus 1
+    cdef int64_t length                # number of positions: the largest position index q, plus 1
     # Maximal offsets, which `require_fitting` compares with the operands of a call:
     cdef int64_t furthest_tap          # offset in a channel of the laid-out input
     cdef int64_t furthest_index[3]     # index into the weight's window, in each dimension
@@ -58,9 +58,9 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image to its layout: zeros outside of the input, and elements whose index has the
-# same residue modulo the stride are adjacent. `strides` count elements, for images, channels and three spatial
-# dimensions.
+# Copy one channel of one image to the layout of `InputLayout`: zeros outside of the input, and elements whose
+# index has the same residue modulo the stride are adjacent. `strides` count elements, for images, channels
+# and three spatial dimensions.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil

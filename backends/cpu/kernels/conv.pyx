@@ -40,9 +40,9 @@ from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 from ts.backends.cpu import thread_pool
 
-# the smallest work for which a second thread is used
+# the smallest work, in the unit of `thread_pool.partition_count`, for which a second thread is used
 cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD
-# the smallest work for which the GIL is released
+# the smallest work, in the same unit, for which the GIL is released
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
@@ -444,8 +444,8 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `method` with `units` of work; release the GIL if `units` >=
-        MIN_UNITS_WITHOUT_GIL.
+        """Run one partition of `method`; `units` is its estimated work in the unit of
+        `thread_pool.partition_count`. The GIL is released if `units` is at least MIN_UNITS_WITHOUT_GIL.
         """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:

@@ -1,7 +1,7 @@
 """Convolution operators on CPU tensors: from registers to `conv`, with cached plans.
 
-In: registers with images, a weight, a bias or None, and the parameters of a convolution.  Out: the register
-of the result.
+In: interpreter registers with images, a weight, a bias or None, and the parameters of a convolution.  Out:
+the register of the result.
 
     conv2d(x, weight, bias, [2, 2], [1, 1])     conv_transpose1d(...)     convolution(...), _convolution(...)
 
@@ -47,7 +47,8 @@ cdef class PreparedConv:
 
     cdef InputLayout source
     cdef list phases
-    cdef bint complete  # True if the phases write every element of the output; otherwise it is zeroed first
+    # True if the phases write every element of the output; otherwise the output is zeroed first
+    cdef bint complete
     cdef int64_t groups
     cdef bint transposed
     cdef npy_intp shape[5]             # shape of the output
@@ -182,7 +183,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 
 
 cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
-    """Return whether the result is channels-last.
+    """Return whether the result of the convolution is channels-last.
 
     Implements the record's layout rule `any_channels`, and the rule for transposed convolutions.
     """

@@ -1,7 +1,8 @@
 """Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
 
-In: the convolution's input `conv_input` (images, channels, positions), the gradient of its output (images, filters,
-positions), and the layout of the input. Out: for each filter, channel and tap the sum of their products.
+In: the convolution's input `conv_input` (images, channels, positions), the gradient of its output (images,
+filters, positions), and the layout of the input. Out: for each filter, channel and tap the sum of the
+products of the input and the gradient.
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
@@ -263,12 +264,12 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 # ---------------------------------------------------------------- entry point
 
 def correlate_weights(conv_input, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
-    """Write the gradient of the weight elements that are taps of `phase` to `out`, (filters, channels of a
-    group, *window).
+    """Write the gradient of the weight elements that are taps of `phase` to `out`.
 
-    `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
-    are C-contiguous float32 or float64 arrays with equal dtypes. Other elements of `out` are not written;
-    they must be zero before the call. Infinities and NaN multiplied by padding zeros give NaN.
+    `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the
+    phase) are C-contiguous float32 or float64 arrays with equal dtypes; `out` has the shape (filters,
+    channels of a group, *window). Other elements of `out` are not written; they must be zero before the call.
+    Infinities and NaN multiplied by padding zeros give NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x

@@ -1,7 +1,7 @@
 """Conversions of contiguous CPU tensors to another dtype: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
 
-In: registers with a tensor and a dtype.  Out: the register of the converted copy, or of the tensor
-itself if it already has the dtype.
+In: interpreter registers with a tensor and a dtype.  Out: the register of the converted copy, or of the
+tensor itself if it already has the dtype.
 
 float64 is converted to half precision through float32, as in PyTorch. For other dtypes, layouts and
 devices, the Python kernel of the operator record runs.

@@ -11,6 +11,6 @@ cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept
 cdef int read_dtype(IValue *dtype, int missing) except -2
 # Read a list of sizes into `dims` and `nd`; return False for other values and for sizes out of range.
 cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept
-# Write `scalar` as an element of dtype `kind`; return False if the dtype has a lower category (such as int
-# for a float) or cannot represent the value.
+# Write `scalar` as an element of dtype `kind`; return False if the dtype has a lower category than the scalar
+# (int is lower than float) or cannot represent the value.
 cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept

@@ -1,6 +1,7 @@
 """Factories of CPU tensors: filled with a number, with the shape of another tensor, and copies.
 
-In: registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new tensor.
+In: interpreter registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new
+tensor.
 
     zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
     x.zero_(), x.fill_(2)                       x.contiguous(), x itself if it is contiguous
@@ -93,7 +94,8 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept:
     """Write `scalar` as an element of dtype `kind`.
 
-    Return False if the dtype has a lower category (such as int for a float) or cannot represent the value.
+    Return False if the dtype has a lower category than the scalar (int is lower than float) or cannot
+    represent the value.
     """
     cdef double value
     if scalar.tag != TAG_FLOAT and scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:

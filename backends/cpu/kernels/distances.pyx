@@ -1,6 +1,7 @@
-"""Vector similarities and distances of floating CPU tensors with any strides and broadcasting.
+"""Similarities and distances of floating CPU tensors with any strides and broadcasting.
 
-In: registers with two tensors, a dimension or the order of the norm, eps.  Out: the register of the result.
+In: interpreter registers with two tensors, a dimension or the order of the norm, eps.  Out: the register of
+the result.
 
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
 

@@ -1,6 +1,6 @@
 /* Dot products and vector-matrix products, compiled once for each SIMD level.
 
-   In: contiguous rows.  Out: a number, or a row.  In C, because `simd_level.h` needs it.  The partial sums and
+   In: contiguous rows.  Out: a number, or a row.  In C, for the macros of `simd_level.h`.  The partial sums and
    their order do not depend on the vector width, so results are bit-identical at all levels. */
 
 #ifndef TS_DOTS_H

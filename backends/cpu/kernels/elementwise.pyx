@@ -6,9 +6,9 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the res
     x + 2   the number is written once in x's dtype; its stride is 0
     x + b   b broadcasts: strides 0, merged dimensions, the loop runs over the innermost
 
-This skips NumPy's type resolution, casting buffers and error state, which take several times as long as the
-loop itself on a small tensor. The loops set floating-point status flags and do not warn, as in PyTorch; NumPy
-clears the flags before its own ufunc calls.
+The direct calls skip NumPy's type resolution, casting buffers and error state, which take several times as
+long as the loop itself on a small tensor. The loops set floating-point status flags and do not warn, as in
+PyTorch; NumPy clears the flags before its own ufunc calls.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """flip and roll of contiguous CPU tensors.
 
-In: registers with a tensor, dimensions, shifts.  Out: the register of the copy.
+In: interpreter registers with a tensor, dimensions, shifts.  Out: the register of the copy.
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
 

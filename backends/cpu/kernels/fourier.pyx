@@ -1,6 +1,7 @@
 """Fourier transforms along the last dimension of contiguous CPU tensors.
 
-In: registers with a tensor, a length, a dimension and the name of a norm.  Out: the register of the result.
+In: interpreter registers with a tensor, a length, a dimension and the name of a norm.  Out: the register of
+the result.
 
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
 

@@ -17,8 +17,8 @@ from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
 # Reset the epilogues of the run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
-# Add epilogue `e` to the stage that runs if its input has shape `dims` and is contiguous, and its operator
-# supports this. `owners` keeps the result alive.
+# Add epilogue `e` to the current stage, provided that its input is contiguous and has the shape `dims`, and
+# that its operator supports this. `owners` keeps the result alive.
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1

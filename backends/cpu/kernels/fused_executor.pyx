@@ -1,7 +1,7 @@
 """Execution of fusion groups: pointwise operators run together on tiles in the L1 cache (loop tiling).
 
-In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether the
-group ran, and its results.
+In: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out:
+whether the group ran, and its results.
 
     operations                         slots while a tile runs
       2 = mul(0, 1)                      inputs      the elements, or a copy of the tile if they are strided
@@ -195,7 +195,7 @@ cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item) noexcept:
-    """Let a slot write its results to `array`, whose elements have `item` bytes."""
+    """Set `array`, whose elements have `item` bytes, as the memory to which a slot writes its results."""
     run.array[slot] = <PyObject *>array
     run.address[slot].data = data_of(<PyArrayObject *>array)
     run.address[slot].stride = run.address[slot].advance = item

@@ -56,7 +56,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
 
 ctypedef struct StageEpilogue:         # an epilogue of a stage
     EpilogueArgs args
-    int slot                           # slot whose rows it reads
+    int slot                           # slot whose rows the epilogue reads
     # offset of the rows in a thread's memory, after the buffers; NO_INDEX if the rows are in an array
     npy_intp memory
     char *out                          # result of the epilogue

@@ -3,7 +3,7 @@
 In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan`
 for their dtypes.
 
-A plan is created for each new combination of inputs and cached. The plan used last is checked first.
+A plan is created for each new combination of input dtypes and cached. The plan used last is checked first.
 """
 
 cimport cython

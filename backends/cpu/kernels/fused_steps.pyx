@@ -1,8 +1,8 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
-In: registers with lists of parameters, gradients and optimizer state, and the options of the rule. Out:
-parameters and state, updated in place, and gradients too if they are divided by the factor of a gradient
-scaler.
+In: interpreter registers with lists of parameters, gradients and optimizer state, and the options of the
+rule. Out: parameters and state, updated in place, and gradients too if they are divided by the factor of a
+gradient scaler.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 

@@ -1,6 +1,6 @@
 """Selection of elements of CPU tensors by indices, for any dtype.
 
-In: registers with a contiguous tensor, and a tensor of indices.  Out: the register of the result.
+In: interpreter registers with a contiguous tensor, and a tensor of indices.  Out: the register of the result.
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
@@ -124,8 +124,9 @@ cdef object select_by_index(
 ):
     """Return source.index_select(dim, by) as an array; None if the arguments are unsupported.
 
-    `by` may have any shape unless `vector` is set. `source` and `by` must be among the `nargs` arguments or
-    in their lists, because `leave_gil` keeps only these arrays alive while the GIL is released.
+    If `vector` is set, `by` must have at most one dimension; otherwise, it may have any shape. `source` and
+    `by` must be among the `nargs` arguments or in their lists, because `leave_gil` keeps only these arrays
+    alive while the GIL is released.
     """
     cdef PyArrayObject *a = contiguous_array_or_null(source)
     cdef PyArrayObject *index = read_indices(by)

@@ -1,6 +1,6 @@
 """Matrix products with a scale and a summand for floating and complex CPU tensors, by `matmul.pyx`.
 
-In: registers with CPU tensors, or arrays.  Out: the register of the result, or an array.
+In: interpreter registers with CPU tensors, or arrays.  Out: the register of the result, or an array.
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 

@@ -1,7 +1,7 @@
 """Sampling of images at grid positions, by the nearest element or bilinear interpolation.
 
-In: registers with contiguous floating images and grids, mode, padding, align_corners.  Out: the register of
-the result.
+In: interpreter registers with contiguous floating images and grids, mode, padding, align_corners.  Out: the
+register of the result.
 
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
 

@@ -1,7 +1,7 @@
 """Backward of max pooling, embedding and softmax.
 
-In: registers with a contiguous floating gradient, and the indices or the result.  Out: the register of the
-gradient.
+In: interpreter registers with a contiguous floating gradient, and the indices or the result.  Out: the
+register of the gradient.
 
     max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, each gradient added at its index
     embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
@@ -157,8 +157,8 @@ cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -
 cdef bint add_rows(
     const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
 ) noexcept nogil:
-    """Add each gradient to the row of its index, except `skipped`; return False if an index is out of
-    range.
+    """Add each row of `g` to the row of `out` at its index, except for the index `skipped`; return False if
+    an index is out of range.
     """
     cdef npy_intp i
     for i in range(count):

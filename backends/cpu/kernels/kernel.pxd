@@ -26,8 +26,9 @@ A kernel with further preconditions documents each precondition with the code th
 (`noexcept nogil`) rely on the kernel that calls them: it has checked the element counts, and that outputs do
 not overlap inputs.
 
-A function that Python can call (`def`) relies only on the conversions of its signature and checks the rest on
-entry, as `correlate` does. Methods that the thread pool calls do the same (`require_partition`).
+A function that Python can call (`def`) relies only on the conversions of its signature and checks all other
+preconditions on entry, as `correlate` does. Methods that the thread pool calls do the same
+(`require_partition`).
 """
 
 cimport numpy as cnp
@@ -140,7 +141,8 @@ cdef inline int set_result(IValue *out, object array, int kind) except -1:
 cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
     """Store a new array as a CPU tensor with the dtype of the array.
 
-    Use this if another thread may have changed an argument's dtype since the kernel read it.
+    Use this instead of `set_result` if another thread may have changed an argument's dtype since the kernel
+    read it.
     """
     return set_result(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 

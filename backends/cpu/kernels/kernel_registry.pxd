@@ -31,7 +31,7 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides of a view; at first those of the base array.
+# Shape and strides of a view, which a view operator changes; initially those of the base array.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
@@ -77,11 +77,12 @@ ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue *
 cdef int register_epilogue(str name, ReadEpilogue read) except -1
 cdef ReadEpilogue find_epilogue(str name) except? NULL
 
-# For an operator that selects by a mask: register the argument positions of the mask and of the two choices.
+# Register an operator that selects by a mask, with the argument positions of the mask and of the two choices.
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple find_choice(str name)
 
-# For an operator that converts its first argument to the dtype of its second argument, a dtype or a tensor.
+# Register an operator that converts its first argument to the dtype given by its second argument, a dtype or
+# a tensor.
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
@@ -90,7 +91,7 @@ cdef bint is_conversion(str name) except -1
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 
-# Register a kernel under a record's `loop` field, or under the operator's name and overload.
+# Register a kernel under the value of a record's field `loop`, or under the operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
 # Return the kernel of a name; NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL

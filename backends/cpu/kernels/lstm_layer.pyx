@@ -1,8 +1,8 @@
 """One LSTM layer in one direction for floating CPU tensors: the forward, which saves its gates, and the
 backward.
 
-In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the last states
-and the workspace; or the gradients, empty if they are not required.
+In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the
+last states and the workspace; or the gradients, empty if they are not required.
 
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the cell
 state after each time step; its size is five times the output's. Backward runs through the time steps in reverse, each

@@ -1,11 +1,12 @@
 """Selection of elements of CPU tensors by masks, for any dtype.
 
-In: registers with tensors and masks.  Out: the register of the result.
+In: interpreter registers with tensors and masks.  Out: the register of the result.
 
     where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast, may be strided
     masked_select, x[c], nonzero(c)           one element per true mask element; operands are contiguous
 
-For other dtypes and shapes, the Python kernel of the operator record runs.
+For operands of different dtypes, and for unsupported shapes and layouts, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp

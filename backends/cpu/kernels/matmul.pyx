@@ -80,7 +80,7 @@ cdef enum:
     MAX_PANEL_MULTIPLICATIONS = 1 << 23       # larger products are divided into several BLAS calls
     PANEL_SIDE = 256                          # a product of at most this number of rows and columns is not divided
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
-    MATVEC_COLUMNS_PER_CALL = 1024            # columns per call if rows are accumulated instead
+    MATVEC_COLUMNS_PER_CALL = 1024  # columns per call if the product is computed as a weighted sum of rows
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # from this number, packing the operands pays off
 
 cdef void *gemm_of[4]                  # functions for float32, float64, complex64, complex128
@@ -254,8 +254,9 @@ cdef class Job:
         return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
-        """Return the number of elements per call of a matrix-vector product: few for contiguous rows, else
-        many.
+        """Return the number of result elements per call of a matrix-vector product.
+
+        It is small if each result element is a dot product of contiguous elements, and larger otherwise.
         """
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(

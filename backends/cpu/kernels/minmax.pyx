@@ -1,13 +1,13 @@
 """Minimum and maximum of contiguous CPU tensors, and their indices.
 
-In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values, the
-indices, or both.
+In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values,
+the indices, or both.
 
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
     x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
 
-A NaN is both the minimum and the maximum; of equal elements, the first is selected. In other cases, the
-Python kernel of the operator record runs.
+A NaN is both the minimum and the maximum; of equal elements, the first is selected. For other layouts and
+dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,7 +1,7 @@
 /* Generation of a block of Mersenne Twister words: the next 624 words, and uniform numbers made from them.
 
    In: the state's words in PyTorch's layout, 32 bits in 64. Out: the words after the twist, or numbers. In
-   C, because `simd_level.h` needs it; `fma` rounds each number once, so all SIMD levels give the same bits. */
+   C, for the macros of `simd_level.h`; `fma` rounds each number once, so all SIMD levels give the same bits. */
 
 #ifndef TS_WORDS_H
 #define TS_WORDS_H

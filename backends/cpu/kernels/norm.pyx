@@ -1,6 +1,6 @@
 """Layer, RMS and group normalization of contiguous CPU tensors.
 
-In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
+In: interpreter registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
     layer_norm, rms_norm, group_norm                  `batch_norm.pyx` has batch_norm
     native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward

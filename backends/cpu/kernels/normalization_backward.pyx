@@ -1,7 +1,7 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
-In: registers with the gradient, the input, its moments and weights, and the output mask. Out: the registers
-of the gradients of input, weight and bias; a gradient that is not requested is an empty tensor.
+In: interpreter registers with the gradient, the input, its moments and weights, and the output mask. Out: the
+registers of the gradients of input, weight and bias; a gradient that is not requested is an empty tensor.
 
     native_layer_norm_backward      row by row
     native_group_norm_backward      plane by plane; a plane is one channel of one image

@@ -1,13 +1,13 @@
 """Padding of contiguous CPU tensors: constant, reflect, replicate, circular.
 
-In: registers with a tensor, pairs (before, after) from the last dimension on, a mode and a number.  Out: the
-register of the result.
+In: interpreter registers with a tensor, pairs (before, after) from the last dimension on, a mode and a
+number.  Out: the register of the result.
 
     pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
 
-Each element of the result is copied from a source index along each dimension; without one, it is the fill
-value. For other layouts, fill values that the dtype cannot represent and invalid arguments, the Python kernel
-of the operator record runs.
+Each element of the result is the source element at a source index that is computed for each dimension, or the
+fill value if a dimension has no such index. For other layouts, fill values that the dtype cannot represent and
+invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -157,8 +157,7 @@ cdef Mode mode_of(IValue *x) noexcept:
 
 
 cdef bint is_valid_padding(PadGeometry *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
-    """Return whether this kernel supports the padding of a dimension with `n` elements in the mode of the
-    plan.
+    """Return whether this kernel supports the padding of a dimension with `n` elements in the mode `p.mode`.
     """
     if p.mode == CONSTANT:
         return n + before + after >= 0

@@ -1,6 +1,6 @@
 """Kernels of pointwise operators that are computed by ufunc loops: from registers to inner loops.
 
-In: registers with tensors and numbers.  Out: the register of the result.
+In: interpreter registers with tensors and numbers.  Out: the register of the result.
 
     x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
 
@@ -120,7 +120,7 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
-    """Compute into the last argument; run the record's Python kernel if the loops cannot write to it
+    """Write the result to the last argument; run the record's Python kernel if the loops cannot write to it
     directly.
     """
     cdef IValue *x = &r[at[0]]

@@ -1,7 +1,7 @@
 """Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pooling_windows.pyx`.
 
-In: registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the result, or
-the registers of maxima and indices.
+In: interpreter registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the
+result, or the registers of maxima and indices.
 
     max_pool2d(x, [2, 2])     max_pool2d_with_indices(x, [3], [2], [1])
     avg_pool1d(x, [4])        adaptive_avg_pool2d(x, [3, 3])

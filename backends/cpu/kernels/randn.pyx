@@ -1,6 +1,6 @@
 """Sampling of normal numbers from the default generator into new or contiguous CPU tensors.
 
-In: registers with sizes, a mean, a standard deviation.  Out: the register of the tensor.
+In: interpreter registers with sizes, a mean, a standard deviation.  Out: the register of the tensor.
 
     randn([2, 3])     randn_like(x)     x.normal_(0, 1)
 

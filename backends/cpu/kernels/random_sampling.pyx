@@ -1,6 +1,6 @@
 """Random sampling from the default generator into new or contiguous CPU tensors.
 
-In: registers with sizes, bounds and probabilities.  Out: the register of the tensor.
+In: interpreter registers with sizes, bounds and probabilities.  Out: the register of the tensor.
 
     rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)
     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)

@@ -1,7 +1,7 @@
 """Recurrent neural networks on floating CPU tensors: cells, and stacks of layers over sequences.
 
-In: registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and of the last
-states.
+In: interpreter registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and
+of the last states.
 
     lstm, gru, rnn_tanh, rnn_relu                        layers, for padded and packed sequences
     lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
@@ -455,7 +455,7 @@ cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy
 cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
     """Run a stack of layers; arguments (input, state, ...), or (data, batch_sizes, state, ...) if `packed`.
 
-    Weights and options follow.
+    The weights and options follow these arguments.
     """
     cdef int options = 3 if packed else 2
     cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0

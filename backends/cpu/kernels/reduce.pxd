@@ -7,7 +7,8 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef enum:
-    BLOCK = 512  # number of elements, or rows, that are added in the dtype before the sum is added in double
+    # number of elements, or rows, that are added in the tensor's dtype before their sum is added in double
+    BLOCK = 512
     LANES = 16                         # number of parallel accumulators
 
 ctypedef fused floating:

@@ -1,6 +1,6 @@
 """Reductions of contiguous CPU tensors by sums: sum, mean, product, variance, Euclidean norm.
 
-In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
+In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 
     x.sum(), x.sum([1, 2])     adjacent dimensions are merged: (outer, n, inner) -> (outer, inner)
     x.var(1), x.norm()         squares about the mean, or about 0
@@ -394,7 +394,7 @@ cdef int run_reduction(
 cdef inline int run_reduction_with_dtype(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
-    """Run a reduction with an optional dtype argument; only the tensor's dtype is supported directly."""
+    """Run a reduction with an optional dtype argument; the loops support only the tensor's own dtype."""
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return run_with_contiguous_inputs(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):

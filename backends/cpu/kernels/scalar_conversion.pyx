@@ -1,12 +1,12 @@
 """Conversion of single-element CPU tensors to and from numbers, and copies between tensors of one dtype.
 
-In: registers.  Out: a register with a number or a tensor:
+In: interpreter registers.  Out: a register with a number or a tensor:
 
     float(x[1, 2])    aten::Float.Tensor         x[i, j] = 3     aten::tensor.int, aten::copy_
     if x.sum() > 0    aten::Bool.Tensor
 
-The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. In other cases, the Python
-kernel of the record runs.
+The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. For other devices and dtypes,
+and if an argument is invalid, the Python kernel of the record runs.
 """
 
 cimport numpy as cnp

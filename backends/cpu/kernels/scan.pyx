@@ -1,6 +1,6 @@
 """Cumulative sums (prefix sums) and cumulative products of contiguous CPU tensors.
 
-In: registers with a tensor and a dimension.  Out: the register of the result.
+In: interpreter registers with a tensor and a dimension.  Out: the register of the result.
 
     cumsum(x, 0), cumprod(x, -1)
 

@@ -1,12 +1,13 @@
 """Scatter and indexed updates of CPU tensors.
 
-In: registers with a tensor, indices and values.  Out: the register of a copy, or of the tensor itself.
+In: interpreter registers with a tensor, indices and values.  Out: the register of a copy, or of the tensor
+itself.
 
     scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
 
-In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit
-numbers; copies support all elements of up to 64 bits. In other cases, and for indices out of range, the
-Python kernel of the operator record runs.
+In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers; copies
+support all elements of up to 64 bits. For other devices, layouts and dtypes, and for indices out of range,
+the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -165,7 +166,9 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
 cdef int reduce_into(
     Operator op, IValue *r, const int32_t *at, IndexIterator *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
 ) except -1:
-    """Reduce `other` into `target` at the indices, and store `target` as the result."""
+    """Combine the elements of `other` with those of `target` at the indices, and store `target` as the
+    result.
+    """
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef PyArrayObject *a = <PyArrayObject *>target
     cdef char *array = data_of(a)

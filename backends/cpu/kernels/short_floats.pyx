@@ -1,6 +1,6 @@
 """Conversion between half precision and float32; `short_floats.pxd` describes the contract.
 
-NumPy's conversion warns of overflow, and takes longer than a small matrix product.
+NumPy's conversion is not used, because it warns of overflow and takes longer than a small matrix product.
 """
 
 cimport numpy as cnp

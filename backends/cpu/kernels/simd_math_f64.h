@@ -140,7 +140,7 @@ INLINE wides wide_gelu_tanh(wides x) {
 
 /* ---------------------------------------------------------------- error functions and tanh of doubles */
 
-/* The polynomial of even degree of a table, in two parts. */
+/* Value at d of the polynomial (of even degree) that a table has for interval i, in two parts. */
 INLINE wides wide_of_table(double_table table, int degree, wides d, wide_ints i, wides *low) {
     wides c[2], dd = d * d;
     wide_cells(table, degree, 2, i, c);

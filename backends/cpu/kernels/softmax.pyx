@@ -1,6 +1,6 @@
 """softmax, log_softmax and logsumexp of contiguous CPU tensors.
 
-In: registers with a floating tensor and a dimension.  Out: the register of the result.
+In: interpreter registers with a floating tensor and a dimension.  Out: the register of the result.
 
     softmax(x, -1)         rows: exp(x - max) / sum, vectorized
     log_softmax(x, 0)      along columns: reads row after row, for all columns in parallel
@@ -175,7 +175,7 @@ cdef void softmax_last_dim_f32(SoftmaxKind what, const float *x, npy_intp rows, 
 
 
 cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
-    """Process rows of `n` elements.
+    """Compute the function `what` (softmax, log_softmax or logsumexp) of each row of `n` elements.
 
     `scratch` is a buffer of one tile; SOFTMAX uses `out` instead.
     """
@@ -224,7 +224,7 @@ cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_int
 # ---------------------------------------------------------------- along another dimension
 
 cdef void softmax_outer_dim_f32(SoftmaxKind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
-    """Process one (n, inner) float32 matrix along its first dimension, for softmax and log_softmax."""
+    """Compute softmax or log_softmax of an (n, inner) float32 matrix along its first dimension."""
     cdef float *peak = scratch
     cdef float *total = scratch + inner
     cdef float *exponentials = scratch + 2 * inner
@@ -249,7 +249,9 @@ cdef void softmax_outer_dim_f32(SoftmaxKind what, const float *x, npy_intp n, np
 
 
 cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
-    """Process one (n, inner) matrix along its first dimension; `scratch` is a buffer for three rows."""
+    """Compute the function `what` of an (n, inner) matrix along its first dimension; `scratch` is a buffer
+    for three rows.
+    """
     cdef floating *peak = scratch
     cdef floating *total = scratch + inner
     cdef floating *exponentials = scratch + 2 * inner
@@ -285,7 +287,9 @@ cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp 
 # ---------------------------------------------------------------- operators
 
 cdef bint compute_softmax(SoftmaxKind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
-    """Process an array viewed as (outer, n, inner) along n; return False if memory is exhausted."""
+    """Compute the function `what` of an array viewed as (outer, n, inner) along n; return False if memory is
+    exhausted.
+    """
     cdef floating *scratch = NULL
     cdef npy_intp o, scratch_size = 3 * inner
     if floating is float:

@@ -1,7 +1,7 @@
 """Sorting, top-k selection and medians along a dimension of contiguous CPU tensors.
 
-In: registers with a tensor, a dimension, and the number or index of the requested elements.  Out: the
-registers of values and indices.
+In: interpreter registers with a tensor, a dimension, and the number or index of the requested elements.  Out:
+the registers of values and indices.
 
     sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)
     median(x), median(x, 0)    nanmedian(x)    msort(x)

@@ -1,8 +1,8 @@
 """Short-time Fourier transform and its inverse for CPU tensors: stft, istft.
 
-In: registers with contiguous floating signals, or with spectra, the length of a transform, the hop length, a
-window. Out: the register of the result, in memory order (batch, frames, frequencies), as `ts.ops.stft`
-returns it.
+In: interpreter registers with contiguous floating signals, or with spectra, the length of a transform, the
+hop length, a window. Out: the register of the result, in memory order (batch, frames, frequencies), as
+`ts.ops.stft` returns it.
 
     stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
 

@@ -1,6 +1,7 @@
 """tril, triu, their indices, and identity matrices for CPU tensors.
 
-In: registers with a contiguous tensor, or sizes, and the diagonal.  Out: the register of the result.
+In: interpreter registers with a contiguous tensor, or sizes, and the diagonal.  Out: the register of the
+result.
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
 

@@ -3,7 +3,7 @@
     if kind != FLOAT and kind != DOUBLE:
         return run_upcast_to_float32(op, r, at)     # falls back to `run_with_contiguous_inputs`
 
-Only for operators that PyTorch computes in float32, and not if an argument requests another dtype.
+Use this only for operators that PyTorch computes in float32, and not if an argument requests another dtype.
 """
 
 from libc.stdint cimport int32_t

@@ -1,6 +1,6 @@
 """Products with vectors: dot, matrix-vector, outer and cross products.
 
-In: registers with two CPU tensors of one floating dtype.  Out: the register of the product.
+In: interpreter registers with two CPU tensors of one floating dtype.  Out: the register of the product.
 
     dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)    cross(x, y), linalg.cross(x, y, dim=1)
 
