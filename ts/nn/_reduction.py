@@ -10,7 +10,7 @@ import warnings
 
 
 def get_enum(reduction: str) -> int:
-    """Return the operators' code of a reduction; raise ValueError for an unknown name."""
+    """Return the code that operators use for a reduction; raise ValueError for an unknown name."""
     if reduction == "none":
         code = 0
     elif reduction == "mean":
@@ -28,7 +28,7 @@ def get_enum(reduction: str) -> int:
 
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
-    """Return the name of the reduction for the deprecated flags."""
+    """Return the name of the reduction for the deprecated flags `size_average` and `reduce`."""
     if reduce is not None and not reduce:
         reduction = "none"
     elif size_average is not None and not size_average:
@@ -44,5 +44,5 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """Return the code of the reduction for the deprecated flags."""
+    """Return the code of the reduction for the deprecated flags `size_average` and `reduce`."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

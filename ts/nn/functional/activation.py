@@ -167,7 +167,7 @@ def rrelu(
 ) -> Tensor:
     """Return LeakyReLU; in training, slopes are random in [lower, upper].
 
-    Otherwise, the slope is (lower + upper) / 2.
+    Outside of training, the slope is (lower + upper) / 2.
     """
     if inplace:
         result = ts.rrelu_(input, lower, upper, training)

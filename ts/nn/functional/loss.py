@@ -11,9 +11,9 @@ from ts.nn._reduction import get_enum, legacy_get_string
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
-    """Return the operators' code of a reduction (0 none, 1 mean, 2 sum).
+    """Return the code that operators use for a reduction: 0 none, 1 mean, 2 sum.
 
-    The deprecated flags take precedence.
+    The deprecated flags `size_average` and `reduce` take precedence over the name `reduction`.
     """
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
@@ -21,7 +21,7 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Return the reduced weighted loss.
+    """Return `loss` multiplied by `weight`, and reduced as the name `reduction` selects.
 
     With `by_weight`, the mean is the sum divided by the sum of the weights; otherwise, it is the sum divided
     by the number of elements (`huber_loss`).

@@ -78,7 +78,7 @@ def lp_pool3d(
 def _resolve_output_size(output_size: Any, input: Tensor, dims: int) -> Any:
     """Return an output size for `dims` dimensions.
 
-    None stands for the size of the input in this dimension.
+    None in `output_size` stands for the size of the input in the same dimension.
     """
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims

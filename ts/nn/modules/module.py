@@ -424,7 +424,7 @@ class Module:
     def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
         """Convert a parameter by `fn` in place and return it.
 
-        If its class changes, return a new parameter.
+        If the converted tensor has another class, return a new parameter of this class.
         """
         swaps = __future__.get_swap_module_params_on_conversion()
         overwrites = __future__.get_overwrite_module_params_on_conversion()

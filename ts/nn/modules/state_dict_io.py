@@ -114,7 +114,7 @@ def _visit(
     assign: bool,
     notes: tuple[list[str], list[str], list[str]],
 ) -> None:
-    """Load a module and its descendants; add mismatches to the three lists in `notes`."""
+    """Load a module and its descendants; add missing names, unexpected names and errors to `notes`."""
     missing, unexpected, errors = notes
     local = dict(metadata.get(prefix[:-1], {}))
     if assign:
@@ -150,7 +150,7 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy the tensors of `module` itself; add mismatches to the lists."""
+    """Copy the tensors of `module` itself; add mismatches to `missing`, `unexpected` and `errors`."""
     own_tensors = _persistent(module)
     for name, tensor in own_tensors.items():
         key = prefix + name

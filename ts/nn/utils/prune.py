@@ -140,7 +140,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with zeros at further elements, which the last method selects."""
+        """Return `default_mask` with zeros at further elements, which the method added last selects."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _prunable_indices(method, mask)

@@ -42,7 +42,7 @@ class SpectralNorm:
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """Return the weight divided by its largest singular value.
 
-        With `do_power_iteration`, the estimate of this value is improved first.
+        With `do_power_iteration`, the estimate of the singular value is first improved by power iteration.
         """
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
