@@ -44,7 +44,7 @@ class PythonCode:
 
 
 class PyTreeInfo(NamedTuple):
-    """Parameter names of a function with containers, and the tree specs of its arguments and result."""
+    """Parameter names of a function whose arguments or result are containers, and their tree specs."""
 
     orig_args: list[str]
     in_spec: pytree.TreeSpec

@@ -93,7 +93,7 @@ def dotted(base: str, path: str) -> str:
 def _is_identifier(name: str) -> bool:
     """Return True if `name` is an identifier in NFKC form and no keyword.
 
-    Python converts other forms to NFKC, so the name would change.
+    Python converts identifiers in other Unicode normalization forms to NFKC, so the name would change.
     """
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)

@@ -68,7 +68,7 @@ _NONE: Final = inspect.Signature.empty
 
 
 class _InsertPoint:
-    """Context manager at whose end a graph has its previous insertion point again."""
+    """Context manager that restores the previous insertion point of a graph at its end."""
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph

@@ -43,7 +43,7 @@ class Patcher:
     def patch(
         self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace the global `name` by `new_fn`, unless a patch has already replaced it."""
+        """Replace the global `name` by `new_fn`, unless a patch with `deduplicate` already replaced it."""
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)
         if before is _MISSING:
@@ -59,7 +59,7 @@ class Patcher:
     def patch_method(
         self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace a method of a class, unless a patch has already replaced the method."""
+        """Replace a method of a class, unless a patch with `deduplicate` has already replaced it."""
         setattr(new_fn, _MARK, deduplicate)
         before = getattr(cls, name)
         if not getattr(before, _MARK, False):
@@ -110,7 +110,7 @@ def new_patcher() -> Iterator[Patcher]:
 
 @contextlib.contextmanager
 def without_patches() -> Iterator[None]:
-    """Within this context, the patches of the current tracing are reverted."""
+    """Context manager in which the patches of the current tracing are reverted."""
     patcher = _current[-1] if _current else None
     if patcher is None:
         yield

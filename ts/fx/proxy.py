@@ -298,7 +298,8 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        # `Attribute` creates a node later, unless the attribute is called as a method
+        # `Attribute` creates a `getattr` node at its first use; a call of the attribute becomes a method call
+        # instead
         return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -406,7 +407,7 @@ def _is_asserted(frame: types.FrameType) -> bool:
 
 
 class Attribute(Proxy):
-    """Attribute of a proxy: a call of the attribute becomes a `call_method` node, another use `getattr`."""
+    """Attribute of a proxy: its call becomes a `call_method` node, any other use a `getattr` node."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root

@@ -202,7 +202,7 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """Return a proxy for a parameter or (`proxy_buffer_attributes`) buffer; else return `attr_val`."""
+        """Return a proxy for a parameter, or for a buffer if `proxy_buffer_attributes`; else `attr_val`."""
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()

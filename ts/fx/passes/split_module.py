@@ -53,7 +53,7 @@ def _attribute(module: Module, target: str) -> Any:
 
 
 class _Split:
-    """State of a module split."""
+    """State of a call of `split_module`."""
 
     def __init__(self, module: GraphModule, keep_node_name: bool) -> None:
         self.module = module

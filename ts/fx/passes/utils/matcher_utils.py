@@ -185,7 +185,7 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by graph nodes for the anchors `candidates[at:]`; append complete matches."""
+        """Extend `match` by nodes for the anchors `candidates[at:]`; append complete matches to `matches`."""
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]
