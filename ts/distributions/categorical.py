@@ -16,7 +16,7 @@ from ts.nn import functional as F
 class Categorical(Distribution):
     """Categorical distribution of indices.
 
-    The probabilities are proportional to the last dimension of `probs`.
+    The probabilities are the elements along the last dimension of `probs`, normalized to sum 1.
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

@@ -14,7 +14,7 @@ from ts.nn import functional as F
 
 
 def check_one_given(probs: Any, logits: Any) -> None:
-    """Raise an error unless exactly one of `probs` and `logits` is given."""
+    """Raise ValueError unless exactly one of `probs` and `logits` is given."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
@@ -37,12 +37,12 @@ class ProbsOrLogits(Distribution):
 
     @lazy_property
     def probs(self) -> Any:
-        """Probability of 1."""
+        """Success probability; for Bernoulli, the probability of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @lazy_property
     def logits(self) -> Any:
-        """Logarithm of the odds of 1."""
+        """Logarithm of the odds of success, log(probs / (1 - probs))."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @property
@@ -103,7 +103,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
 
 
 def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """Return the values 0, 1, ..., count - 1 along a new first dimension."""
+    """Return 0, 1, ..., count - 1 along a new first dimension; expand the batch shape if `expand`."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values

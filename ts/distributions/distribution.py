@@ -23,7 +23,8 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True  # default of new instances
-    # attributes that `expand` expands in addition to the parameters: number of event dimensions, by name
+    # attribute name -> number of event dimensions, for attributes that `expand` expands besides the
+    # parameters
     _extra_event_dims: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
@@ -91,7 +92,7 @@ class Distribution:
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
         """Return the instance for `expand` to fill.
 
-        It is `_instance`, passed by the `expand` of a subclass, or a new object of this class.
+        The instance is `_instance`, passed by the `expand` of a subclass, or a new object of this class.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(

@@ -233,7 +233,7 @@ def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
 
 
 def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:
-    """Return trace(precision of q @ covariance of p).
+    """Return the trace of the precision matrix of q times the covariance matrix of p.
 
     The trace is the sum of `distance` over the columns of a factor of p's covariance.
     """

@@ -99,7 +99,7 @@ def _uniform_beta(p: Uniform, q: Beta) -> Any:
 
 
 def _mean_log(p: Any) -> Any:
-    """Return the mean of log x."""
+    """Return the mean of log x for a variable x with distribution p."""
     if isinstance(p, Beta):
         return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
     if isinstance(p, Exponential):
@@ -138,7 +138,7 @@ def _to_gumbel(p: Any, q: Gumbel) -> Any:
 
 
 def _mean_exp(p: Any, rate: Any) -> Any:
-    """Return the mean of exp(-rate x)."""
+    """Return the mean of exp(-rate x) for a variable x with distribution p."""
     if isinstance(p, Exponential):
         return p.rate / (p.rate + rate)
     if isinstance(p, Gamma):

@@ -104,7 +104,7 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
     def _base_probability(self, probability: Any) -> Any:
-        """Convert a cumulative probability of the base.
+        """Convert a cumulative probability of this distribution to one of the base distribution, or back.
 
         A decreasing sequence of transforms replaces p by 1 - p.
         """
