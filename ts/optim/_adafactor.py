@@ -3,7 +3,7 @@
     Adafactor(model.parameters(), lr=0.01).step()
 
 The mean squares of a matrix (m, n) are estimated by the product of the mean squares of its rows (m, 1) and
-columns (1, n), divided by their mean.
+columns (1, n), divided by the mean over the rows.
 """
 
 from __future__ import annotations

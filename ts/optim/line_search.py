@@ -121,7 +121,8 @@ def _zoom(
             break
         step_length = cubic_minimum(bracket[0], bracket[1])
         margin = 0.1 * (last - first)
-        if min(last - step_length, step_length - first) < margin:  # do not choose a point near an end twice
+        # do not choose a point near an end of the bracket twice in succession
+        if min(last - step_length, step_length - first) < margin:
             if was_near_end or step_length >= last or step_length <= first:
                 step_length = (
                     last - margin if abs(step_length - last) < abs(step_length - first) else first + margin

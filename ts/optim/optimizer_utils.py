@@ -75,7 +75,7 @@ def init_state(state: State, x: Tensor, *names: str) -> None:
 
 
 def state_tensors(states: Sequence[State], name: str) -> list[Tensor]:
-    """Return the entry `name` of each state."""
+    """Return the tensor `name` of the optimizer state of each parameter."""
     return [state[name] for state in states]
 
 

@@ -114,7 +114,7 @@ class ConstantLR(_ByFactor):
 
 
 class LinearLR(_ByFactor):
-    """Schedule with a factor that changes linearly in `total_iters` steps."""
+    """Schedule that multiplies the initial rates by a factor that changes linearly in `total_iters` steps."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class LinearLR(_ByFactor):
 
 
 class PolynomialLR(_ByFactor):
-    """Schedule with a factor that is a power of the remaining fraction of `total_iters` steps."""
+    """Schedule that multiplies the initial rates by a power of the remaining fraction of `total_iters`."""
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
@@ -169,7 +169,7 @@ class PolynomialLR(_ByFactor):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Cosine annealing: falls along half a cosine to `eta_min` in `T_max` steps, and rises again."""
+    """Cosine annealing: the rates fall along half a cosine to `eta_min` in `T_max` steps, and rise again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max

@@ -225,7 +225,10 @@ def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, A
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine annealing with warm restarts: falls along half a cosine to `eta_min`, first in `T_0` steps."""
+    """Cosine annealing with warm restarts: the rates fall along half a cosine to `eta_min`, then restart.
+
+    The first period has `T_0` steps; each later period is longer by the factor `T_mult`.
+    """
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
