@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return True if a checkpoint may start a backward pass: not while a pass with `inputs` runs."""
+    """Return True if a checkpoint may start a nested backward pass: False in a pass with `inputs`."""
     return current_task_id() == -1 or reaches_all_leaves()
 
 

@@ -76,7 +76,7 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
     _forward_cls: type[_OneLevel]
 
     def apply(self, *gradients: Any) -> Any:
-        """Call `backward` or `vjp` of the function."""
+        """Return the gradients from the function's `backward` or `vjp`, whichever it overrides."""
         function = self._forward_cls
         if function.backward is _OneLevel.backward:
             return function.vjp(self, *gradients)
@@ -119,7 +119,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the arguments from the gradients of the results.
 
-        None means no gradient.
+        None as a gradient means that the argument has no gradient.
         """
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -151,9 +151,9 @@ class Function(_OneLevel):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise RuntimeError.
+        """Raise RuntimeError, because only `apply` calls the function.
 
-        In PyTorch's legacy interface, functions had a non-static `forward`, and their instances were called.
+        In PyTorch's legacy interface, `forward` was not static, and instances of the class were called.
         """
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
@@ -181,7 +181,7 @@ class Function(_OneLevel):
             return tracer.python_function(
                 cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
             )
-        # In exports, `forward` starts no grad blocks.
+        # While a program is exported, changes of the grad mode in `forward` are not recorded as blocks.
         with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if tracer is not None and tracer.tape is not None:

@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute gradients of the outputs that require grad; None for independent inputs."""
+    """Compute gradients of the outputs that require grad; None for inputs on which no output depends."""
     starts = [None] * len(outputs) if grad_outputs is None else list(grad_outputs)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -312,9 +312,9 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of func(*inputs) by each input.
+    """Return the Jacobian of func(*inputs) with respect to each input.
 
-    Its shape is the shape of the result followed by the shape of the input.
+    The shape of each Jacobian is the shape of the result followed by the shape of the input.
 
     vectorize  compute all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only

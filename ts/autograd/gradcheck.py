@@ -83,7 +83,7 @@ def _get_numerical_jacobian(
 ) -> list[tuple[Any, ...]]:
     """Return the numerical Jacobians of fn(*inputs): for each target, one matrix per result.
 
-    target   tensors to differentiate by, if they require grad, possibly captured by `fn`; default: `inputs`
+    target   arguments of the Jacobians, if they require grad; `fn` may capture them; default: `inputs`
     outputs  ignored
     """
     from ts.autograd.numerical_jacobian import as_tuple, by_differences, differentiable_indices

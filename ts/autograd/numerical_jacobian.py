@@ -63,7 +63,7 @@ def by_differences(
     *,
     forward: bool = False,
 ) -> list[Tensor]:
-    """Return finite differences of each result by argument `i`, by its elements or along a direction.
+    """Return finite differences of each result for the elements of argument `i`, or along `direction`.
 
     Raises AssertionError if the shapes or dtypes of the results depend on the argument.
     """
@@ -151,7 +151,10 @@ class BackwardJacobian:
 
 
 def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> BackwardJacobian:
-    """Compute a matrix per argument that requires grad, by a backward pass per element or direction."""
+    """Compute a Jacobian for each argument that requires grad, by a backward pass per result element.
+
+    If `direction` is given, a single backward pass computes the derivative along this direction.
+    """
     leaves = [inputs[i] for i in differentiable_indices(inputs)]
     if direction is None:
         directions = [d.contiguous() for d in unit_directions(result.detach())]
@@ -183,7 +186,7 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
 def by_tangents(
     function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
 ) -> list[list[Tensor]]:
-    """Return matrices of all results by each argument that requires grad, computed in forward mode.
+    """Return, for each argument that requires grad, the Jacobians of all results, by forward mode.
 
     With `check_dtypes`, TypeError is raised if a result is complex and its tangent is not, or the reverse.
     """
