@@ -44,7 +44,7 @@ def reset_max_memory_allocated(device: Device = None) -> None:
 
 
 def memory_stats(device: Device = None) -> dict[str, int]:
-    """Return the current and peak usage, with PyTorch's keys."""
+    """Return a dict of the current and peak memory use in bytes, with PyTorch's keys."""
     if not usable():
         return {}
     return {
