@@ -287,7 +287,10 @@ class GradScaler:
             self._growth_tracker.fill_(self._init_growth_tracker)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, with numbers for tensors; raise AssertionError before `update`."""
+        """Return the state for pickling, with tensors converted to numbers.
+
+        Raises AssertionError if an optimizer was unscaled or stepped since the last `update`.
+        """
         state = self.__dict__.copy()
         if not self._enabled:
             return state
