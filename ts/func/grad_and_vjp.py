@@ -42,7 +42,8 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        self.recorder = tracer if tracer is not None and tracer.is_export else None  # of an export
+        # tracer of an export, or None
+        self.recorder = tracer if tracer is not None and tracer.is_export else None
         with GradMode(True), transforming():
             self.leaves = [
                 require_grad_at_level(x) if self.recorder is None else self.recorder.record_requires_grad(x)
@@ -161,7 +162,7 @@ def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """Return a function that computes the gradient, by the arguments `argnums`, and the value of `func`.
+    """Return a function that computes the gradient of `func` with respect to `argnums`, and the value.
 
     With `has_aux`, `func` returns (value, aux), and the new function returns (gradient, (value, aux)). Raises
     RuntimeError if the value is not a scalar tensor.
@@ -196,7 +197,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradient of a scalar function.
 
-    argnums  index of the argument to differentiate by, or a tuple of indices for a tuple of gradients
+    argnums  index of the differentiated argument, or a tuple of indices for a tuple of gradients
     has_aux  `func` returns (value, aux), and the new function returns (gradient, aux)
     """
     gradient_and_value = grad_and_value(func, argnums, has_aux)

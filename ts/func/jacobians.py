@@ -50,7 +50,7 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Function:
-    """Return a function that computes the Jacobian of `func` by the arguments `argnums`, in reverse mode.
+    """Return a function that computes the Jacobian of `func` with respect to `argnums` in reverse mode.
 
     The Jacobians are a tree like the results, in which each result is replaced by a tree like the arguments,
     whose leaves have the shape `result.shape + argument.shape`.
