@@ -78,7 +78,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: Any = None) -> Tensor:
-    """Return a sparse matrix whose diagonals, by `offsets`, are the rows of `diagonals`."""
+    """Return a sparse matrix whose diagonals with the given `offsets` are the rows of `diagonals`."""
     rows = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals
     starts = offsets.reshape(-1)
     if len(shape) != 2:
