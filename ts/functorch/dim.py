@@ -1,4 +1,4 @@
-"""Module `functorch.dim` of first-class dimensions; the classes are placeholders."""
+"""Placeholders for `functorch.dim`, first-class dimensions: their use raises NotImplementedError."""
 
 from __future__ import annotations
 
