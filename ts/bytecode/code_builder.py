@@ -32,12 +32,15 @@ from ts.ir.types import STR, Type
 
 @cache
 def _operand_kinds(name: str) -> tuple[str, ...]:
-    """Return the kind of each operand of an opcode: register, label, pool or "" (a plain number)."""
+    """Return the kind of each operand of opcode `name`, as `_operand_kind` does."""
     return tuple(map(_operand_kind, BY_NAME[name].operands))
 
 
 def _operand_kind(format: str) -> str:
-    """Return the kind of an operand format; "" for a plain number, which is encoded unchanged."""
+    """Return the kind of an operand with the given format: "register", "label" or "pool".
+
+    Return "" for a plain number or table index, which is encoded unchanged.
+    """
     if register_format(format):
         return "register"
     return "label" if format in "<>" else "pool" if format == "P" else ""
@@ -86,7 +89,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of `value` for an instruction that writes it."""
+        """Return the register of `value` as result of the next instruction; create it on first use."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -95,7 +98,7 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of `value` for an instruction that reads it."""
+        """Return the register of `value` as operand of the next instruction; it must have been computed."""
         register = self.register.get(value)
         if register is None:
             node = value.node()
@@ -165,7 +168,7 @@ class CodeBuilder:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        # a copy of an uninitialized number is omitted, because the target may contain any number
+        # a copy of an uninitialized number is omitted: no code reads the target, so it may hold any number
         if target == source or (source in self.uninitialized and a in SCALARS):
             return
         if a in SCALARS and a == b:

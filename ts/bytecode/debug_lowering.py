@@ -6,8 +6,8 @@ Out: a `Code` with a BREAK for each `prim::Line`, and a `StopPoint` that maps va
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, stop point 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
-The registers of a BREAK keep their values until the next BREAK, so the variables of callers can be inspected
-too.  Each item of `Code.lines` stores the number of the stop point before its instruction.
+The registers of a BREAK keep their values until the next BREAK, so that the debugger can also show the
+variables of callers.  Each item of `Code.lines` stores the number of the stop point before its instruction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ts.ir.types import Type
 
 @dataclass
 class StopPoint:
-    """Position in the code at which the debugger can stop."""
+    """Position at which the debugger can stop, with the names, types and registers of the variables."""
 
     number: int
     function: str
@@ -52,7 +52,7 @@ class StopPoint:
 
 
 class DebugInfo(Protocol):
-    """Protocol of the debugger: the attributes and methods that the lowering uses."""
+    """Attributes and methods of the debugger that the lowering uses."""
 
     breakpoints: Breakpoints
     stop_points: list[StopPoint]
@@ -107,7 +107,7 @@ class SteppingLowering(Lowering):
         )
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block; afterwards, restore the stop point that preceded the block."""
+        """Lower a block; for the code after it, restore the stop point that preceded the block."""
         before = self.last_stop_point, self.visible_registers
         super().lower_nodes(block)
         self.last_stop_point, self.visible_registers = before
@@ -121,7 +121,7 @@ class SteppingLowering(Lowering):
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction at which the variables of the last stop point are still alive."""
+        """Append an instruction; it keeps the registers of the variables at the last stop point alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.last_stop_point)
         instruction.keeps = (*instruction.keeps, *self.visible_registers)
@@ -129,7 +129,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return False for a condition, because the debugger must be able to stop before its evaluation."""
+        """Return whether `node` may be deferred; conditions may not, as the debugger stops before them."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

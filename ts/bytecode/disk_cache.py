@@ -46,7 +46,7 @@ def write(path: Path, body: bytes) -> None:
 
 
 def cache_path(name: str, suffix: str) -> Path | None:
-    """Return the path of the cache file for a digest; None if the cache is disabled."""
+    """Return the path of the cache file for digest `name`; None if the cache is disabled."""
     folder = cache_folder()
     return None if folder is None else folder / name[:2] / f"{name[2:]}{suffix}"
 
@@ -93,7 +93,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def is_owned_by_user(folder: Path) -> bool:
-    """Return whether only the current user can write to a folder."""
+    """Return whether the current user owns a folder, and no other user can write to it."""
     try:
         status = folder.stat()
     except OSError:
@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Cache eviction: delete the oldest files of a folder with more than its share of `_MAX_FILES`."""
+    """Delete the oldest files of a subfolder if it has more than 1/256 of `_MAX_FILES` (cache eviction)."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

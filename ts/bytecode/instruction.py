@@ -93,7 +93,7 @@ RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 @cache
 def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
-    """Return getters of read and written registers, and whether the opcode has a register list."""
+    """Return getters of the registers that opcode `name` reads and writes, and whether it has a list."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]
@@ -102,7 +102,7 @@ def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
 
 
 def _operands(names: list[str]) -> RegisterGetter:
-    """Return a function that returns the named operands of an instruction as a tuple."""
+    """Return a getter: a function from an instruction to the tuple of its operands `names` (a, b, c)."""
     if not names:
         return lambda instruction: ()
     get: Callable[[Instruction], Any] = attrgetter(*names)

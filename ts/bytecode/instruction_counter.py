@@ -1,4 +1,4 @@
-"""Execution counts of instructions by instrumentation: a BREAK in each basic block of a program.
+"""Execution counts of instructions, from instrumentation that inserts a BREAK into each basic block.
 
 In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
 instruction.
@@ -9,9 +9,9 @@ instruction.
                                   BREAK  block 1
                                   2  RETURN
 
-Programs without instrumentation run the unchanged interpreter loop at full speed.  An instrumented program
-computes equal results, about a hundred times slower.  The instructions of called functions are counted only
-if the same `InstructionCounter` has instrumented them.
+Programs without instrumentation run at full speed, because the interpreter loop contains no counters.  An
+instrumented program computes equal results, about a hundred times slower.  The instructions of called
+functions are counted only if the same `InstructionCounter` has instrumented these functions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class InstructionCounter:
         self._last = stop_point
 
     def _ignore_failure(self, program: PausedProgram, error: BaseException) -> None:
-        """Ignore a failure; the rest of the failing block is counted as executed."""
+        """Ignore `error`: instructions after the failing one in its block are counted as executed."""
 
     def instructions(self) -> Bag[str]:
         """Return the number of executions of each opcode, keyed by its name."""
@@ -130,7 +130,7 @@ def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: B
         lines.append(program.lines[index] if program.lines else ())
     return program._replace(
         rows=rows,
-        # an empty register list, because the BREAKs show no variables
+        # append an empty register list (its length 0) for the BREAKs, which show no variables
         operand_pool=[*program.operand_pool, 0],
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),

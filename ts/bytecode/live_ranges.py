@@ -35,7 +35,7 @@ _LIVE_SET_BYTES: Final = 32  # bytes per register in the live set of a label
 
 
 class LiveRange:
-    """Live ranges of registers that share one real register, and the instructions that write them."""
+    """Live ranges of virtual registers that share one real register, and the indices of their writes."""
 
     __slots__ = ("ends", "starts", "writes")
 
@@ -50,7 +50,7 @@ class LiveRange:
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
     def writes_in(self, other: LiveRange) -> list[int]:
-        """Return the writes that happen while the registers of `other` are live or written."""
+        """Return the indices of the writes at which registers of `other` are live or written, too."""
         conflicts, writes = [], self.writes
         starts, ends, other_writes = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(other_writes):
@@ -198,14 +198,14 @@ class LiveRanges:
         return labels.changed
 
     def record_dying(self, index: int, instruction: Instruction) -> None:
-        """Record which object registers of an instruction are dead after it."""
+        """Record in `dying` the object registers of an instruction that are dead after it."""
         alive, objects = self.alive, self.objects
         dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
         if dying:
             self.dying[index] = dying
 
     def end_ranges(self, index: int, live_at_target: frozenset[int]) -> None:
-        """Process an unconditional jump or a return: only `live_at_target` are live before it."""
+        """Process the unconditional jump or return at `index`: only `live_at_target` are live before it."""
         alive = self.alive
         for register in alive.keys() - live_at_target:
             end = alive.pop(register)

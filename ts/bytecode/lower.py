@@ -68,7 +68,7 @@ def find_opcode(operator: Any, node: Node) -> Opcode | None:
 
 
 def is_mixed(operator: Any, node: Node) -> bool:
-    """Return whether an operator has an int and a float as inputs and computes in floats."""
+    """Return whether an operator has an int and a float as inputs, and converts the int to a float."""
     if operator.overload in MIXED:
         return True
     if operator.overload or {v.type() for v in node.inputs()} != {INT, FLOAT}:
@@ -90,7 +90,8 @@ def lower_to_program(
 ) -> tuple[Code, SerializedCode]:
     """Lower a graph and return its code and the `SerializedCode` that the code is built from.
 
-    twin                     twin(function) returns the function to call instead of `function`
+    prepare                  compiles forked subgraphs when they first run
+    replace_function         replace_function(f) returns the function to call instead of f
     prepare_differentiable   compiles the forward and backward graphs of differentiable graphs
     """
     lowering = Lowering(graph, name, prepare or lower, replace_function, prepare_differentiable)
@@ -185,7 +186,7 @@ class Lowering(FutureLowering):
             if value is not None and (type is not ANY or value.type() is ANY):
                 results.append(self.define(value))
                 continue
-            # class "x", because the schema does not declare the type of the result
+            # a register of class "x", because the schema does not declare the type of the result
             results.append(self.new_register("x"))
             if value is not None:
                 casts.append((value, results[-1]))
@@ -199,12 +200,12 @@ class Lowering(FutureLowering):
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
         """Return the result types of an operator call; Any for types that are known only at run time."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # None binds no type variable
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # None determines no type variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_opcode(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Emit opcode `name` and return True if its formats match the registers (instruction selection)."""
+        """Emit opcode `name` if its formats match the classes of the registers; return whether they match."""
         result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
@@ -232,7 +233,7 @@ class Lowering(FutureLowering):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Lower `x is None` if `x` is an optional; otherwise emit no code and return False."""
+        """Lower `x is None` if `x` has an Optional type; otherwise emit no code and return False."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -276,7 +277,7 @@ class Lowering(FutureLowering):
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast; if only the graph text declares the type, the type is checked at run time."""
+        """Lower a cast; a cast of a graph that was read from text is checked at run time if necessary."""
         type = node.output().type()
         if (
             node.needs_type_check
@@ -297,7 +298,7 @@ class Lowering(FutureLowering):
                 input_spec = present(input_spec) or output_spec
             if a in SCALARS or b in SCALARS or is_subtype(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
-            else:  # the verifier cannot prove the type of a refined union member
+            else:  # check at run time, because the verifier cannot prove a refined member of a Union
                 self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
         else:  # `isinstance` has a branch for each union member, even for those the static type excludes
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
@@ -409,7 +410,7 @@ class Lowering(FutureLowering):
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            if self.classes[register] != kind:  # such as a number or None for an optional parameter
+            if self.classes[register] != kind:  # such as a number for an Optional parameter
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
@@ -467,13 +468,13 @@ class Lowering(FutureLowering):
         """Emit nothing, because breakpoints only take effect in code lowered for the debugger."""
 
     def lower_isinstance(self, node: Node) -> None:
-        """Lower an `isinstance` test by the class of the register, or by the type tag of the value."""
+        """Lower an `isinstance` test: a constant if the static type decides it, else a test of the value."""
         target, source = self.define(node.output()), self.use(node.input())
         types = list(node.get("types"))
         if any(node.input().type().is_subtype_of(type) for type in types):
             self.emit("MOVE", target, self.constant(True, "b"))
             return
-        # the class of the object must implement the interface
+        # tested at run time, because the object may be of any class that implements the interface
         if isinstance(node.input().type(), InterfaceType):
             boxed = self.new_register("x")
             self.move(boxed, source)
@@ -504,22 +505,22 @@ class Lowering(FutureLowering):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to a call of its operator; its nodes are lowered as the fallback."""
+        """Lower a fusion group to a call of its kernel, then its nodes, which run if the call returns False."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_subgraph(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
-        """Lower a differentiable graph to a call that records a backward node.
+        """Lower a differentiable graph to a call that runs it and records its backward graph.
 
-        Its nodes are lowered as the fallback.
+        The nodes of the graph are lowered, too; they run if the call returns False.
         """
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_subgraph(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
-        """Assign the input registers of a node to the inputs of its subgraph; return the subgraph."""
+        """Let the inputs of a node's subgraph use the registers of the node's inputs; return the subgraph."""
         subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)

@@ -11,8 +11,9 @@
         -> (%false)
      = prim::If(%c)
 
-A condition is deferred to its branch if the branch is its only use and no node in between can change its
-inputs.  The bool value of a deferred condition is not computed.
+A condition is deferred to its branch, that is, evaluated there by conditional jumps, if the branch is its
+only use and no node in between can change its inputs.  The bool value of a deferred condition is not
+computed.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ class BranchLowering(CodeBuilder):
         return kind != "prim::If" or self._only_constants_between(node, use.user)
 
     def _is_condition(self, user: Node, offset: int, block: Block) -> bool:
-        """Return whether an input is the condition of a branch, loop or deferred node in `block`."""
+        """Return whether input `offset` of `user` is the condition of a branch or loop in `block`.
+
+        Operands of deferred `not` nodes, and results of blocks of deferred ifs, are conditions, too.
+        """
         if user.kind() == "prim::If":
             return user.owning_block() is block
         if user.kind() == "prim::Loop":
@@ -141,7 +145,7 @@ class BranchLowering(CodeBuilder):
     def derived_index(self, index: Value, body: Block) -> Node | None:
         """Return the only user of a loop's index if it is a `__derive_index` with loop-invariant operands.
 
-        Return None for any other use of the index.
+        Mark the user as deferred, because the loop counter computes its output. Return None for other users.
         """
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
@@ -158,11 +162,11 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        self._deferred[node] = True  # the counter of the loop computes its output
+        self._deferred[node] = True  # the loop counter computes the output of `node`
         return node
 
     def reads_any(self, condition: Value, values: set[Value]) -> bool:
-        """Return whether a deferred condition reads one of the values."""
+        """Return whether the evaluation of `condition`, which may be deferred, reads one of `values`."""
         if condition in values:
             return True
         node = condition.node()
@@ -243,7 +247,7 @@ class BranchLowering(CodeBuilder):
         self.bind_label(end)
 
     def _branch_in(self, block: Block, value: Value, label: Label, when: bool) -> None:
-        """Lower a block, and jump to `label` if its value equals `when`."""
+        """Lower a block, and emit a jump to `label`, taken if the block's result `value` equals `when`."""
         self.depth += 1
         self.lower_nodes(block)
         if not self.terminated:

@@ -48,7 +48,7 @@ class ContainerLowering(LoopLowering):
                 self.emit_get("LIST_GET", output, source, self.constant(i, "i"))
 
     def emit_get(self, name: str, output: Value, container: int, key: int) -> None:
-        """Emit the instruction `name`, or its `_SCALAR` variant if the result is an int, float or bool."""
+        """Emit instruction `name`, or its variant `name`_SCALAR if `output` is an int, float or bool."""
         scalar = register_class(output.type()) in SCALARS
         self.emit(f"{name}_SCALAR" if scalar else name, self.define(output), container, key)
 

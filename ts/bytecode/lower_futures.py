@@ -73,7 +73,10 @@ class FutureLowering(ContainerLowering):
         self.wait(node, self.begin(node, start_operator))
 
     def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
-        """Emit a call of an operator with the inputs of a node; return the register of its result."""
+        """Emit a call of `operator`, which starts an operation, with the inputs of a node.
+
+        Return the register of the future, which is `result` if it is passed.
+        """
         if result is None:
             result = self.new_register("o")
         registers = [*(self.use(v) for v in node.inputs()), result]

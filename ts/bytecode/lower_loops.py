@@ -67,7 +67,7 @@ class LoopLowering(BranchLowering):
         self.terminated = False
 
     def compute_condition_early(self, condition: Value, changing_values: set[Value]) -> None:
-        """Compute a condition that reads loop variables, before the variables are overwritten."""
+        """Compute a loop condition that reads loop variables, before the variables are overwritten."""
         if not self.reads_any(condition, changing_values | self.counters):
             return
         if self.is_deferred_value(condition):
@@ -78,7 +78,7 @@ class LoopLowering(BranchLowering):
             self.register[condition] = copy
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Return the registers of the loop counter, limit and step; step is 0 instead of a register for 1.
+        """Initialize the loop counter; return the registers of counter, limit and step (0 if the step is 1).
 
         Emits a jump to `end`, taken if the loop has no iterations. If the only use of the index is
         `__derive_index(i, start, step)`, the counter has the values of the range.
@@ -146,7 +146,10 @@ class LoopLowering(BranchLowering):
         self.copy_all(pending)
 
     def last_mention(self, target: int, source: int, first: int) -> int | None:
-        """Return the first position in the loop body where `source` can be copied to `target`, or None."""
+        """Return the first index in the code of the loop body where `source` can be copied to `target`.
+
+        Return None if there is no such index.
+        """
         for index in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
@@ -161,7 +164,7 @@ class LoopLowering(BranchLowering):
         return first
 
     def after_jumps(self, first: int, position: int) -> int:
-        """Return the first position from `position` on that all control-flow paths pass."""
+        """Return the first index from `position` on that no jump of the code from `first` on skips."""
         while True:
             targets = {id(i.target) for i in self.code[first:position] if i.target is not None}
             crossing_jumps = [
@@ -179,7 +182,7 @@ class LoopLowering(BranchLowering):
         while pending:
             sources = {source for _, source in pending}
             ready = next((pair for pair in pending if pair[0] not in sources), None)
-            if ready is None:  # only cycles are left, so one is broken by a temporary register
+            if ready is None:  # only cycles such as a, b = b, a are left: save one source
                 target, source = pending[0]
                 temporary = self.new_register(self.classes[source])
                 self.move(temporary, source)

@@ -31,8 +31,8 @@ class RegisterAllocator:
     """Allocator that replaces the virtual registers of `code` by real registers, in place.
 
     `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters;
-    their real registers have the same indices. `constants` get no real registers here. `strings` are
-    registers that need no DROP.
+    their real registers have the same indices. Registers in `constants` get no real registers here, and those
+    in `strings` need no DROP.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers to drop at instruction `index`, except those in use again."""
+        """Return the real registers of dead `registers`, except those that are in use again at `index`."""
         if not registers:
             return []
         read_registers = {self.real_register.get(register) for register in self.code[index].reads}

@@ -145,7 +145,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type; raise NotSerializableError if the text does not identify the type."""
+    """Return the text of a type descriptor; raise NotSerializableError if the text is ambiguous."""
     try:
         round_trips = deserialize_spec(spec.annotation_str, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type

@@ -51,7 +51,10 @@ class DifferentiableRecord(OperatorRecord):
 
 
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph, which returns whether it ran, and the outputs."""
+    """Return the operator of a differentiable graph.
+
+    Its results are a bool, False if the graph's nodes must run instead, and the outputs of the graph.
+    """
     parameters = ", ".join(
         f"{erase_shape(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
     )

@@ -94,7 +94,7 @@ def is_compiling(code: Code) -> bool:
 
 
 def _enqueue(code: Code) -> None:
-    """Queue a hot Code; the check of the limits calls this function in the thread of the program."""
+    """Queue a hot Code; the interpreter calls this in the program's thread when it checks limits."""
     global _thread
     if not is_available():
         register_compiler(None, 0)
@@ -131,7 +131,7 @@ def _compile_queued_codes() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the compiled callees of a code; the code's jump count includes their jumps."""
+    """Return the Codes of the functions that a code calls; their jumps also count as jumps of the caller."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

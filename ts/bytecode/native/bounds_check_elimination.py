@@ -5,9 +5,9 @@
              * b[k * n + j]          r9 * r0 + r7
 
 An index that is affine in the counter is always between its first and its last value, so it is sufficient to
-check these two values; they are computed in 128 bits, because 64-bit ints could wrap around.  A list that no
-instruction of the loop can change keeps its length and its item memory.  If an index would be out of range or
-negative, a version of the loop with all checks runs.
+check these two values; they are computed in 128 bits, because 64-bit ints could wrap around.  This requires
+that no instruction of the loop can change the length or the item memory of the list.  If an index would be
+out of range or negative, a version of the loop with all checks runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAX_FACTOR: Final = 1 << 20
 _MAX_INSTRUCTIONS: Final = 100  # limited, because the loop is compiled twice
 _SHORT_LOOP_INSTRUCTIONS: Final = 12  # maximal number of instructions of a short loop body
 
-Sum = dict[int, int]  # loop-invariant register, or `_CONSTANT_INDEX` -> factor
+Sum = dict[int, int]  # sum of products: loop-invariant register -> factor; `_CONSTANT_INDEX` -> constant term
 Holder = int | tuple[TensorOperand, int]  # the indexed object: register of a list, or tensor and dimension
 
 
@@ -92,7 +92,7 @@ class HoistableChecks:
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether a loop is counted, and its LOOP instruction is the only exit and budget check."""
+    """Return whether LOOP_STEP counts a loop, and no other instruction exits the loop or spends budget."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -107,7 +107,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | None:
-    """Return the counter update of a loop; None unless it runs once per iteration with invariant step."""
+    """Return the counter update of a loop; None unless it runs once per iteration, with invariant step."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
@@ -185,7 +185,7 @@ def _is_safe_opcode(name: str) -> bool:
 def _affine_form(
     code: Code, affine: dict[int, AffineIndex], written_registers: set[int], register: int
 ) -> AffineIndex | None:
-    """Return the affine form of a register's value; None for non-affine values."""
+    """Return the value of `register` as an affine function of the loop counter; None if it is not affine."""
     if register in affine:
         return affine[register]
     first = code.first_constant()
@@ -200,7 +200,7 @@ def _affine_form(
 def _affine_result(
     code: Code, affine: dict[int, AffineIndex], written_registers: set[int], pc: int
 ) -> AffineIndex | None:
-    """Return the affine form of an instruction's result; None for non-affine results."""
+    """Return the result of the instruction at `pc` as an affine function of the counter, or None."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
@@ -223,7 +223,7 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 
 
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
-    """Return the product of an affine form and a loop invariant; None if it is not affine.
+    """Return the product of two affine functions if `y` is loop-invariant, else None.
 
     `y` may be a constant; it may be a register if all factors of `x` are constant.
     """
@@ -244,9 +244,9 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
 
 
 def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
-    """Return an affine form, or None if its factors are so large that 128 bits may overflow.
+    """Return the affine function, or None if its factors are so large that 128 bits may overflow.
 
-    The values of an accepted form are below 2**63 * 2**62 plus a few terms of at most 2**84.
+    The values of an accepted function are below 2**63 * 2**62 plus a few terms of at most 2**84.
     """
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None

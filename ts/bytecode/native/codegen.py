@@ -4,8 +4,9 @@
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-The function is entered at the end of a loop.  `opcode_codegen` defines the IR of each opcode.  As in the
-interpreter, each backward jump spends budget, so fuel, deadlines and suspension work identically.
+The interpreter enters the function at the LOOP instruction at the end of a loop.  `opcode_codegen` defines
+the IR of each opcode.  As in the interpreter, each backward jump spends budget, so that fuel, deadlines and
+suspension have the same effect.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # Generate a second version of each loop; it contains the checks that the first version hoists.
+        # Generate the version of each loop without the hoisted checks; the code above has all checks.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in pcs:
@@ -111,7 +112,7 @@ def _hoisted_lists(hoistable: HoistableChecks | None) -> list[int]:
 
 
 def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
-    """Load the addresses of the operators' C functions in this process."""
+    """Emit loads of the addresses of the operators' C functions, which differ between processes."""
     for index in sorted(operators):
         function = c_function(w.code, index)
         if function is None:
@@ -146,7 +147,7 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
 
 
 def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
-    """Emit the jump from the code before a loop to its first instruction, with the loop's prologue."""
+    """Emit a loop's prologue for an entry at its first instruction, and the jump to this instruction."""
     loop_head = w.code.instructions[end][1]
     w.label(f"into.{loop_head}{w.version}")
     w.pc = loop_head

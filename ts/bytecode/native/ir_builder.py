@@ -48,7 +48,7 @@ class FunctionBuilder:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: TensorAccesses | None = None
-        # first instructions of loops that are entered from the preceding instruction
+        # first instructions of loops with a prologue, which the preceding instruction must enter
         self.loop_heads: frozenset[int] = frozenset()
         self.version = ""  # code version that is generated: "" or `DENSE`
         self._live = live
@@ -62,7 +62,7 @@ class FunctionBuilder:
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of the loop around it
-        # the loop whose version without hoisted checks is generated
+        # the loop whose version without hoisted checks is being generated
         self.unchecked_loop: HoistableChecks | None = None
 
     # ---- text ----------------------------------------------------------------------------------------
@@ -91,7 +91,10 @@ class FunctionBuilder:
         return f"b{self._names}"
 
     def block_label(self, pc: int, loop: HoistableChecks | None = None) -> str:
-        """Return an instruction's label in the current code version or in the version of `loop`."""
+        """Return the label of instruction `pc`, or of its copy without hoisted checks if `loop` contains it.
+
+        By default, `loop` is the loop whose version without hoisted checks is being generated.
+        """
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
         loop = loop or self.unchecked_loop
@@ -174,7 +177,7 @@ class FunctionBuilder:
         return self.emit_value(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
 
     def tag(self, register: int) -> str:
-        """Load the tag of a register from the frame."""
+        """Load the type tag of the value in a register from the frame."""
         offset = register * self.layout["value"] + self.layout["tag"]
         address = self.emit_value(f"getelementptr i8, ptr %registers, i64 {offset}")
         return self.emit_value(f"load i64, ptr {address}, {FRAME}")
@@ -250,7 +253,7 @@ class FunctionBuilder:
             self.tensors.flush_writes(self)
 
     def reload_tensors(self, pc: int) -> None:
-        """Reload the headers of tensors, at an entry and after other code has run."""
+        """Reload the headers of tensors that code reachable from `pc` uses, because they may have changed."""
         if self.tensors is not None:
             self.tensors.reload(self, pc)
 
@@ -279,7 +282,10 @@ class FunctionBuilder:
     # ---- side exits ----------------------------------------------------------------------------------
 
     def side_exit(self, pc: int, status: int = 0, failed: bool = False) -> str:
-        """Return the label of a side exit; if `failed`, the exit stores no registers."""
+        """Return the label of a side exit at `pc`, which returns `status`.
+
+        The exit stores live registers to the frame, unless `failed`.
+        """
         loop = self._stepped_loop(pc)
         label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
         if label not in self._exits:
@@ -339,7 +345,7 @@ class FunctionBuilder:
         return self.emit_value(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
-        """Generate code that computes the budget left in the loop that ends at `end` as %base - counter."""
+        """For the loop that ends at `end`, let `budget_left` compute the budget as %base - counter."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 

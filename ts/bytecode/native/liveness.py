@@ -62,7 +62,7 @@ def reachable(code: Code, starts: list[int]) -> set[int]:
 
 
 def live_before(code: Code) -> list[int]:
-    """Return each instruction's mask of live registers before its execution."""
+    """Return for each instruction the bit mask of the registers that are live before it."""
     rows = code.instructions
     reads, writes = [], []
     for pc in range(code.size):

@@ -35,7 +35,7 @@ class MachineCode:
         self.address: int = tracker["run"]
 
     def __del__(self, dead: deque[Any] = _unused_trackers) -> None:
-        dead.append(self._tracker)  # do not release it here: a finalizer must not wait for LLVM's lock
+        dead.append(self._tracker)  # not released here, because a finalizer must not wait for LLVM's lock
 
 
 def compile(llvm_ir: str) -> MachineCode:

@@ -327,7 +327,7 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_APPEND")
 def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Append a number to a list: inline if its storage has the item type and free capacity, else by call."""
+    """Emit an append to a list: inline if its storage has the number's type and is not full, else a call."""
     if not w.is_number(b):
         _call_runtime(w, pc, a, b, c)
         return
@@ -352,7 +352,7 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CALL_SCALAR")
 def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Call the C function of a scalar operator directly; call its kernel if it has no C function."""
+    """Emit a call of a scalar operator's C function, or of the runtime function if it has none."""
     function = c_function(w.code, a)
     if function is None:
         _call_runtime(w, pc, a, b, c)
@@ -440,7 +440,7 @@ def _loop(name: str) -> Builder:
 
 
 def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
-    """End an iteration of a loop with an iteration counter.
+    """Emit the end of an iteration of a loop with a separate iteration counter.
 
     A single comparison detects the end of the loop and the end of the budget.
     """
@@ -462,7 +462,7 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """End an iteration of a counted loop: one comparison detects the end of loop and budget."""
+    """Emit the end of an iteration of a counted loop; one comparison detects the end of loop and budget."""
     w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)

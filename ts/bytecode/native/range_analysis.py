@@ -207,7 +207,7 @@ def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
 
 
 def jumps_to(code: Code) -> dict[int, list[int]]:
-    """Return a dictionary from jump targets to the jump instructions."""
+    """Return a dictionary from each jump target to the indices of the instructions that jump to it."""
     sources: dict[int, list[int]] = {}
     for pc, row in enumerate(code.instructions):
         if OPCODES[row[0]].jumps:

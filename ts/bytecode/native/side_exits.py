@@ -81,7 +81,7 @@ def _loop_spans(rows: Rows) -> list[tuple[int, int]]:
 def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
     """Return the loop from `loop_head` to `end`, with the reason if it is not compiled.
 
-    Only instructions outside of inner loops (`spans`) count.
+    Instructions of inner loops, which `spans` contains, are not considered.
     """
     inner: set[int] = set()
     for first, last in spans:

@@ -30,13 +30,13 @@ _FLOAT32_CODE: Final = 6  # ScalarType number of torch.float32
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
-# dtypes of the dense version: LLVM's type and item size
+# ScalarType number of each dtype that the dense version supports -> LLVM's type and item size
 _TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
 
 class TensorAccesses:
-    """Element accesses of a code to tensors, and the variables that cache tensor headers."""
+    """Instructions of a code that access tensor elements, and LLVM variables that cache tensor headers."""
 
     def __init__(self, w: FunctionBuilder, reachable_pcs: list[int]) -> None:
         sites: dict[TensorOperand, list[int]] = {}
@@ -83,7 +83,7 @@ class TensorAccesses:
             w.label(no_writes)
 
     def are_dense(self, w: FunctionBuilder, pc: int) -> str:
-        """Return the condition for running the dense version from `pc` on."""
+        """Emit the condition on which the dense version may run from `pc` on, and return it."""
         conjunction = "true"
         for tensor in self._used_tensors(w, pc):
             conditions = [_load_field(w, tensor, "ok", "i1")]
