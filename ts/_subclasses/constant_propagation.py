@@ -40,7 +40,7 @@ def constant_of(x: Any) -> Constant | None:
 
 
 def resolve_constants(values: list[Any]) -> list[Any] | None:
-    """Return the arguments of an operator with real tensors of known elements in place of fake tensors.
+    """Return an operator's arguments with each fake tensor replaced by a real tensor of its known elements.
 
     Return None if the elements of a tensor are unknown, or if no argument is a tensor.
     """
@@ -57,7 +57,10 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """Compute the known elements of an operator's results from the known elements of its arguments."""
+    """Set the known elements of an operator's results, computed from the known elements of its arguments.
+
+    If they cannot be computed, the elements of the arguments that the operator writes become unknown.
+    """
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
     arguments = resolve_constants(values)

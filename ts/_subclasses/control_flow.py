@@ -1,10 +1,10 @@
 """Control flow on fake tensors: the selected branch and the number of iterations are unknown.
 
-    cond           both branches run; the result has their common shape and the gradients of both
+    cond           both branches run and must have results of equal shapes; gradients flow to both branches
     while_loop     the body runs once; carried values keep their shapes
 
-Functions that PyTorch rejects raise an error, as in eager code and exports. `map` and `scan` need no rule for
-fake tensors, because their numbers of iterations are sizes.
+If PyTorch's operators do not accept the given functions, an error is raised, as in eager code and exports.
+`map` and `scan` need no rule for fake tensors, because their numbers of iterations are sizes.
 """
 
 from __future__ import annotations

@@ -60,7 +60,11 @@ class UnsupportedFakeTensorException(RuntimeError):
 
 
 class _FakeOfMode(Fake):
-    """Layer of fake tensors; operators search for it only while fake tensors or `with` blocks exist."""
+    """Layer of fake tensors.
+
+    Operators search their arguments for this layer only while a fake tensor exists, or while a program is in
+    the `with` block of a mode.
+    """
 
     alive: ClassVar = 0  # number of existing instances
     entered: ClassVar = 0  # number of entered `with` blocks
@@ -114,7 +118,7 @@ def _calls_operators(op: Any) -> bool:
 
 
 class _FakeCounterpart(ts.autograd.Function):
-    """Autograd function from a real tensor to a fake tensor; it returns the gradient unchanged."""
+    """Autograd function that maps a real tensor to its fake tensor; the gradient is passed on unchanged."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
@@ -200,7 +204,7 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _set_recorder(before)
-        else:  # the end of the next block, which is still open, restores the recorder from before this block
+        else:  # a block entered later has not ended: its end restores the recorder from before this block
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.enable_check()
@@ -313,7 +317,10 @@ class FakeTensorMode(MetaTracer):
         return self._assign_device(op, arguments, result, device)
 
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
-        """Make meta tensors in a result fake tensors on `device`; propagate `of_real` and known elements."""
+        """Make meta tensors in a result fake tensors on `device`.
+
+        Views keep the flag `of_real` of the layer, and elements that are known are computed.
+        """
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
             for p, value in zip(op.signature.parameters, arguments, strict=True)
@@ -373,7 +380,10 @@ class FakeTensorMode(MetaTracer):
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a fake tensor on a device that may not exist; return None for no device, CPU and meta."""
+        """Create a tensor on a device that may not exist.
+
+        Return None if `device` is None, the CPU or the meta device, for which the caller creates the tensor.
+        """
         target_device = None if device is None else _with_index(devices.as_device(device))
         if target_device is None or target_device.type in ("cpu", "meta"):
             return None
@@ -409,7 +419,10 @@ class FakeTensorMode(MetaTracer):
         return operator.run(*args) if rule is None else rule(*args)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the Python function of a scripted function; for methods and archives, run the graph."""
+        """Call the Python function from which a scripted function was compiled.
+
+        Methods, and functions loaded from archives, have no such function: run their graphs.
+        """
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None or (args and isinstance(args[0], Object)):
             return torchscript_capture.call(self, function, args, kwargs)
@@ -433,7 +446,11 @@ class FakeTensorMode(MetaTracer):
 
 
 def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any:
-    """Run an operator on meta tensors; compute a number from the known elements `constants`."""
+    """Run an operator on meta tensors.
+
+    If this is impossible because the result depends on elements, compute it from the arguments with known
+    elements, `constants`; raise the error if `constants` is None.
+    """
     try:
         return op.call_list(arguments)
     except (NotImplementedError, RuntimeError) as error:
