@@ -3,8 +3,8 @@
 The schemas are needed because arrays of the meta device have no memory addresses to compare.
 
 shared = Aliases()
-shared.note(aten::view, [x, [6]], y)          shared.root(y) == shared.root(x)
-shared.note(aten::add_, [y, 1, 1], y)         shared.written: the root of x
+shared.record_operator(aten::view, [x, [6]], y)         shared.root(y) == shared.root(x)
+shared.record_operator(aten::add_, [y, 1, 1], y)        shared.written == [shared.root(x)]
 """
 
 from __future__ import annotations

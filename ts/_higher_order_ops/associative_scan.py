@@ -33,9 +33,9 @@ def associative_scan(
 ) -> Any:
     """Return, for each slice of `xs` along `dim`, the combination of this and all previous slices.
 
-    combine_fn     combines two trees like `xs` into a third
-    reverse        combine from the last slice to the first
-    combine_mode   "pointwise" (CUDA only) or "generic"
+    combine_fn     associative function that combines two slices of `xs` (trees of tensors) into one
+    reverse        whether to combine from the last slice to the first
+    combine_mode   "generic", or "pointwise", which accepts only CUDA and XPU tensors; the results are equal
     """
     leaves, spec = pytree.tree_flatten(xs)
     dim = canonical_dim(leaves[0].ndim, dim)

@@ -153,7 +153,7 @@ class CondOp(HigherOrderOperator):
     def evaluate_meta(
         self, evaluator: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any
     ) -> Any:
-        """Return the result on meta tensors.
+        """Return the result of the operator on meta tensors.
 
         Raise DataDependentError if the branches' results differ in shape or value.
         """

@@ -55,7 +55,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 
 def check_body(body: SubgraphResult, slices: list[Any]) -> None:
-    """Raise an error if `map` does not support the function with the result `body`."""
+    """Raise an error if `map` does not support the function whose result on meta tensors is `body`."""
     subgraph_checks.check_memory(
         "map_impl", body, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )
@@ -91,7 +91,7 @@ class MapOp(HigherOrderOperator):
         return pytree.tree_unflatten(stacked, each[0][1])
 
     def evaluate_meta(self, evaluator: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
-        """Return the result on meta tensors."""
+        """Return the result of the operator on meta tensors."""
         body, n = _evaluate_body(evaluator, f, xs, args), xs[0].shape[0]
         outputs = [x if x is None else evaluator.new_meta(x, (n, *x.shape)) for x in body.leaves]
         return pytree.tree_unflatten(outputs, body.spec)

@@ -38,8 +38,8 @@ class DataDependentError(Exception):
 def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Call `check` on the first call with these functions and kinds (shape, dtype, device) of operands."""
-    if current_tracer() is not None:  # in `ts.jit.trace`, or in another evaluation
+    """Call `check` once for the given functions and kinds (shape, dtype, device) of operands."""
+    if current_tracer() is not None:  # called within `ts.jit.trace` or within another evaluation
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
@@ -126,7 +126,7 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a meta tensor with the array of `x`, such as `y` after `x = y.data`, or None."""
+        """Return the meta tensor that has the array of `x`, such as `y` for `x = y.data`, or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def new_meta(self, x: Tensor, shape: Any = None) -> Tensor:

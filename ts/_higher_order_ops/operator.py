@@ -2,8 +2,8 @@
 
     operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
 
-Nodes of exported graphs call these operators. If the current thread has a tracer that supports them, a call
-of the operator calls the tracer.
+Nodes of exported graphs call these operators. If the current thread has a tracer that records higher-order
+operators, a call is passed to the tracer.
 """
 
 from __future__ import annotations

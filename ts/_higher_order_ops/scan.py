@@ -1,4 +1,4 @@
-"""`scan`: applies a function to a state, called carry, and each slice of a tensor; stacks its outputs.
+"""`scan`: calls a function with a state (the carry) and each slice of a tensor, and stacks the outputs.
 
 scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all outputs
 """
@@ -115,9 +115,9 @@ def _check_pair(outputs: Any) -> None:
 def check_combine(body: SubgraphResult, own: list[Any], init: list[Any]) -> None:
     """Raise an error if `scan` does not support `combine_fn`.
 
-    body   the result of `combine_fn`
-    own    arguments of one call of `combine_fn`: carries and slices
-    init   the carries
+    body   result of `combine_fn` on meta tensors
+    own    arguments of one call of `combine_fn`, flattened: the carry and one slice of each tensor
+    init   the initial carry, flattened
     """
     subgraph_checks.check_memory(
         "scan", body, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own)
@@ -167,7 +167,7 @@ class ScanOp(HigherOrderOperator):
     def evaluate_meta(
         self, evaluator: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any
     ) -> Any:
-        """Return the result on meta tensors."""
+        """Return the result of the operator on meta tensors."""
         body, n = _evaluate_body(evaluator, combine_fn, init, xs), xs[0].shape[0]
         carry = [evaluator.new_meta(x) for x in body.leaves[: len(init)]]
         return (*carry, *(evaluator.new_meta(x, (n, *x.shape)) for x in body.leaves[len(init) :]))

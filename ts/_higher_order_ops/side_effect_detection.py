@@ -29,7 +29,7 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
     """Yield (path, object) once for each object that `x` refers to, directly or indirectly.
 
     name   path of `x`
-    join   function from a path and the next step to the longer path
+    join   function of a path and a step (such as ".weight" or "[0]") that returns the extended path
     """
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:

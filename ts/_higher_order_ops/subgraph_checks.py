@@ -1,7 +1,7 @@
 """Checks of the functions of higher-order operators; the checks raise PyTorch's errors.
 
-Input: the `SubgraphResult` of each function on meta tensors, which an export records, and eager code computes
-before it runs the function. Output: None. Raises an error if a function is not supported.
+Input: the `SubgraphResult` of each function on meta tensors. Exports record it, and eager code computes it
+before the function is executed. Output: None; an error is raised if a function is not supported.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def uncaptured_error(
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return PyTorch's error for operands on which the operator fails with `error`."""
+    """Return PyTorch's error for an operator call that raised `error`; `operands` are given as text."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "

@@ -83,7 +83,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 def _evaluate_body(evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DataDependentError("while_loop")  # the body may change an int, so its value is unknown
+        raise DataDependentError("while_loop")  # the body may change a carried int, so the int is unknown
     metas = [evaluator.new_meta(x) for x in carried]
     first, second = evaluator.evaluate(cond_fn, metas), evaluator.evaluate(body_fn, metas)
     check_functions(first, second, metas)
@@ -141,7 +141,7 @@ class WhileLoopOp(HigherOrderOperator):
     def evaluate_meta(
         self, evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
-        """Return the result on meta tensors."""
+        """Return the result of the operator on meta tensors."""
         body = _evaluate_body(evaluator, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([evaluator.new_meta(x) for x in body.leaves], body.spec)
 

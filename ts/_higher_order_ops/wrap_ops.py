@@ -1,9 +1,10 @@
-"""Operators that run a graph in a given grad mode or autocast mode; exports record `with` blocks by them.
+"""Operators that run a graph in a grad mode or autocast mode; exported graphs contain them for `with` blocks.
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
 
-During tracing, the function runs inside the context manager, and the tracer records the context manager too.
+If these operators are called during an export, the function runs within the `with` block, and the tracer
+records its operators as nodes of the block.
 """
 
 from __future__ import annotations
