@@ -77,5 +77,5 @@ def _is_valid(n: int, input: Tensor, weight: Tensor) -> bool:
 
 
 def _per_dimension(n: int, value: Any) -> Any:
-    """Return n sizes: one number, also in a list, applies to all dimensions."""
+    """Return `value` as `n` numbers, one per spatial dimension; a number, or a list of one, is repeated."""
     return per_dim(value if isinstance(value, list | tuple) else [value], n)

@@ -63,8 +63,8 @@ def has_guards(tracer: Tracer) -> bool:
 def guard(tracer: Tracer, value: Value, expected: Any, descriptions: tuple[str, str] | None = None) -> None:
     """Insert a check into the trace, which fails if `value` differs from the recorded value.
 
-    For values other than numbers, `descriptions` describes the recorded and the actual value for the
-    message.
+    For values other than numbers, `descriptions` contains texts for the recorded value and for the actual
+    value, for use in the message.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):

@@ -38,9 +38,11 @@ def get_index(
 ) -> Tensor:
     """Return x[index], computed by operators.
 
-    skip_whole    whether slices `:` within a tuple record no operator
-    to_number     converts a 0-dimensional tensor to a number; omitted bounds of symbolic slices become None
-    several       whether a 0-dimensional tensor has a different value per batch element and stays a tensor
+    skip_whole    whether to record no operator for slices `:` within a tuple
+    to_number     function that converts a 0-dimensional tensor, used as an index or bound, to a number; if it
+                  is given, omitted bounds of slices with a symbolic bound are passed to operators as None
+    several       function that returns True if a 0-dimensional index tensor has a different value for each
+                  batch element of `vmap`, so that it must be passed to `aten::index` as a tensor
     """
     skip = skip_whole and isinstance(index, tuple)
     view, indices = _apply(x, index, skip, to_number, to_number is not None, several)
@@ -83,7 +85,10 @@ def _apply(
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """Apply all indices except tensors; return the view, and the index tensor or None for each dimension."""
+    """Apply all indices except tensors.
+
+    Return the view, and for each dimension of the view the tensor that indexes it, or None.
+    """
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
     indexed_dims = sum(_dimensions(item) for item in items)
@@ -123,7 +128,7 @@ def _apply(
                 stop = _MAX_INDEX if stop is None else stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
-        # a mask of the whole tensor
+        # a 0-dimensional mask, which selects the whole tensor or nothing
         elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):
             view = overloads("unsqueeze")(view, dim)
             at(overloads("unsqueeze")(item, 0))
@@ -153,7 +158,7 @@ def _index_constant(data: Any, dtype: Any = None) -> Tensor:
 
 
 def _item(item: Any) -> Any:
-    """Convert an index to the form that operators accept."""
+    """Convert a list, range or NumPy array in an index to a tensor, and a NumPy integer to an int."""
     if isinstance(item, list | tuple | range):
         return _index_constant(list(item), None if len(item) else dtypes.int64)
     if isinstance(item, np.ndarray):

@@ -85,7 +85,10 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record the functional form of an operator that overwrites all elements; None for other operators."""
+    """Record a functional operator in place of `copy_`, `zero_` or `fill_`, which overwrite all elements.
+
+    Return its result, or None for other operators.
+    """
     written, *arguments = values
     if name == "aten::copy_" and isinstance(arguments[0], Tensor) and arguments[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))

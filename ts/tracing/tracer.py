@@ -95,7 +95,7 @@ def _number_type(kind: str) -> Type:
 
 @cache
 def _trace_function(path: str) -> Callable[..., Any]:
-    """Import the function that a record names as "module:function"."""
+    """Import the function that an operator record names as "module:function"."""
     module, _, name = path.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
@@ -110,7 +110,7 @@ class Options(NamedTuple):
 
     strict: bool = True  # True: results must not be dicts, and lists cause a warning
     force_outplace: bool = False
-    guards: str = "raise"  # behaviour if a Python value differs: a key of FAILURES
+    guards: str = "raise"  # action if a guard fails: "raise", "warn" or "off"
 
 
 DEFAULT: Final = Options()
@@ -202,9 +202,9 @@ class Tracer(TracerProtocol):
         return None
 
     def tensor(self, x: Tensor) -> Value:
-        """Return the graph value of a tensor, named after its variable.
+        """Return the graph value of a tensor, named after the Python variable that holds the tensor.
 
-        An unknown tensor becomes a constant.
+        A tensor that was not recorded becomes a constant.
         """
         value = self.find(x)
         if value is None:
@@ -307,7 +307,7 @@ class Tracer(TracerProtocol):
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return argument `raw`; if schema type `kind` is a number, convert tensors to recorded numbers."""
+        """Return the argument `raw`; if its schema type is a number, replace tensors by recorded numbers."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -380,7 +380,11 @@ class Tracer(TracerProtocol):
             self.warn(messages.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:
-        """Map a result to `value`; nodes of the graph unpack the elements of containers."""
+        """Map the recorded result `x` to the graph value `value`.
+
+        If `x` is a container, insert nodes that unpack `value`, and map the elements. If `x` is a number,
+        insert a guard.
+        """
         value.set_type(type_of(x))
         graph = self.graph
         if isinstance(x, Tensor | Object | Future) or isinstance(value.type(), CustomClassType):

@@ -61,7 +61,7 @@ def tensor_type(x: Tensor) -> TensorType:
 
 
 def type_of(x: Any) -> Type:
-    """Return the type of a value in a trace; tensors in lists and dicts have no shapes."""
+    """Return the type of a value in a trace; the types of tensors in lists and dicts have no shapes."""
     if isinstance(x, Tensor):
         return tensor_type(x)
     if isinstance(x, tuple):
