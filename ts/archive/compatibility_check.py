@@ -45,10 +45,10 @@ class MissingFeature:
     """Feature that an archive requires and `ts` lacks.
 
     kind      "version" of the format, "operator", "overload" of an operator (none accepts the arguments),
-              "class" defined neither in the archive nor in `ts`, "backend" of a lowered part of the model,
-              "code" that fails to compile for another reason
+              "class" defined neither in the archive nor in `ts`, "backend" to which a part of the model is
+              delegated, "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
-    locations `code/__torch__/net.py:12`, `data.pkl` `code/__torch__/net.py:12`, `data.pkl`
+    locations records that refer to the feature, such as `code/__torch__/net.py:12` and `data.pkl`
     why       the compiler's message, for "overload" and "code"
     """
 
@@ -182,7 +182,7 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            # True if the file's path, such as "code/../x.py", is not a module name
+            # True if no module name leads to the file, because of its path (such as "code/../x.py")
             unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):

@@ -48,7 +48,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(string_indices), tuple(entries))
-    # ANY instead of the exact tuple type, which would have an element type for each entry
+    # the type ANY, because the exact tuple type would contain an element type for each source location
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 
@@ -83,7 +83,10 @@ def _name(module: str, name: str) -> Global:
 
 
 def _entries(record: Any) -> list[tuple[int, SourceRange]]:
-    """Return the entries of a record in the string-table format or in the older format."""
+    """Return the pairs (file offset, source range) of a parsed debug record.
+
+    The record has the current format, with a string table, or the older format without one.
+    """
     match record:
         case (str(form), strings, entries) if form == _FORMAT:
             sources = _Sources(strings)

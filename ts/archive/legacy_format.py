@@ -98,7 +98,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def view_of_storage(storage: Storage, view: Any) -> Storage:
-    """Return the part of a storage that `view`, (name, offset, size), selects; None selects all."""
+    """Return the elements of a storage that `view` = (name, offset, size) selects; None selects all."""
     match view:
         case None:
             return storage

@@ -52,10 +52,11 @@ def read(
     """Read the script object of the module from an archive.
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
-    device names, or a function of a storage's elements and its device name that returns a tensor or None. The
-    keys of `extra_files` are names of additional records; the contents of the records become the values. The
-    policy `policy` applies to all later uses of the code; if it restricts operators, all code is compiled
-    immediately. With `mapped`, large storages are mapped into memory if the file is given by path.
+    device names, or a function of a storage's elements (on the CPU) and its device name that returns the
+    elements on another device, or None to leave them on the CPU. The keys of `extra_files` are names of
+    additional records; the contents of the records become the values. `policy` restricts the archive's code
+    whenever it is used; if it restricts operators, all code is compiled immediately. With `mapped`, large
+    storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:
@@ -146,7 +147,7 @@ class ModuleReader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
-        """Return the global for a class or enum of the archive or for packed parameters.
+        """Return the unpickling rules of a class or enum of the archive, or of packed parameters.
 
         Raise ArchiveError for any other name.
         """
@@ -191,7 +192,10 @@ class ModuleReader(TensorLoader):
             raise ArchiveError(f"an object of type {type} does not match its class: {error}") from error
 
     def convert(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a container to the representation of the core; a shared container is converted once."""
+        """Convert a list, dict or tuple to the interpreter's container of type `spec`.
+
+        A container that is referenced several times is converted once. Other values are returned unchanged.
+        """
         if not isinstance(value, list | dict | tuple):
             return value
         cached = self.converted.get((id(value), spec))
@@ -202,7 +206,7 @@ class ModuleReader(TensorLoader):
         return converted
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a list, dict or tuple to a core container of type `spec`; raise TypeError on a mismatch."""
+        """Convert a container and its elements to the type `spec`; raise TypeError for other values."""
         kind, element_specs = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.annotation_str in ("list", "tuple"):
             return self.convert(value, infer_spec(value))

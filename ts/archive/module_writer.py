@@ -113,7 +113,10 @@ class ArchiveWriter:
             self.record(f"{name}.debug_pkl", write_source_locations(locations), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
-        """Reject nodes that cannot be saved; record the oldest sufficient version (forward compatibility)."""
+        """Raise ArchiveError for calls of Python functions, and update the archive's format version.
+
+        The version is the oldest with all operators of the module, so that old releases can read the file.
+        """
         graph: Graph = function.graph
         for node in graph.all_nodes():
             kind = node.kind()

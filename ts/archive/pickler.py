@@ -270,7 +270,7 @@ class Pickler:
         self.write(b"b")
 
     def split(self, type: Type) -> tuple[str, str]:
-        """Return the module and the name of a class."""
+        """Split the qualified name of a class into the module and the name."""
         module, _, name = self.name(type).rpartition(".")
         return module, name
 

@@ -103,7 +103,7 @@ def scheme(grid: QuantizationParams) -> str:
 def make_storage_ref(
     x: Tensor, of: Callable[[Tensor], TensorStorageRef], references: list[object]
 ) -> TensorStorageRef:
-    """Return the storage reference of the integers of a quantized tensor; `of` computes the reference.
+    """Return the storage reference of the integers of quantized tensor `x`, computed by `of(integers)`.
 
     The tensor of integers is appended to `references`, so that its id remains unique.
     """

@@ -16,7 +16,7 @@ from ts.archive.zip_records import ZipRecords
 from ts.archive.zip_writer import write_record
 from ts.errors import ArchiveError
 
-_VERSION = b"3\n"  # format version of these files
+_VERSION = b"3\n"  # format version of the files that `PyTorchFileWriter` writes
 
 
 class PyTorchFileWriter:

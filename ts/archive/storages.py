@@ -3,7 +3,7 @@
 Input: tensors. Output: bytes and storage references; and the inverse.
 
     StorageWriter().storage_ref(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
-    view(storage, 1, (2,), (1,))        the tensor
+    view(storage, 1, (2,), (1,))              the elements of the tensor
 """
 
 from __future__ import annotations

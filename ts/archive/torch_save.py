@@ -312,8 +312,9 @@ def load(
     """Read a value from a file of `torch.save` or `ts.save`.
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
-    device names, or a function of a storage's elements and its device name that returns a tensor or None.
-    Unless `weights_only` is False, only the listed types are constructed. With `mmap`, large tensors of a
+    device names, or a function of a storage's elements (on the CPU) and its device name that returns the
+    elements on another device, or None to leave them on the CPU. Unless `weights_only` is False, only objects
+    of the types that the module's docstring lists are constructed. With `mmap`, large tensors of a
     file are mapped into memory: pages are read on first access, and writes to the tensors do not change the
     file. Strings that Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
     """
@@ -338,7 +339,7 @@ def load(
 
 
 def _read_rest(f: IO[bytes]) -> io.BytesIO:
-    """Return the rest of a file as BytesIO; it is read directly into the buffer if possible."""
+    """Return the rest of a file as BytesIO; if `f` has `readinto`, avoid a copy of the contents."""
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
     begin = f.tell()
@@ -435,7 +436,7 @@ class _ZipTensorLoader(TensorLoader):
         return global_object
 
     def find_global(self, module: str, name: str) -> Any:
-        """Return the listed object for a global name; return None for other names."""
+        """Return the object for a global name that files may refer to; return None for other names."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)

@@ -57,7 +57,7 @@ class PlaceholderValue(dict[Any, Any]):
 
 
 def placeholder_global(module: str, name: str) -> Global:
-    """Return a global that creates placeholders; it is used to scan a pickle for names."""
+    """Return a `Global` that creates placeholders, for scans of a pickle that only search for names."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 

@@ -275,7 +275,7 @@ def _apply_lazy_marks(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
 
 
 def device_named(name: Any) -> device:
-    """Return the device that a name in an archive denotes; raise ArchiveError if it is invalid."""
+    """Return the device named `name` in an archive; raise ArchiveError if the name is invalid."""
     try:
         return device(name)
     except RuntimeError as error:
