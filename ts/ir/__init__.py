@@ -1,6 +1,6 @@
 """Typed SSA intermediate representation (IR): types, schemas, graphs, and their texts.
 
-The frontend creates graphs in this form, passes transform them, and bytecode is generated from them.
+The frontend creates graphs, passes transform them, and bytecode is generated from them.
 """
 
 import importlib

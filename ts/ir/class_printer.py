@@ -76,7 +76,7 @@ class ArchiveNamespace:
         return unique_name
 
     def _spelled(self, type: Type) -> Type:
-        """Return `type`, or a `NamedType` with the name of `type` in the archive."""
+        """Return a type whose text has the names of the archive: `type`, or a `NamedType` with this text."""
         spelling = self.format_type(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 

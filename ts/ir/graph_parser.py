@@ -12,8 +12,8 @@ prints as the same text, with the same names, numbers and ``# file.py:3:4`` mark
     >>> [n.kind() for n in g.nodes()]
     ['prim::Constant', 'aten::add']
 
-Tensors are printed incompletely; the constant is a `ParsedTensor` unless `make_tensor` converts it to a
-tensor.
+Graph text does not contain all elements of a tensor constant. The constant is a `ParsedTensor`, unless
+`make_tensor` converts it to a tensor.
 """
 
 from __future__ import annotations

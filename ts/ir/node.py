@@ -283,7 +283,7 @@ class Node:
         return self._attribute(name)[0]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of attribute `name`."""
+        """Return the value of attribute `name`, or `default` if the attribute is not set."""
         if self._attributes is None:
             return default
         attribute = self._attributes.get(name)

@@ -3,7 +3,8 @@
 In: values and the arguments of operators.  Out: decisions for `ts.ir.python_print`:
 
     [1, 2]                    a literal with an inferable type, unlike annotate(List[Any], [1, 2])
-    torch.add(x, y)           the third argument, 1, is the default      torch.add(x, y, alpha=2)
+    torch.add(x, y)           the argument alpha is omitted if it is 1, the default
+    torch.add(x, y, alpha=2)  other values of alpha are printed
     CONSTANTS.c0              a constant without a literal
 """
 

@@ -10,7 +10,7 @@ In: a graph and the name of its function. Out: source in PyTorch's layout::
         y = x
       return torch.mul(y, CONSTANTS.c0)
 
-An expression with one use, immediately after it, is printed inside its user unless the line becomes too long.
+An expression whose only use follows immediately is printed inside its user unless the line becomes too long.
 Tensors and other constants without a literal become ``CONSTANTS.cN`` and are collected in `constants`.
 """
 
@@ -304,7 +304,7 @@ class _Printer:
             self.define(node, expression)
 
     def assign(self, targets: Sequence[Value], values: Sequence[Value]) -> None:
-        """Assign all `values` at once to the variables of `targets`."""
+        """Print one statement that assigns `values` to the variables of `targets`, such as `a, b = x, y`."""
         if targets:
             self.split_long(values)
             self.line(f"{self.list_of(targets)} = {self.list_of(values)}")
@@ -608,7 +608,10 @@ def _next_computation(node: Node) -> Node:
 
 
 def _is_variable(value: Value) -> bool:
-    """Return whether a value has the name of a variable; in graph text, only inputs count, as in PyTorch."""
+    """Return True if a value has the name of a variable in the program.
+
+    In a graph parsed from text, only inputs have such names, as in PyTorch.
+    """
     if not value.has_debug_name():
         return False
     return value.node().kind() == "prim::Param" or not value.node().owning_graph().has_textual_names

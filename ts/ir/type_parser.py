@@ -120,8 +120,8 @@ class AliasInfo:
     """Alias annotation of an argument or result in a schema.
 
     ``Tensor(a! -> b)``: `before` holds the alias sets before the call, `after` the alias sets after it, and
-    `is_write` is True if the operator writes to it. `contained` holds the annotations of a container's
-    elements. ``*`` stands for all sets.
+    `is_write` is True if the operator writes to the argument. `contained` holds the annotations of a
+    container's elements. The set ``*`` means that the value may alias any other value.
     """
 
     __slots__ = ("after", "before", "contained", "is_write", "text")

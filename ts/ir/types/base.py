@@ -111,7 +111,7 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return the size, in types, of a type that contains `types`; CompilationError if it is too large."""
+        """Return the number of types in a type that contains `types`; raise CompilationError if too large."""
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
             raise CompilationError(
@@ -145,7 +145,7 @@ class Type:
             return self._mentions
 
     def holds_mutable(self) -> bool:
-        """Return True if a contained type is mutable; computes `mutable` of container types."""
+        """Return True if a contained type is mutable, such as the list type in a tuple type."""
         try:
             return self._mutable
         except AttributeError:

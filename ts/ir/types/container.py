@@ -161,7 +161,7 @@ class AwaitType(_CovariantType):
 
 
 class DictType(Type):
-    """Dictionary type such as ``Dict(str, Tensor)``, invariant in both types."""
+    """Dictionary type such as ``Dict(str, Tensor)``, invariant in the key type and the value type."""
 
     __slots__ = ("key", "node_count", "value")
 

@@ -105,7 +105,10 @@ class ClassType(NamedType):
         return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also for an interface that the class implements, and for `AnyClassType`."""
+        """Return True if `other` is an interface that the class implements, or another supertype.
+
+        For example, `AnyClassType` is a supertype of all classes.
+        """
         if isinstance(other, AnyClassType):
             return True
         if isinstance(other, InterfaceType):
@@ -229,7 +232,7 @@ class InterfaceType(NamedType):
             pending.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also if `other` is an interface that requires a subset of this interface's methods."""
+        """Return True if `other` is an interface whose methods this interface has, or another supertype."""
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
             return True
         return super().is_subtype_of(other)
@@ -338,7 +341,7 @@ class EnumType(NamedType):
         return self.value_type
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True also for `AnyEnumType`, the supertype of all enumerations."""
+        """Return True if `other` is a supertype, such as `AnyEnumType`, of which all enums are subtypes."""
         return isinstance(other, AnyEnumType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of

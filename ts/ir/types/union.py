@@ -90,7 +90,10 @@ class UnionType(Type):
 
 
 def union_members(types: Iterable[Type]) -> list[Type]:
-    """Return the members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
+    """Return the members of a union of `types` in PyTorch's order.
+
+    Nested unions and optional types are replaced by their members, and members that unify are merged.
+    """
     flat: list[Type] = []
     for t in types:
         inner = t.elem if isinstance(t, OptionalType) else t

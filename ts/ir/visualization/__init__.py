@@ -2,9 +2,9 @@
 
 In: a graph.  Out: SVG text with a layout, or DOT text for Graphviz.
 
-    picture = build_diagram(graph)          boxes, wires and blocks, without positions   `diagram`
-    arrange(picture)                     assigns positions, in layers                 `layout`
-    svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
+    picture = build_diagram(graph)      boxes, wires and blocks, without positions (module `diagram`)
+    arrange(picture)                    assigns positions, in layers (module `layout`)
+    svg(picture), dot(picture)          the texts (modules `svg` and `dot`)
 
 Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a diagram contains no scripts
 or external references.

@@ -181,7 +181,10 @@ class _Drawing:
     def _wire(
         self, diagram: Diagram, box: Box, values: Iterable[Value], default_depth: int, min_depth: int = 0
     ) -> None:
-        """Add wires from `values` to `box`; set its depth, by default `default_depth` or more."""
+        """Add wires from `values` to `box`, and set the depth of the box below the boxes of `values`.
+
+        The depth is at least `min_depth`, and `default_depth` if no value comes from a box of `diagram`.
+        """
         nearby_ports: list[tuple[Box, Port]] = []
         referenced: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):

@@ -222,7 +222,10 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
 
 
 def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
-    """Return the positions nearest to `desired` that preserve order and distances; wires stay straight."""
+    """Set the x coordinates nearest to `desired` that preserve the order and minimal distance of slots.
+
+    Slots of passing wires have a higher weight than boxes, so that these wires are straight.
+    """
     offsets, offset = [], 0.0
     for index, slot in enumerate(layer):
         if index:

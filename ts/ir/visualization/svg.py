@@ -1,7 +1,7 @@
 """Output of diagrams as SVG.
 
-In: a laid out `Diagram`.  Out: one self-contained file: colours are classes of its style, light or dark by
-the system's preference, and tooltips describe the boxes.
+In: a laid out `Diagram`.  Out: one self-contained file, with tooltips for the boxes.  Its style sheet defines
+the colours of each kind of box, for the light and the dark colour scheme of the system.
 
     <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
 
