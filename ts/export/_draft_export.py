@@ -247,7 +247,7 @@ class _DraftRecorder(ExportTracer):
         return fake
 
     def _real(self, x: Any) -> Any:
-        """Return the real value for the example arguments of a fake tensor or symbolic number.
+        """Return the value that a fake tensor or symbolic number has for the example arguments.
 
         Raise KeyError if the value is unknown.
         """
@@ -396,7 +396,10 @@ class _Draft(Export):
         return _DraftRecorder(_DraftPolicy(self.report))
 
     def report_guards(self, shapes: Any) -> None:
-        """Report the guards, which violate dimension specs; `shapes` are the new specs."""
+        """Add a failure to the report for each guard, because the guard contradicts the dimension specs.
+
+        `shapes` are the specs that the export uses instead.
+        """
         for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
             user_stack: list[UserFrame] = [] if frame is None else [frame]

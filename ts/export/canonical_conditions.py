@@ -37,7 +37,7 @@ def canonical_inequality(condition: Any) -> Any:
 
 
 def is_simple_guard(condition: Any) -> bool:
-    """Return True if a condition bounds one symbol by a number, or states what one symbol equals."""
+    """Return True if a condition bounds one symbol by a number, or equates one symbol with an expression."""
     if not isinstance(condition, sympy.core.relational.Relational):
         return False
     if isinstance(condition, sympy.Eq):
@@ -75,7 +75,7 @@ def as_multiple(condition: Any) -> Any:
 
 
 def without_constant(expression: Any) -> tuple[Any, Any]:
-    """Return the terms of an expression with symbols, and its constant term."""
+    """Split an expression into the sum of its terms with symbols, and its constant term."""
     constant, rest = sympy.expand(expression).as_coeff_Add()
     return rest, e.to_python_number(constant)
 

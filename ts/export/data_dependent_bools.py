@@ -1,4 +1,4 @@
-"""Operators whose boolean result depends on tensor elements, and functions that exports record instead."""
+"""Operators whose boolean result depends on tensor elements; exports record the calls of other functions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Policies that decide the conditions on symbols which the facts of a `ShapeEnv` do not decide.
 
-DecisionPolicy         decides by the example arguments and adds a guard: an export
-FrozenPolicy           raises UndecidableError: replays of an exported program
-NotingPolicy           decides by the example arguments and collects the conditions
+DecisionPolicy         for exports: decides by the example arguments, and adds a guard
+FrozenPolicy           for replays of an exported program: raises UndecidableError
+NotingPolicy           for replays whose conditions become guards: decides by the example arguments, and
+                       collects the conditions
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class UndecidableError(Exception):
 class DecisionPolicy:
     """Policy of an export: the example arguments decide, and guards ensure the same decisions in calls.
 
-    Conditions and expressions are undecided by the facts of the environment; `specialize`, `guess` and
-    `require` receive them simplified.
+    The methods are called only for conditions and expressions whose values do not follow from the facts of
+    the environment; those passed to `specialize`, `guess` and `require` are simplified.
     """
 
     is_frozen = False  # True if the policy adds no facts to the environment
@@ -66,7 +67,7 @@ class DecisionPolicy:
         return holds
 
     def specialize(self, environment: ShapeEnv, expression: Any) -> Any:
-        """Return the number that an expression equals."""
+        """Return the example value of an expression, and add a guard that the expression has this value."""
         try:
             example_value = environment.hint(expression)
         except KeyError:
@@ -75,13 +76,20 @@ class DecisionPolicy:
         return example_value
 
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
-        """Return the value of a condition on layouts, without a guard; assume large unbacked symbols."""
+        """Return the value of a condition on layouts for the example arguments, without adding a guard.
+
+        Unbacked symbols, which have no example values, are replaced by large numbers.
+        """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}
         return bool(e.value(condition, numbers))
 
     def assume(self, environment: ShapeEnv, condition: Any) -> None:
-        """Add a guard for a condition; with `defers_guards`, the graph asserts the condition instead."""
+        """Add a guard for a condition.
+
+        If `environment.defers_guards` is True, only simple conditions, such as bounds of a symbol, become
+        guards, and the graph asserts other conditions.
+        """
         if environment.defers_guards and not is_simple_guard(condition):
             condition = environment.simplify(condition)
             environment.append_requirement(canonical_equality(condition), "")
@@ -108,7 +116,10 @@ class DecisionPolicy:
 
 
 class FrozenPolicy(DecisionPolicy):
-    """Policy for an exported program, whose facts are known: other conditions raise UndecidableError."""
+    """Policy for a replay, in which conditions must follow from the facts of the exported program.
+
+    Other conditions raise UndecidableError.
+    """
 
     is_frozen = True
 

@@ -2,7 +2,9 @@
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         dynamic if possible; dynamic, else an error; constant
+Dim.AUTO                                  dynamic, or constant if the program requires this
+Dim.DYNAMIC                               dynamic; an error if the program requires a constant size
+Dim.STATIC                                constant
 """
 
 from __future__ import annotations

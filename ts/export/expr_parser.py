@@ -94,7 +94,7 @@ class Source(NamedTuple):
 
     @property
     def size(self) -> Source:
-        """Location of the size or number itself."""
+        """Location of the complete size or number, without `factor` and `offset`."""
         return self._replace(factor=1, offset=0)
 
     @property

@@ -98,7 +98,7 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
 
 
 def substitute_constants(array: MetaArray) -> MetaArray:
-    """Return `array` with symbolic sizes and strides replaced by ints if they have only one value."""
+    """Return `array` with each symbolic size or stride that can have only one value replaced by this int."""
     if not any(substitute_constant(n) is not n for n in array.shape):
         return array
     return MetaArray(

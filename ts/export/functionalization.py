@@ -1,8 +1,7 @@
 """Functionalizing tracer: records each mutation as a new tensor, which later nodes read instead.
 
-    y = x[0]; y.add_(1); x.sum()
-
-    select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
+    program    y = x[0]; y.add_(1); x.sum()
+    graph      select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
 A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new
 base by inverting the chain (`unview`). Other views are recomputed from the new base when they are read.
@@ -180,9 +179,10 @@ class FunctionalizingTracer(ExportTracer):
         return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Run an operator without mutation.
+        """Record an operator without mutation, and return its result.
 
-        Apply autocast, then a decomposition or the functional variant.
+        If autocast is enabled, its casts are recorded first. The operator is replaced by its decomposition if
+        it has one; an operator that mutates arguments is replaced by its functional variant.
         """
         values = [self._with_fakes(x) for x in values]
         alias = find_autocast_flag(values)

@@ -82,7 +82,7 @@ class ExportTape:
     def separate(self, x: Tensor) -> None:
         """Record that `x` no longer shares memory with other tensors.
 
-        Later writes to `x` do not count as writes to its former aliases; an example of `x` is `y.data`.
+        For example, writes to `x = y.data` do not count as writes to `y`.
         """
         self._memory.separate(x)
 

@@ -129,7 +129,7 @@ class FxGraphBuilder(TracerProtocol):
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
-        """Record the real tensor that `fake_tensor` represents; this class records nothing."""
+        """Record the real tensor that `fake_tensor` represents; only tracers of draft exports record it."""
 
     # ---- nodes of values
 
@@ -314,7 +314,7 @@ class FxGraphBuilder(TracerProtocol):
         self._size_nodes[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Convert int arguments to floats if another argument is a float, as Python's arithmetic does."""
+        """Convert int arguments to floats if any argument is a float, as Python's arithmetic does."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
         return tuple(map(_as_float, arguments))

@@ -22,7 +22,7 @@ from ts.export.size_operations import RELATIONS
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
-    **dict.fromkeys("|^&", (5, 8, 8)),  # archives have one level for them: print parentheses
+    **dict.fromkeys("|^&", (5, 8, 8)),  # the grammar of archives has one level for all three
     "+": (8, 8, 8), "-": (8, 10, 10),
     **dict.fromkeys(("*", "/", "//", "%"), (9, 9, 10)), "**": (10, 11, 10), "": (11, 0, 0),
 }  # fmt: skip

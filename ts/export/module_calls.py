@@ -72,7 +72,7 @@ _ARGUMENTS: dict[type, Any] = {
 
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
-    """Return the argument spec of the value `x`: its node's name, or a constant."""
+    """Return the argument spec of `x`: the name of its node, or `node` as a constant if `node` is no node."""
     for kind, spec_class in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return spec_class(node.name)  # type: ignore[no-any-return]
@@ -136,7 +136,7 @@ class ModuleCalls:
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
         """Return the entries of the module call graph.
 
-        The entries are the program (with `signature`), all submodules, and repeated calls.
+        There are entries for the program (with `signature`), for all submodules, and for repeated calls.
         """
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]

@@ -30,7 +30,7 @@ def origin_of(node: Node | None) -> dict[str, Any]:
 
 
 def readable(kind: str, x: Any) -> Any:
-    """Convert the integer code of a dtype, layout or memory format, named by `kind`, to the object.
+    """Convert an integer code to the dtype, layout or memory format (according to `kind`) that it denotes.
 
     Return other values unchanged.
     """

@@ -33,7 +33,7 @@ def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> d
 
     Raise FakeTensorDeviceMismatchError if argument tensors are on several devices. A 0-d CPU tensor may be
     combined with tensors of another device. With `ignore_meta`, meta tensors may be combined with tensors of
-    any device, because operators in a FakeTensorMode save meta tensors.
+    any device, because derivative formulas of operators in a FakeTensorMode may read meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

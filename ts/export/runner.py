@@ -124,7 +124,10 @@ class Runner:
 
 
 class _StateSlots:
-    """Locations of the parameters, buffers and constants; each run reads the current tensors there."""
+    """Locations (module and name) of a program's parameters, buffers and constants.
+
+    Each run reads the current tensors from these locations, because users may replace the tensors.
+    """
 
     def __init__(self, root: Module, names: list[str]) -> None:
         self.root = root

@@ -30,8 +30,7 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
 
     Conditions on symbols of a branch or loop body stay in `environment.requirements`, because the graph of
     the branch or body asserts them. A later node that computes the same number as a node of an assertion is
-    erased.
-    Return a dictionary: name of an erased node -> name of the node that replaces it.
+    erased. Return a dictionary: name of an erased node -> name of the node that replaces it.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
@@ -39,9 +38,9 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
 def reinsert(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions of the exported graph into the graph of its decomposition.
 
-    The replayed assertions of the exported graph are erased if their condition has the same form as that of a
-    new assertion. As in PyTorch, `u0 > 2` is kept although `2 < u0` is inserted, and so are all assertions on
-    booleans and on symbols that equal numbers or sizes of arguments.
+    Replayed assertions of the exported graph are erased if a new assertion has an identical condition. As in
+    PyTorch, a replayed assertion `u0 > 2` is kept although `2 < u0` is inserted, and so are all replayed
+    assertions on booleans and on symbols that equal numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 
@@ -297,7 +296,7 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     value = node.meta.get("val")
     symbols: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        # not simplified, because the symbol may have become equal to another one
+        # not simplified, because simplification replaces symbols that became equal to others
         expression = value.node.expression
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []

@@ -75,7 +75,8 @@ class ShapeEnv:
         self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export
-        # Symbol -> minimal value in calls, if a condition has another value for 0 or 1 than in the export.
+        # Symbol of a size -> smallest size that calls may pass, because a condition that had one value in the
+    # export has another value for smaller sizes (0 or 1).
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     @property
@@ -286,7 +287,7 @@ class ShapeEnv:
         return self.policy.decide(self, condition)
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Return the value of a condition that the program requires.
+        """Return the value of a condition; the program raises an error if the condition is false.
 
         If the condition depends on tensor elements, return True and let the graph assert the condition.
         """
@@ -419,7 +420,10 @@ class ShapeEnv:
         self.policy.require(self, condition, message)
 
     def require_length(self, expression: Any) -> None:
-        """Require an expression to be at least 0; for a replaced unbacked symbol, only narrow the range."""
+        """Require an expression to be at least 0.
+
+        If the expression is an unbacked symbol that equals a known expression, only narrow its range.
+        """
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
             if expression in self.implied:  # as in PyTorch, the range of the symbol itself is asserted
@@ -494,7 +498,7 @@ class ShapeEnv:
             self._learn_bounds(rest, lower_bound)
 
     def _learn_bounds(self, rest: Any, lower_bound: Any) -> None:
-        """Narrow the range of each symbol of `rest >= lower_bound` by the upper bounds of the other terms."""
+        """Narrow the ranges of the symbols in the sum `rest`, given `rest >= lower_bound`."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (
@@ -562,7 +566,7 @@ class ShapeEnv:
             self._learn_multiple(*difference.args)
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
-        """Return the sort key of replacements: unbacked symbols last, then by hint, then by age."""
+        """Return the key by which symbols are sorted: unbacked symbols last, then by hint, then by age."""
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
@@ -576,7 +580,10 @@ class ShapeEnv:
         self._multiples[symbol] = n, times
 
     def _add_implied_equality(self, symbol: Any, solution: Any) -> None:
-        """Record that an unbacked symbol equals an expression; narrow the ranges of all these symbols."""
+        """Record that an unbacked symbol equals an expression.
+
+        Narrow the ranges of the symbol and of the unbacked symbols in the expression.
+        """
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution
@@ -589,7 +596,7 @@ class ShapeEnv:
                 self._narrow(other, self.ranges[other].intersection(bounds))
 
     def _learn_implied_bound(self, symbol: Any) -> None:
-        """Record that the expression which equals an unbacked symbol is in the range of the symbol."""
+        """Record the range of an unbacked symbol as bounds of the expression that the symbol equals."""
         bounds = self.ranges[symbol]
         for sign, end in ((1, bounds.low), (-1, -bounds.high)):
             rest, constant = without_constant(sympy.expand(sign * self.resolve(symbol)))

@@ -4,8 +4,8 @@
     BY_NAME["floordiv"].functions      FloorDiv: the sympy function of the result, with its interval rule
     ARCHIVE_TARGETS["_operator.floordiv"]      operator.floordiv, from its name in archives
 
-A new operation is one row of `OPERATIONS`, and a class in `sympy_functions` if sympy does not define its
-function. This module does not import sympy: programs without symbols are loaded without it.
+To add an operation, add an element to `OPERATIONS`, and a class to `sympy_functions` if sympy does not define
+the function. This module does not import sympy: programs without symbols are loaded without it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Kind(enum.Enum):
 
 
 class SymbolicFunction(NamedTuple):
-    """Function in expressions: the sympy class `name`, and how it is evaluated and written."""
+    """Sympy function that occurs in expressions: its class `name`, evaluation, and names in texts."""
 
     name: str
     kind: Kind = Kind.NUMBERS
@@ -57,8 +57,8 @@ class SymbolicFunction(NamedTuple):
 class SizeOperation(NamedTuple):
     """Operation on numbers that programs call: its Python function, and how it is computed on symbols.
 
-    The result is the first of `functions` whose argument kind fits, or `rule(e, *operands)`. The argument `e`
-    is the module `sympy_functions`, which the table does not import.
+    The result is a call of the first of `functions` whose argument kind fits, or, if `rule` is set,
+    `rule(e, *operands)`. The argument `e` is the module `sympy_functions`, which the table does not import.
     """
 
     name: str  # name in `SymNode.operate`
@@ -70,7 +70,7 @@ class SizeOperation(NamedTuple):
     sign: str = ""  # operator in Python conditions; without one, conditions call `call_name`
     more_call_names: tuple[str, ...] = ()  # other names of this function in conditions
     is_relation: bool = False
-    depends_on_signs: bool = False  # sympy simplifies the result by the signs of symbols
+    depends_on_signs: bool = False  # sympy uses the signs of symbols to simplify the result
     in_shape_rules: bool = False  # shape rules of operators apply the operation to sizes
     multiplies_terms: bool = False  # the expansion has as many terms as the product of the operands' terms
 
@@ -90,7 +90,7 @@ class SizeOperation(NamedTuple):
 
     @property
     def call_names(self) -> tuple[str, ...]:
-        """Names of calls in Python conditions, of the function of numbers and of the target."""
+        """Names by which Python conditions may call the operation: `call_name`, and others."""
         return self.call_name, *([self.archive_name] if self.target else []), *self.more_call_names
 
 
@@ -176,11 +176,11 @@ def _is_integer(e: Any, a: Any) -> Any:
     return e.sympy.Eq(e.FloorToInt(a.expression), a.expression) if a.is_float else e.sympy.true
 
 
-# ---- rows
+# ---- elements of the table
 
 
 def _arithmetic(name: str, *functions: SymbolicFunction, **facts: Any) -> SizeOperation:
-    """Define an operation of the module `operator`, whose function computes Python numbers, too."""
+    """Define the operation for function `name` of the module `operator`, which computes Python numbers."""
     target = getattr(operator, name)
     return SizeOperation(name.rstrip("_"), target, facts.pop("compute", target), functions, **facts)
 

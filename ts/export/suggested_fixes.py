@@ -40,7 +40,7 @@ class Named(NamedTuple):
 
     @property
     def size(self) -> str:
-        """Expression of the size in the arguments."""
+        """Python expression of the size, such as `L['x'].size()[0]`."""
         return self.source.where
 
     def not_all(self, guard: str) -> str:

@@ -3,7 +3,7 @@
     SymInt -> SymNode: expression s0 + 1, in an environment
     n + 1          operate("add", n, 1): returns the result and records the operation in the graph
 
-If the result is constant, it is a Python number.
+`operate` returns a Python number if the result is constant.
 """
 
 from __future__ import annotations
@@ -150,10 +150,10 @@ class SymNode:
         return expression
 
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Return the result `expression` after a comparison with the results for sizes 0 and 1.
+        """Return the result `expression` of an operation after a check that it holds for sizes 0 and 1, too.
 
-        If these differ, a guard excludes the sizes from calls. While an operator runs, a relation with
-        different results is returned unevaluated instead.
+        If it does not, a guard excludes these sizes from calls; while an operator runs, a relation is
+        returned unevaluated instead.
         """
         environment = self.environment
         operation = BY_NAME[name]
@@ -223,7 +223,7 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
 
 
 def _apply(name: str, operands: list[_Operand]) -> Any:
-    """Return the result expression of an operation, by its rule or its function for these operand kinds."""
+    """Compute an operation's result as an expression, by `rule` or by the first function that fits."""
     operation = BY_NAME[name]
     if operation.rule is not None:
         return operation.rule(e, *operands)

@@ -278,7 +278,7 @@ CLASSES: Mapping[str, Any] = {
     for op in OPERATIONS
     for f in op.functions
 }
-# Class -> the first operation with this result, and the table's entry of the function.
+# Sympy class -> the first operation whose result is of this class, and its description in the table.
 FUNCTIONS: Mapping[Any, tuple[SizeOperation, SymbolicFunction]] = {
     CLASSES[f.name]: (op, f) for op in reversed(OPERATIONS) for f in op.functions
 }

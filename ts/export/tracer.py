@@ -149,7 +149,8 @@ class ExportTracer(FxGraphBuilder):
     def of_tensors(self, op: Any) -> Any:
         """Return the overload that PyTorch's Python API would call instead of `op`.
 
-        This is the Tensor overload instead of a Scalar overload, if the Tensor overload accepts numbers.
+        For a Scalar overload, this is the Tensor overload if it accepts numbers; for `split.sizes`, it is
+        `split_with_sizes`; otherwise `op` itself.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -335,7 +336,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
-        """Store the metadata of a tensor's node before an operator changes the tensor's shape in place."""
+        """Store a copy of a tensor as metadata of its node, before an operator changes its shape in place."""
         entry = self._tensors.get(id(x))
         if entry is not None and entry[1].meta.get("val") is x:
             entry[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -345,7 +346,7 @@ class ExportTracer(FxGraphBuilder):
     def gradients(
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any], create: bool
     ) -> list[Tensor | None]:
-        """Record the computation of the gradients of `roots` by `inputs`; return the gradients."""
+        """Record the computation of the gradients of `roots` with respect to `inputs`, and return them."""
         return self.tape.gradients(roots, root_gradients, inputs, create)  # type: ignore[no-any-return]
 
     def backward(
@@ -548,7 +549,10 @@ class ExportTracer(FxGraphBuilder):
         return CONTROL_FLOW["vmap"](self, call, *operands)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python function of a scripted function; for methods and archives, run the script graph."""
+        """Run the Python function from which a scripted function was compiled.
+
+        Methods, and functions loaded from archives, have no such function: run their graphs.
+        """
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
             from ts.export import torchscript_capture

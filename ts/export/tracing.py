@@ -327,7 +327,7 @@ class Export:
         return None
 
     def _derived_range_checks(self, source: Source, expression: Any) -> list[InputGuard]:
-        """Return the guards for the range of a size factor * symbol + offset."""
+        """Return the guards on a size factor * symbol + offset that ensure the range of the symbol."""
         (symbol,) = expression.free_symbols
         value_range = self.environment.ranges[symbol]
         return [

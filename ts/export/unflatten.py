@@ -1,7 +1,9 @@
 """Unflattening of an exported program into a module hierarchy with replaceable submodules.
 
 module = unflatten(program)
-module.encoder.layers[0] = another        with a preserved signature, it is called like the original module
+module.encoder.layers[0] = another        replaces a submodule
+
+If the signature of a submodule was preserved, the replacement is called like the original submodule.
 """
 
 from __future__ import annotations

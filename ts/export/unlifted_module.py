@@ -198,7 +198,7 @@ def _write(
     aten = ts.ops.aten
     writes = [
         (spec.kind, inputs[x], value)
-        # new values are the first outputs
+        # not strict: the new values are only the first of the outputs
         for spec, x, value in zip(specs, _mutated_inputs(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]

@@ -1,6 +1,6 @@
 """Ranges of the values of symbolic expressions, computed by interval arithmetic.
 
-    between(2*s0 + 1, {s0: Range(2, 9)})        Range(5, 19)
+    value_range(2*s0 + 1, {s0: ValueRange(2, 9)})        ValueRange(5, 19)
 
 Bounds are integers or floats; an unknown bound is infinite.
 """

@@ -1,6 +1,6 @@
 """PyTorch's names for the values that branch and body functions capture.
 
-The inputs of a subgraph are sorted by these names.
+A subgraph has an input for each captured value; the inputs are sorted by these names.
 
 sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
 sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
@@ -35,7 +35,7 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, path)
 
     def tensor(self, *tensors: Tensor | None) -> str | None:
-        """Return the stored path of the first given tensor with a stored path, or None."""
+        """Return the path of the first tensor in `tensors` with a stored path, or None."""
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 

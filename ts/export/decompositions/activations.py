@@ -35,7 +35,7 @@ def mish(x: Tensor) -> Tensor:
 
 @decomposes("aten::selu", implicit=True)
 def selu(x: Tensor) -> Tensor:
-    """Return selu(x), the self-normalizing ELU."""
+    """Return scale * elu(x, alpha), with the constants of self-normalizing networks."""
     return aten.elu(x, 1.6732632423543772, 1.0507009873554805)
 
 

@@ -283,7 +283,10 @@ def batch_norm(
 
 
 def replace(x: Tensor, value: Tensor) -> None:
-    """Replace the elements of `x` by `value`: call `copy_`, or record `value` while a graph is recorded."""
+    """Replace the elements of `x` by `value`.
+
+    During a recording, the tracer records `value` as the new value of `x`; otherwise `copy_` is called.
+    """
     recorder = current_tracer()
     if recorder is None:
         x.copy_(value)
@@ -354,7 +357,7 @@ def attention(
 
 @decomposes("aten::grid_sampler", implicit=True)
 def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
-    """Sample `x` at the positions in `grid`."""
+    """Sample `x` at the positions in `grid`, by the operator for two or three dimensions."""
     sampler = aten.grid_sampler_2d if x.dim() == 4 else aten.grid_sampler_3d
     return sampler(x, grid, mode, padding, align_corners)
 

@@ -162,7 +162,7 @@ def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8)
 def pairwise_distance(
     x: Tensor, other: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """Compute the p-norm of the difference of each pair of rows."""
+    """Compute the p-norm of the difference of row i of `x` and row i of `other`, for each i."""
     difference = aten.add.Scalar(aten.sub.Tensor(x, other), eps)
     dim = max(x.dim(), other.dim()) - 1
     return aten.linalg_vector_norm(difference, p, [dim], keepdim)

@@ -70,7 +70,7 @@ def _can_fold_batch(x: Tensor) -> bool:
 
 
 def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply a batch of matrices by one matrix or vector, by one product with the rows of all matrices."""
+    """Multiply a batch of matrices by a matrix or vector, as one product of the matrix of all rows."""
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:
@@ -141,7 +141,7 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::tensordot", implicit=True)
 def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
-    """Sum over pairs of dimensions of `x` and `y`, by one matrix product."""
+    """Contract dimension `dims_self[i]` of `x` with `dims_other[i]` of `y`, by one matrix product."""
     left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
     right = [d for d in range(y.dim()) if d not in [e % y.dim() for e in dims_other]]
     depth = math.prod(x.shape[d] for d in dims_self)

@@ -119,7 +119,7 @@ class Conditions:
         return guard_equal(at, expression, self.sources)
 
     def _int_guards(self, at: Source, expression: Any) -> list[InputGuard]:
-        """Return the guards of an integer argument: of its type, and of its range or its equality."""
+        """Return the guards of an int argument: the type, and the range or the expression that it equals."""
         checks = [guard_size(at)]
         if self.sources.get(expression) != at:
             if all(s in self.sources for s in expression.free_symbols):
@@ -132,7 +132,7 @@ class Conditions:
         return checks
 
     def _of_range(self, symbol: Any, source: Source) -> list[InputGuard]:
-        """Return the guards of a symbol's location: divisibility by `factor`, and the symbol's range."""
+        """Return the guards of the size at `source` = factor * symbol + offset: divisibility, and range."""
         checks = [guard_divisible(source)] if source.factor > 1 else []
         value_range = self.ranges.get(symbol)
         if value_range is not None:

@@ -51,7 +51,10 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting depth of objects and lists; 0 if there are too few brackets to exceed the limit."""
+    """Return the nesting depth of objects and lists.
+
+    The result is 0 if the text has at most `_MAX_NESTING_DEPTH` opening brackets.
+    """
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0

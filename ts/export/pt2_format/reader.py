@@ -99,7 +99,7 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Return `name`; raise ArchiveError if modules of programs have an attribute with this name."""
+    """Return the parameter or buffer name `name`; raise ArchiveError if `UnliftedModule` reserves it."""
     if check_path(name).partition(".")[0] in PROGRAM_ATTRIBUTES:
         raise ArchiveError(
             f"{name[:80]!r} cannot name a parameter or buffer: it is an attribute of exported programs"
@@ -108,7 +108,7 @@ def check_state(name: str) -> str:
 
 
 _MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
-# names that generated code uses for its globals and the module
+# names that generated code uses: its global variables, and `self` for the module
 _RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 

@@ -228,7 +228,7 @@ class _Builder:
         return self.apply(name, functions, values)
 
     def composed(self, name: str, values: list[Any]) -> Any:
-        """Return the expression of a function of archives that is no sympy function of `ts`."""
+        """Return the expression of `Identity` or `CeilDiv`, for which `ts` has no sympy function."""
         if len(values) != (2 if name == "CeilDiv" else 1):
             self.fail(f"{name} has the wrong number of arguments")
         if name == "Identity":
@@ -283,7 +283,7 @@ class _Builder:
         self.fail("a case of Piecewise has no condition")
 
     def apply(self, name: str, functions: Sequence[SymbolicFunction], values: list[Any]) -> Any:
-        """Apply the first of `functions` whose argument kind fits; `name` is their name in the archive."""
+        """Apply the first of `functions` whose argument kind `values` fit; `name` is used in messages."""
         from ts.export import sympy_functions as e
 
         function = next((f for f in functions if _fits(f.kind, values)), functions[-1])
