@@ -16,7 +16,7 @@
 `rpc` provides calls between processes, `map` applies a function to batches on RPC workers, and `cluster`
 manages dynamic sets of processes: `LocalCluster` on this machine, `on_dask` in a dask cluster.
 
-Process groups have no further dependencies; `rpc`, `map` and `cluster` require dask.distributed (the extra
+Process groups need no optional packages; `rpc`, `map` and `cluster` require dask.distributed (the extra
 rpc).  docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
 """
 

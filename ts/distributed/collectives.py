@@ -562,7 +562,10 @@ def barrier(
 def monitored_barrier(
     group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
 ) -> None:
-    """Wait for all ranks of a group; rank 0 raises an error that names the missing ranks."""
+    """Wait for all ranks of a group; rank 0 raises an error that names a missing rank.
+
+    With `wait_all_ranks`, the error names all missing ranks.
+    """
     if find(group, "monitored_barrier") is None:
         return
     process_group = member_of(group)

@@ -73,7 +73,7 @@ class ProcessGroup:
         return len(self.ranks)
 
     def name(self) -> str:
-        """Return the name of the backend."""
+        """Return the name of the backend, "gloo"; PyTorch defines this method name."""
         return Backend.GLOO
 
     @property

@@ -81,7 +81,7 @@ class _Acceptor:
         self.listener.stop()
 
     async def connect(self, addresses: dict[int, str]) -> None:
-        """Connect to each lower rank."""
+        """Connect to each lower rank; wait until all higher ranks have connected to this rank."""
         for rank in range(self.endpoint.rank):
             async with asyncio.timeout(10):
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
@@ -103,9 +103,9 @@ class _Acceptor:
                 connection.abort()
 
     def _store_connection(self, rank: int, connection: Connection) -> None:
-        """Store the socket of an accepted connection.
+        """Detach the socket of a connection from the event loop, and store it for `PeerConnections`.
 
-        No rank sends messages on the socket until all ranks are connected.
+        The connection has no buffered data, as no rank sends messages until all ranks are connected.
         """
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.endpoint.world_size - 1:

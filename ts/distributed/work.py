@@ -123,7 +123,7 @@ class Transfer(Work):
         return True
 
     def exception(self) -> BaseException | None:
-        """Return the transfer's error, or None after success."""
+        """Return the error of a transfer that has failed, otherwise None."""
         return self.request.error
 
     def _source_rank(self) -> int:

@@ -89,9 +89,9 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """Return a certificate signed with `key`.
+    """Return a certificate for the subject `name`, signed with `key`.
 
-    With `names=None`, return a self-signed certificate of an authority.
+    `names` are the subject alternative names; None makes a self-signed certificate of an authority.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256

@@ -2,7 +2,7 @@
 
     context = contexts.new()                    enters a new context in this thread
     context.record_sent_message([edge of x])    0: the number of a message that will receive gradients
-    context.add(x, gradient, owned)             the gradient of a leaf
+    context.add(x, gradient, owned)             adds to the gradient of a leaf
     contexts.end(context.id)                    ends the context in all participating processes
 
 The high bits of a context id are the id of the process that created it. Another process joins a context when

@@ -50,7 +50,7 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
 
 
 class LocalOptimizer:
-    """Optimizer over parameters of this process, to which RRefs refer."""
+    """Optimizer over parameters that this process owns, given as RRefs `handles`."""
 
     def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
         self._agent = agent

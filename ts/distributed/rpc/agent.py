@@ -81,7 +81,7 @@ class RpcAgent:
         threads = options.num_worker_threads
         self._loop = loop()
         self._connection_threads = ConnectionThreads(threads if threads > 1 else 0)
-        # running or queued calls of other workers, and unfinished calls of this process
+        # number of running or queued calls of other workers, plus unfinished calls of this process
         self._active_call_count = 0
         self._idle_condition = threading.Condition()
         self._comms: set[Comm] = set()  # connections that other workers opened

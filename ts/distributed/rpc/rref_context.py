@@ -118,7 +118,7 @@ class RRefContext:
     def begin(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
         """Create the value that a call of worker `process` will compute.
 
-        Raise ValueError if the ids are not from this worker, or the value exists.
+        Raise ValueError if worker `process` did not create the ids, or the value exists.
         """
         if identity[0] != process or fork[0] != process or identity in self._owners:
             raise ValueError(f"process {process} may not create the value {identity}: foreign or existing id")

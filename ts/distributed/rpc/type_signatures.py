@@ -113,7 +113,7 @@ def _is_class_of(cls: Any, type: ClassType) -> bool:
     """
     if type.python_class is not None:
         return cls is type.python_class
-    # the type of `cls`, if any: two classes with the same name have types with different names
+    # the name of its script type, if any, is unique, whereas several classes may have the same name
     script_type = vars(cls).get(ATTRIBUTE)
     name = script_type.qualified_name() if isinstance(script_type, ClassType) else qualified_name(cls)
     return name == type.qualified_name()

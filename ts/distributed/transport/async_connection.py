@@ -6,9 +6,10 @@
     await stream.receive()                   the next message
     stream.deliver(each, ended)              instead of `receive`: passes each message to `each`
 
-The loop reports socket readiness; system calls are made directly.  asyncio's transports copy data that a
-socket does not accept immediately (until Python 3.12); tornado's streams take twice as long for a small
-message.  Messages that `each` sends are batched until all received messages have been passed to it.
+The event loop only reports when the socket is ready; this class itself reads and writes.  asyncio's
+transports copy data that a socket does not accept immediately (until Python 3.12); tornado's streams take
+twice as long for a small message.  Messages that `each` sends are batched until all received messages have
+been passed to it.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ MAGIC: Final = _PROTOCOL + b"2"  # name and version of the protocol
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
 MIN_SECRET_BYTES: Final = 16  # minimum length of a secret: shorter secrets could be guessed
-REJECTED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
+REJECTED: Final = bytes(_PROOF_BYTES)  # sent by the listener instead of its proof: access denied
 CLOSED: Final = "the other end closed the connection before it authenticated"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 

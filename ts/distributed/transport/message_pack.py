@@ -1,7 +1,7 @@
 """MessagePack encoding of plain data.
 
     encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
-    decode(data)                                lists and tuples are tuples; ValueError if malformed
+    decode(data)                                the value, with tuples for lists; ValueError if malformed
 
 The package `msgpack` (a dependency of dask.distributed) is used if it is installed; otherwise, the Python
 functions below produce the same bytes. Values: None, bool, 64-bit int, float, str, bytes, lists, tuples and

@@ -62,7 +62,7 @@ _forks = 0  # number of forks; segments that were created before a fork belong t
 
 
 def size_of(reference: int) -> int:
-    """Return the size in bytes of a part, from its size or its shared memory reference."""
+    """Return the size in bytes of a part; `reference` is this size, or a shared memory reference."""
     return reference & (_MAX_BUFFER_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
