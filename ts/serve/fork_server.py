@@ -113,7 +113,7 @@ def set_cpu_time_limit(seconds: float) -> None:
 
 
 def set_wall_clock_limit(seconds: float) -> None:
-    """Set the wall-clock limit of this process for a processor-time limit of `seconds`."""
+    """Limit the wall-clock time to a multiple of the processor-time limit `seconds` plus grace period."""
     signal.setitimer(signal.ITIMER_REAL, _WALL_CLOCK_FACTOR * (seconds + _KILL_GRACE_SECONDS))
 
 

@@ -56,7 +56,7 @@ _STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
     "typing": frozenset(_TYPING_NAMES),
 }
-# Attributes of a `RestrictedModule` object itself that can be read.
+# Attributes of the `RestrictedModule` object that can be read; all others are those of the proxied module.
 _VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})
 _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 
