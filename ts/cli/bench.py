@@ -42,7 +42,7 @@ from ts.runtime.script_method import ScriptMethod
 
 PEERS: Final = ("torch",)
 _TIMEOUT_SECONDS: Final = 600.0  # default total time of both engines
-# measurements in seconds: titles of table rows, by key of the response
+# key of a worker's response -> title of the table row, for measurements in seconds
 _MEASUREMENTS: Final = {"start": "start", "first": "first call", "round": "call"}
 
 

@@ -195,7 +195,7 @@ def _varying_sizes(
 
 
 def _weights(source: Path, archive: bool) -> dict[str, Any]:
-    """Return the tensors of a file, by name."""
+    """Return the tensors of a file by name; `archive` is True for an archive, False for a weights file."""
     if archive:
         return dict(load_archive(source).state_dict())
     with report_read_errors(source):
