@@ -216,7 +216,7 @@ class _Nodes(dict[Any, NodeDef]):
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return True if optree needs a registration of the type; optree supports named tuples itself."""
+        """Return True if optree needs a registration of the type: not for named tuples, which it supports."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:
@@ -275,7 +275,7 @@ def _deregister_pytree_node(cls: type[Any]) -> None:
 
 
 def _get_node_type(tree: Any) -> Any:
-    """Return the key of an object in `SUPPORTED_NODES`."""
+    """Return the key in `SUPPORTED_NODES` for the type of an object."""
     cls = type(tree)
     if is_namedtuple_class(cls):
         return namedtuple

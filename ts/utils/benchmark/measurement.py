@@ -111,8 +111,8 @@ class Measurement:
     def significant_figures(self) -> int:
         """Number of significant decimal digits of the median, from 1 to 5.
 
-        The uncertainty is half of the 90 % confidence interval of the mean. The standard deviation is
-        estimated from the quartiles, as for a normal distribution.
+        Digits below the uncertainty, half of the 90 % confidence interval of the mean, are not significant.
+        The standard deviation is estimated from the quartiles, as for a normal distribution.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])

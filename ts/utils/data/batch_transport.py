@@ -55,7 +55,7 @@ class Header(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler of `multiprocessing` that sends only the used part of a tensor's storage."""
+    """Pickler of `multiprocessing`, but for tensors by value, without unused parts of their storages."""
 
     def __init__(self, file: Any, buffer_callback: Any) -> None:
         super().__init__(file, 5, True, buffer_callback)

@@ -32,7 +32,7 @@ from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import FetchSettings, make_fetcher
 
 SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time for a worker to exit before it is killed
-EXHAUSTED: Final = "exhausted"  # `state` of the header of the last message of an epoch
+EXHAUSTED: Final = "exhausted"  # `BatchHeader.state` of the last message of an epoch
 
 
 class Task(NamedTuple):
@@ -197,7 +197,7 @@ class _TaskQueue:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
-                    # checked, because another forked process may keep the pipe open
+                    # the exit of the parent does not close the pipe if another forked process has it open
                     if os.getppid() != self._parent_pid:
                         raise EOFError
                 data = self._connection.recv_bytes()
