@@ -389,7 +389,7 @@ contiguous_format = memory_format("contiguous_format", 0)
 preserve_format = memory_format("preserve_format", 1)
 channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
-MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # by code
+MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # index: code
 
 # Named default values in schemas, with PyTorch's codes: dtypes, layouts, formats, reductions. In
 # `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.

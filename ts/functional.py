@@ -371,6 +371,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(coordinates))
 
 
-# `__torch_function__` of argument classes and modes can override these; scripts compile the wrapped function.
+# argument classes and modes can override these functions; scripts compile the functions in the wrappers
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

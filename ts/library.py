@@ -478,7 +478,7 @@ def opcheck(
 
 
 class CustomOpDef:
-    """Custom operator that an annotated function defines; a call calls `ts.ops.namespace.name`."""
+    """Custom operator that an annotated function defines; calling it runs `ts.ops.namespace.name`."""
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str) -> None:
         self._qualname = name
