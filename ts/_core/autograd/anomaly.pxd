@@ -1,4 +1,6 @@
-"""Anomaly detection: the source lines that created a backward node, and a check of its gradients for nan."""
+"""Anomaly detection: stores the source lines that create each backward node, and checks computed gradients
+for NaN.
+"""
 
 from cpython.object cimport PyObject
 
@@ -9,7 +11,9 @@ from ts._core.autograd.node cimport Node
 cdef bint searching
 cdef bint nan_is_error
 
-# Store the Python stack and the script line of `instruction` (may be NULL) in the metadata of a new node.
+# Store the Python stack in the metadata of a new node, followed by the script lines of `instruction` unless
+# `code` is NULL.
 cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1
-# Call `node.apply`; if it raises, issue a warning with the source lines that created the node.
+# Return `node.apply(gradients)`; with `nan_is_error`, raise RuntimeError if a result contains NaN. Before an
+# exception propagates, issue a warning with the source lines that created the node.
 cdef list apply_watched(Node node, list gradients)

@@ -1,7 +1,8 @@
 """Anomaly detection: finds the source lines that created a backward node which raises an exception or returns
 NaN.
 
-In: nodes when they are created and when they run; out: `metadata` of nodes, warnings, errors.
+In: each backward node, when it is created and when it runs.  Out: warnings, exceptions, and entries of
+`node.metadata`:
 
     metadata["traceback_"]    the source lines that created the node, outermost first
     metadata["parent_"]       for a node created during a backward pass: the node that was running
@@ -19,11 +20,11 @@ from ts._core.vm.code cimport Code, Instruction
 
 searching = nan_is_error = False
 
-cdef object here = threading.local()   # attribute `node`: the node that runs in this thread
+cdef object here = threading.local()   # attribute `node`: the backward node that runs in this thread
 
 
 def search_anomalies(bint on, bint check_nan):
-    """Set the anomaly detection switches and return their previous values."""
+    """Set `searching` and `nan_is_error`; return their previous values as a tuple."""
     global searching, nan_is_error
     before = searching, nan_is_error
     searching, nan_is_error = on, check_nan
@@ -72,7 +73,9 @@ cdef int check_nan(Node node, list results) except -1:
 
 
 cdef int warn_of(Node node) except -1:
-    """Warn with the traceback of the forward call that created `node`, then of each parent node."""
+    """Issue a warning with the traceback of the forward call that created `node`, then one for each node on
+    the chain of `parent_` nodes.
+    """
     cdef Node parent
     seen = set()
     warn(f"Error detected in {node.title()}. ", "Traceback of forward call that caused the error:", node)

@@ -65,7 +65,10 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Return the checked gradient of a root that is a graph edge; ones if the edge has one element."""
+    """Return the initial gradient of a `GradientEdge` root: the checked `gradient`, or ones if it is None.
+
+    Raise RuntimeError if it is None and the edge has more than one element.
+    """
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
         if math.prod(like.shape) != 1:
@@ -168,7 +171,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """Compute the gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
+    """Return the gradients of the sum of `outputs`, weighted by `grad_outputs`, with respect to `inputs`.
 
     retain_graph       keep saved values for another pass; by default the value of `create_graph`
     create_graph       record the operators of the pass, for higher derivatives
@@ -176,7 +179,7 @@ def grad(
                        RuntimeError for them
     is_grads_batched   `grad_outputs` have an additional first dimension; one gradient is computed for each
                        index of this dimension
-    materialize_grads  return zeros instead of None
+    materialize_grads  return zeros for inputs that the outputs do not depend on
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(
@@ -211,7 +214,7 @@ def grad(
 def _batched(
     roots: list[Any], inputs: list[Any], root_gradients: list[Any], keep: bool, create: bool
 ) -> list[Any]:
-    """Run one backward pass for all indices of the gradients' first dimension (`is_grads_batched`)."""
+    """Run one backward pass, vectorized over the first dimension of `root_gradients` (`is_grads_batched`)."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True is not supported in an exported program: use vmap around grad")
     from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched

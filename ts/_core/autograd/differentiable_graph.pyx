@@ -8,7 +8,8 @@ exists, the operators of the subgraph run one by one, and the tape records them.
 
     key of the arguments       dtypes, sizes, strides, requires_grad flags; values of numbers
       -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys
-      -> GraphNode             one backward function per subset of the results that have gradients
+      -> GraphNode             backward node of one call; runs the plan's backward function for the subset of
+                               results that have gradients
 """
 
 cimport cython
@@ -40,17 +41,22 @@ from ts._core.value.build_lock import import_lock
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    MAX_PLANS = 16                    # maximal plans of a graph; for other keys, the operators run one by one
+    # maximal number of plans of a graph; for further argument keys, its operators run one by one
+    MAX_PLANS = 16
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # maximal number of tensors read by a backward function
 
 
 cdef class BackwardVariant:
-    """The backward function for one subset of the results' gradients."""
+    """The backward function of a plan for the case that exactly one given subset of the results has
+    gradients.
+    """
 
     cdef Function function
-    cdef tuple input_sources  # per argument: i for the gradient of result i, -1 - j for saved value j
-    cdef tuple edge_indices                   # per result: number of the edge to which this gradient flows
+    # per argument of `function`: i for the gradient of result i, -1 - j for saved value j
+    cdef tuple input_sources
+    # per result of `function`, a gradient: number of the node's edge to which it flows
+    cdef tuple edge_indices
 
     def __init__(self, Function function not None, tuple input_sources not None, tuple edge_indices not None):
         if len(input_sources) > MAX_READ:
@@ -61,11 +67,13 @@ cdef class BackwardVariant:
 cdef class DifferentiablePlan:
     """The forward and backward functions of a differentiable graph for one argument key."""
 
-    cdef Function forward              # returns the results of the graph, then other values to save
+    # returns the outputs of the graph, then other values that the backward node saves
+    cdef Function forward
     cdef int output_count, result_count
-    cdef tuple has_gradient                   # numbers of the results that require grad
+    cdef tuple has_gradient                   # for each result of `forward`: True if it requires grad
     cdef tuple bases                   # for each output, the number of the result that it is a view of, or -1
-    cdef tuple saves                   # saved values: i for argument i, -1 - j for result j
+    # for each value that the node saves: i for argument i, -1 - j for result j of `forward`
+    cdef tuple saves
     cdef dict backwards                # bit mask of the results that have gradients -> backward function
     cdef object build  # function: numbers of the results that have gradients -> BackwardVariant
 
@@ -91,9 +99,9 @@ cdef class GraphRule(Rule):
 
     cdef Function subgraph
     cdef object make_subgraph
-    cdef readonly object prepare       # function that prepares the code of a graph
+    cdef readonly object prepare       # compiles a graph to a Code; for functions that a planner creates
     cdef dict plans  # key -> plan; None if the graph cannot be differentiated as a whole for this key
-    cdef tuple last  # the last key and its plan; one tuple, because other threads may replace both
+    cdef tuple last  # (key, plan) of the last call; one tuple, so that threads replace both at once
 
     def __init__(self, make_subgraph not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -108,7 +116,7 @@ cdef class GraphRule(Rule):
 
     @property
     def plan_count(self):
-        """Return the number of argument keys seen so far."""
+        """Return the number of argument keys in `plans`, at most MAX_PLANS."""
         return len(self.plans)
 
     cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
@@ -229,7 +237,7 @@ cdef int write_tensor(Tensor t, char *key, int n) except -2:
     return n + 16 * ndim
 
 
-# ---------------------------------------------------------------- forward
+# ---------------------------------------------------------------- execution of the forward function
 
 cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
     cdef IValue args[MAX_ARGUMENTS]
@@ -240,7 +248,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    # anomaly detection needs the source line of each operator
+    # without a plan during anomaly detection, which needs the source line of each operator
     if op.nargs <= MAX_ARGUMENTS and not searching:
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
@@ -296,7 +304,8 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    if t.requires_grad_flag:                   # the result is an argument that is returned unchanged
+    # the result is an argument returned unchanged, which keeps its history
+    if t.requires_grad_flag:
         return 0
     set_history(t, node, output)
     if t.base is not None:
@@ -306,7 +315,7 @@ cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except 
     return 0
 
 
-# ---------------------------------------------------------------- backward
+# ---------------------------------------------------------------- backward node
 
 @cython.final
 @cython.trashcan(True)

@@ -1,5 +1,5 @@
-"""Backward pass over the autograd graph; `PartialBackward` derives from this class and runs a pass in several
-steps.
+"""`GraphTask`, a backward pass over the autograd graph.  Its subclass `PartialBackward` runs a pass in
+several steps.
 """
 
 from libc.stdint cimport int64_t
@@ -8,7 +8,8 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    cdef list heap                     # tasks as a heap; the highest sequence number is first
+    # NodeTask objects as a heap; the task whose node has the highest sequence number is first
+    cdef list heap
     cdef dict others  # node -> task, for nodes whose `task` field belongs to a different pass
     cdef bint keep_graph                     # True: saved values are not released, so that another pass can follow
     # node -> {output number: indices in `answer`}, for requested gradients; None: accumulate into all leaves

@@ -37,7 +37,8 @@ cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # number of nodes that run between two checks for signals
-    MAX_NESTED = 60                   # maximal nested passes on one thread, limited by the size of its stack
+    # maximal nested passes on one thread's stack; a deeper pass runs on a new thread
+    MAX_NESTED = 60
 
 
 cdef class GraphTask:
@@ -179,7 +180,9 @@ cdef class GraphTask:
         return 0
 
     cdef int call_before(self, NodeTask task) except -1:
-        """Call the tensor hooks of the node's results, then the prehooks of the node."""
+        """Call the tensor hooks of the node's results, then the prehooks of the node; then accumulate
+        gradients in results with `retain_grad()`.
+        """
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
         for output, table in list(hooks.tensors.items()):
@@ -224,7 +227,7 @@ cdef list checked_gradients(object hook_result, list before, object name):
 
 
 cdef object checked_gradient(object hook_result, object before, object name):
-    """Check that a hook's gradient matches the original gradient's dtype and shape, and return it."""
+    """Return the gradient that a hook returned, after a check that it has the dtype and shape of `before`."""
     if not isinstance(hook_result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(hook_result).__name__}'")
     if not isinstance(before, Tensor):  # the result has no gradient in this pass
@@ -311,7 +314,7 @@ cdef Tensor in_dtype(Tensor gradient, int scalar_type):
 
 
 cdef Tensor sum_to_shape(Node node, int i, Expected *like, Tensor gradient):
-    """Sum a gradient over the dimensions in which the argument was broadcast."""
+    """Sum a gradient over the dimensions in which the operator broadcast its argument of shape `like`."""
     cdef list shape = [like.dims[d] for d in range(like.ndim)]
     cdef list have = list(gradient.array.shape)
     cdef int lead = len(have) - len(shape)
@@ -331,7 +334,7 @@ cdef Tensor sum_to_shape(Node node, int i, Expected *like, Tensor gradient):
     return operator_function("view")(gradient, shape) if lead else gradient
 
 
-# ---------------------------------------------------------------- the heap
+# ---------------------------------------------------------------- priority queue of node tasks
 
 cdef int push(list heap, NodeTask task) except -1:
     cdef Py_ssize_t i = len(heap), parent
@@ -366,7 +369,7 @@ cdef NodeTask pop(list heap):
     return top
 
 
-# ---------------------------------------------------------------- a pass
+# ---------------------------------------------------------------- running a backward pass
 
 cdef set nodes_from(list roots):
     """Return all nodes reachable from `roots`, including the roots."""
@@ -469,7 +472,8 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
 
 # ---------------------------------------------------------------- state of the current pass
 
-cdef object here = threading.local()  # run: the innermost pass of this thread; depth: number of nested passes
+# attributes: `run`, the innermost pass of this thread; `depth`, its number of nested passes
+cdef object here = threading.local()
 cdef int64_t passes = 0
 
 

@@ -5,7 +5,8 @@ from ts._core.autograd.saved cimport SavingNode
 
 cdef class FunctionNode(SavingNode):
     """Backward node of one call of a custom `Function`; also the `ctx` object of this call."""
-    # The next four attributes contain the tensors that `forward` saves or marks; None if not set.
+    # The next four attributes contain the tensors passed to the methods `save_for_backward`, `mark_dirty`,
+    # ... of `ctx`; None before the call.
     cdef public object to_save
     cdef public object dirty_tensors
     cdef public object non_differentiable

@@ -34,7 +34,8 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        gradients = list(gradients)     # hooks receive undefined gradients as None
+        # a copy, because hooks later receive the original list, with None for undefined gradients
+        gradients = list(gradients)
         if self.materialize_grads:
             for i in range(self.result_count):
                 if gradients[i] is None and self.results[i].dims != NULL:
@@ -95,7 +96,9 @@ cdef list gradients_by_edge(FunctionNode node, tuple gradients_by_argument):
 # ---------------------------------------------------------------- forward
 
 def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
-    """Run `forward`, and `setup_context` if it is not None, and attach the results to `node`."""
+    """Run `forward`, then `setup_context` if it is not None; attach the result tensors to `node`, and return
+    the results.
+    """
     cdef bint before, recorded
     cdef list results
     if node.edges != NULL:
@@ -123,7 +126,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
 
 
 cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:
-    """Connect one edge of `node` for each tensor argument."""
+    """Create one edge of `node` for each tensor argument; if not `recorded`, the edges stay unconnected."""
     cdef list edge_at = []
     cdef int output = 0, count = 0
     for x in args:
@@ -141,7 +144,9 @@ cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except 
 
 
 cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) except -1:
-    """Attach the results to `node` if `recorded`, and apply the dirty and non-differentiable marks."""
+    """Attach the results to `node` if `recorded`; apply the marks set by `mark_dirty` and
+    `mark_non_differentiable`.
+    """
     cdef int i, n = len(results), tensors = 0, edge
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
     cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")

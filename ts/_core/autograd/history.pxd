@@ -1,4 +1,6 @@
-"""Autograd history of tensors and views: the backward node and the number of the node's result."""
+"""Autograd history of tensors and views: the backward node that computed the tensor, and its result number
+there.
+"""
 
 from ts._core.autograd.node cimport Node, connect
 from ts._core.tensor.tensor cimport AutogradMeta, Tensor, history_of

@@ -69,7 +69,7 @@ cdef object node_behind_view(Tensor view):
 set_node_of_view(node_behind_view)
 
 
-# ---------------------------------------------------------------- writes
+# ---------------------------------------------------------------- in-place writes
 
 cdef int check_write_to(Tensor t) except -1:
     cdef Tensor base = t.base
@@ -164,7 +164,10 @@ def node_of(Tensor x not None):
 
 
 def hooks_of_tensor(Tensor x not None):
-    """Return the hook table of `x` and of its node, and its output number; a leaf stores its own table."""
+    """Return the `Hooks` of the backward node of `x`, and the output number of `x`.
+
+    A leaf also refers to these `Hooks`, because its AccumulateGrad node may be released and created again.
+    """
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     cdef AutogradMeta history

@@ -43,7 +43,7 @@ cdef class AccumulateGrad(Node):
     cdef int add(self, Tensor gradient, bint owned) except -1:
         """Accumulate `gradient` into the gradient of the leaf.
 
-        One thread at a time, because kernels release the GIL during the addition.
+        A lock is held meanwhile, because kernels release the GIL during the addition.
         """
         if self.lock is None:
             self.lock = RLock()  # reentrant, because a hook may start a pass that reaches this leaf again
@@ -67,7 +67,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copy_gradient(leaf, gradient, recorded)
     elif (
         recorded
-        # sparse + dense is computed as dense + sparse, whose result is dense
+        # not in place: the sum of a sparse and a dense gradient is dense
         or history.grad.backend == BACKEND_SPARSE
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
@@ -110,8 +110,8 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     cdef PyObject *memory
     if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # Expected references: the caller has one to the view; the view has two to its base, `base_tensor` one; arrays
-    # reference their base array.
+    # References if nothing else shares the memory: one to the view, by the caller; three to its base, two of
+    # them by the view and one by `base_tensor`; one to the array of the view.
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
     memory = <PyObject *>base_tensor.array
@@ -138,7 +138,7 @@ cdef bint has_equal_layout(Tensor leaf, Tensor gradient) except -1:
 
 
 cdef Tensor total(Tensor gradient, Tensor other):
-    """Add two gradients; one of them may be sparse."""
+    """Return the sum of two gradients; sparse + dense is computed as dense + sparse."""
     if gradient.backend == BACKEND_SPARSE and other.backend != BACKEND_SPARSE:
         return operator_function("add")(other, gradient)
     return operator_function("add")(gradient, other)
@@ -160,7 +160,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     if history.accumulator != NULL:
         accumulator = <AccumulateGrad>history.accumulator
         if not is_expected(&accumulator.results[0], leaf):
-            expect(accumulator, 0, leaf)      # the array of the leaf was replaced since
+            expect(accumulator, 0, leaf)      # the array of the leaf was replaced after the node was created
         return accumulator
     accumulator = AccumulateGrad.__new__(AccumulateGrad)
     accumulator.variable = leaf

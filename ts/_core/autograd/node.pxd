@@ -17,7 +17,7 @@ from ts._core.tensor.tensor cimport Tensor
 
 cdef struct Edge:
     PyObject *node                     # owned reference; NULL if the argument does not require grad
-    int output                         # which result of `node` the argument is
+    int output                         # number of the result of `node` that the argument is
 
 
 cdef struct Expected:
@@ -38,7 +38,7 @@ cdef class Node:
     cdef Edge few_edges[2]
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef NodeTask task                     # task of the last pass that reached this node
+    cdef NodeTask task                     # task of this node in a running pass; None if there is none
     cdef Hooks hooks                   # None if the node has no hooks
     cdef dict notes                    # the `metadata` dictionary; None before its first access
     cdef object __weakref__
@@ -67,7 +67,8 @@ cdef class NodeTask:
     cdef Node node
     cdef object run                    # the pass that the task belongs to
     cdef list gradients
-    # bit set of the first 64 gradients that are unshared, so that the engine may add in place
+    # bit mask over the first 64 gradients: a bit is set if the engine may add to the unshared gradient in
+    # place
     cdef uint64_t owned
 
 
@@ -79,7 +80,7 @@ cdef int make_results(Node node, Py_ssize_t n) except -1
 cdef int expect(Node node, int i, Tensor result) except -1
 # Return the next sequence number; called after the edges of a node are connected.
 cdef int64_t next_sequence() noexcept
-# Release the edges of a node; release the metadata of its results.
+# Release the edges of a node (`drop_edges`), or the expected metadata of its results (`free_results`).
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
 # Connect edge `i` to result number `output` of `to`; if `to` is None, leave the edge empty.

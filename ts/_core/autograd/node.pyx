@@ -150,7 +150,7 @@ cdef class NodeTask:
     pass
 
 
-# ---------------------------------------------------------------- memory
+# ---------------------------------------------------------------- allocation of edges and results
 
 cdef int make_room(Node node, int edges, int results) except -1:
     if edges <= 2:

@@ -22,7 +22,7 @@ static void dealloc_or_keep_node(PyObject *node) {
     Py_TRASHCAN_BEGIN(node, dealloc_or_keep_node) /* limits the recursion, because chains of nodes may have any length */
     if (*(PyObject **)((char *)node + Py_TYPE(node)->tp_weaklistoffset))
         PyObject_ClearWeakRefs(node);
-    Py_SET_REFCNT(node, 1); /* for the function that empties a node */
+    Py_SET_REFCNT(node, 1); /* `empty_node` needs an object with a reference */
     empty_node(node);
     Py_SET_REFCNT(node, 0);
     if (free_node_count < MAX_FREE_NODES)

@@ -65,8 +65,8 @@ cdef class OperatorNode(SavingNode):
             release(&result)
 
     def __getattr__(self, str name):
-        """Return the saved value of a formula parameter (`_saved_self`), or the object for its hooks
-        (`_raw_saved_self`).
+        """Return the saved value of a formula parameter (`_saved_self`), or its `SavedTensor`, which can
+        register hooks (`_raw_saved_self`).
         """
         cdef IValue value
         cdef int i = self.saved_index(name)
@@ -125,8 +125,9 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
 
 
 cpdef object bare(object error):
-    """Remove the stack lines of running scripts from the exception of an operator or formula, and return
-    it.
+    """Return the exception of an operator or formula without stack lines of running scripts.
+
+    The result is `error` itself, or the original exception that `error` was raised for.
     """
     if isinstance(error, ScriptRuntimeError):
         error.stack = []

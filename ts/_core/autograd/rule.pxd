@@ -26,8 +26,8 @@ cpdef enum FormulaInputKind:
     RESULT = 3
     RESULTS = 4                        # all results, as a list
     REQUIRES_GRAD = 5                         # list of bool: which arguments of a joint formula require grad
-    # sizes of an argument or result (results are numbered after the arguments); the next five are such
-    # properties too
+    # Properties of an argument or result, from SIZE (its sizes) to COMPLEX; results are numbered after the
+    # arguments.
     SIZE = 6
     STRIDE = 7
     RANK = 8
@@ -51,11 +51,14 @@ cdef class Formula:
     cdef readonly Function function
     cdef Source *sources               # array with one Source per parameter of the formula
     cdef int count
-    cdef bint reads_results            # True if it reads results or their properties (sizes, dtypes)
-    cdef readonly tuple argument_indices          # numbers of the arguments whose gradients it returns
+    cdef bint reads_results            # True if the formula reads results or their properties (sizes, dtypes)
+    # numbers of the arguments whose gradients the formula returns
+    cdef readonly tuple argument_indices
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    cdef readonly tuple requires_grad  # for each argument in `argument_indices`: whether it requires grad; the value of REQUIRES_GRAD
+    # for each argument in `argument_indices`: whether it requires grad; a REQUIRES_GRAD parameter receives
+    # this list
+    cdef readonly tuple requires_grad
 
     cdef int find_inputs(self, tuple inputs) except -1
 

@@ -38,7 +38,8 @@ cdef void drop_saved(SavingNode node) noexcept
 cdef class PackedTensor:
     """The value that a pack hook returned, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    cdef Node node  # `grad_fn` of the tensor; None if it has none, or if it is the node that saves the tensor
+    # backward node of the tensor; None if the tensor does not require grad, or is a result of the saving node
+    cdef Node node
     cdef int output
 
 

@@ -66,7 +66,7 @@ cdef void drop_saved(SavingNode node) noexcept:
         free(saved)
 
 
-# ---------------------------------------------------------------- tensors
+# ---------------------------------------------------------------- saved tensors
 
 cdef Tensor without_history(Tensor t):
     """Return a result of the saving node without its history, to avoid a reference cycle.
@@ -137,7 +137,7 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, result
     cdef PackedTensor packed
-    # a hook ran Python code, and another pass released the value
+    # a hook may have run another pass, which released the value
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
@@ -267,7 +267,7 @@ cdef int clear(PyObject *x) noexcept:
 PyType_Modified(<TypeSlots *>SavingNode)
 
 
-# ---------------------------------------------------------------- hooks
+# ---------------------------------------------------------------- saved-tensor hooks
 
 cdef class SavedTensor:
     """Handle of one saved tensor (`_raw_saved_self`), on which hooks can be registered."""

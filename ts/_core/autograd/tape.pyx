@@ -41,7 +41,7 @@ import numpy as np
 from ts.errors import InternalError
 
 
-# ---------------------------------------------------------------- recording
+# ---------------------------------------------------------------- recording of operator calls
 
 cdef Rule rule_for(Operator op):
     if op.rule is None:
@@ -110,7 +110,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
-    # no argument requires grad, for example a view, created under no_grad, of a tensor that requires grad
+    # no argument itself requires grad, only the base of a view argument, for example of a view created under
+    # no_grad
     if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
@@ -130,7 +131,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         save_traceback(node, code, instruction)
     if not op.tensor_kernel:
         invoke_seen(op, r, at, code, instruction)
-    else:                              # the kernel may call other operators
+    else:                              # the kernel may call other operators, which must not be recorded
         before = set_flag(GRAD_DISABLED, True)
         try:
             invoke_seen(op, r, at, code, instruction)
@@ -149,8 +150,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report that a group did not run: its first result is False, its other results are an argument
-    tensor.
+    """Report that a fusion group or differentiable graph did not run, by the first result False.
+
+    The other results, which are not used, are set to an argument tensor.
     """
     cdef int i
     cdef IValue any
@@ -182,7 +184,8 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
     except Exception as error:
         failure = error
     if failure is not None:            # outside of the except block, because errors must not be chained
-        invoke_seen(op, r, at, NULL, NULL)  # may raise a more specific error
+        # the kernel may raise a more specific error than the decomposition
+        invoke_seen(op, r, at, NULL, NULL)
         raise failure
     if op.nrets == 1:
         move_value(&r[at[op.nargs]], &result)
@@ -237,7 +240,9 @@ cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *a
 
 
 cdef Node without_row(Operator op, IValue *r, const int32_t *at):
-    """Create a MissingNode with edges from all arguments; it raises an error when backward reaches it."""
+    """Create a MissingNode with edges to the nodes of all arguments; it raises an error when backward reaches
+    it.
+    """
     cdef Node node
     cdef int i, edges = 0
     for i in range(op.nargs):
@@ -293,7 +298,7 @@ cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int3
 
 
 cdef int save_list(Saved *saved, List items, bint are_results) except -1:
-    """Save the tensors that a list contains now; save lists without tensors by reference."""
+    """Save a copy of a list with tensors, because programs may change it; save other lists by reference."""
     cdef IValue item
     cdef Py_ssize_t k
     for k in range(items.size):
@@ -346,7 +351,7 @@ cdef int save_fact(int what, IValue *x, IValue *out) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- results
+# ---------------------------------------------------------------- results of recorded operators
 
 cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at) except -1:
     """Attach the results to the node, and save the results that the node's formula reads."""
@@ -388,7 +393,8 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    if t.requires_grad_flag:                   # the result is an argument that is returned unchanged
+    # the result is an argument returned unchanged, which keeps its history
+    if t.requires_grad_flag:
         return 0
     set_history(t, node, output)
     if t.base is not None:
@@ -398,7 +404,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the in-place written argument; -1 without such arguments."""
+    """Return the edge number of the argument that the operator writes in place; -1 if there is none."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

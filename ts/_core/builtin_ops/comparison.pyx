@@ -54,7 +54,7 @@ ctypedef fused Number:
     double
 
 cdef int tensor_mark
-cdef void *of_tensors = &tensor_mark  # marks operators on lists of tensors in their `data`
+cdef void *of_tensors = &tensor_mark  # value of the field `data` of operators on lists of tensors
 
 
 cdef inline List list_of(IValue *x):
@@ -170,11 +170,12 @@ cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- order
+# ---------------------------------------------------------------- sorting, minimum and maximum
 
 cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
-    """Sort stably, ascending for `sign` 1, descending for -1; after an error the items are still a
-    permutation.
+    """Sort `n` items stably, ascending for `sign` 1, descending for -1.
+
+    After an error in a comparison, `items` is still a permutation of the original items.
     """
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef IValue item

@@ -111,7 +111,9 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the tuple item at an index that is computed at run time; constant indices use `TUPLE_GET`."""
+    """Return a tuple item by an index that is computed at run time; the instruction TUPLE_GET has a constant
+    index.
+    """
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
@@ -127,7 +129,9 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_unpack(Operator op, IValue *r, const int32_t *at) except -1:
-    """Unpack a tuple; the tuple itself represents its items in the register."""
+    """Return the tuple itself: the several results of `prim::TupleUnpack` are passed as one tuple in a
+    register.
+    """
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
         # the schema declares type Any, so the verifier does not check this
         raise TypeError("prim::TupleUnpack() takes a tuple")

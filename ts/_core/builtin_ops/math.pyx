@@ -74,7 +74,7 @@ ctypedef double (*FloatUnary)(double) noexcept nogil
 ctypedef double complex (*ComplexUnary)(double complex) noexcept nogil
 
 
-cdef struct Unary:                 # functions of a unary operator by kind of number
+cdef struct Unary:                 # C functions of a unary operator, for real and for complex arguments
     FloatUnary of_real
     ComplexUnary of_complex
 
@@ -104,8 +104,8 @@ cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nog
 
 
 cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute isnan or isinf (True if it holds for one component), or isfinite (True if it holds for
-    both).
+    """Compute a predicate of a complex number: isnan and isinf are True if one component satisfies them,
+    isfinite if both do.
     """
     cdef double complex z = complex_of(&r[at[0]])
     cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0

@@ -9,8 +9,8 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 
 
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """Return the complex number with these components; `real + imag * 1j` would give NaN for an infinite
-    component.
+    """Return the complex number with components `real` and `imag`; `real + imag * 1j` would give NaN for an
+    infinite component.
     """
     cdef double complex z
     z.real = real

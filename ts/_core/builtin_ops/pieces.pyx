@@ -62,7 +62,7 @@ cdef struct Key:
 
 cdef struct CachedString:
     Key key
-    PyObject *text                       # owned reference, or NULL
+    PyObject *text                       # the cached string (owned reference), or NULL
 
 
 # A set of ASCII characters as a bit mask.
@@ -131,7 +131,8 @@ cdef str cached_string(Key *key):
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:
         return <str>before
     result = PyUnicode_New((key.high >> COUNT_AT) & SHORT, 127)
-    memcpy(PyUnicode_DATA(result), key, len(result))  # low and high are adjacent
+    # the fields `low` and `high` of the key are adjacent in memory
+    memcpy(PyUnicode_DATA(result), key, len(result))
     Py_INCREF(<PyObject *>result)
     entry.key = key[0]
     entry.text = <PyObject *>result
@@ -256,7 +257,8 @@ cdef str lower(str string):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(string), <uint16_t *>data, n, &char_bits) and char_bits > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(string), <uint32_t *>data, n, &char_bits) and char_bits > 0xffff
-    return out if done else string.lower()  # Python's method also selects a narrower storage for the result
+    # Python's method also handles results of fewer bytes per character
+    return out if done else string.lower()
 
 
 # ---------------------------------------------------------------- strip

@@ -36,7 +36,8 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-cdef struct Binary:  # functions of a binary operator by kind of number; NULL if the kind is unsupported
+# C functions of a binary operator by kind of number (int, float, complex); NULL if unsupported
+cdef struct Binary:
     IntBinary of_int
     IntChecked of_int_checked
     FloatBinary of_real

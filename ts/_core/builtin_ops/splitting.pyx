@@ -66,7 +66,8 @@ cdef List split_words(str string, int64_t max_splits):
         word = find_word(string, &start, &end)
         if start == end:
             return pieces
-        if max_splits == 0:                    # the rest of the string, without leading whitespace
+        # the last item is the rest of the string, without leading whitespace
+        if max_splits == 0:
             append_piece(pieces, string, start, len(string))
             return pieces
         append_piece(pieces, string, start, end, word)

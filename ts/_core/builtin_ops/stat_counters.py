@@ -14,7 +14,7 @@ import threading
 
 
 class AggregationType(enum.Enum):
-    """Value of a counter: the sum or the mean of the added numbers."""
+    """Quantity that `get_counter_val` returns: the sum or the mean of the added numbers."""
 
     SUM = 0
     AVG = 1

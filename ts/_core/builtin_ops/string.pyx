@@ -56,14 +56,15 @@ cdef extern from "Python.h":
 
 
 cdef enum:
-    # temporary memory per non-ASCII character while Python converts it to upper or lower case
+    # temporary bytes per character while Python converts a non-ASCII string to upper or lower case
     MAPPED_BYTES = 12
 
-# Minimal times: to map a character, to compare a pattern at one position, to append a substring to a result.
+# Lower bounds of times that are charged to a time limit: to convert a character to upper or lower case, to
+# compare a pattern at one position, to append a substring to a result.
 cdef double MAP_CHARACTER_NS = 3
 cdef double COMPARE_CHARACTER_NS = 2
 cdef double BUILD_PART_NS = 8
-cdef double FIELD_NS = 100          # time to parse a field of a format string
+cdef double FIELD_NS = 100          # lower bound of the time to parse a field of a format string
 
 
 # Methods of `str` that `pieces` implements; used as keys. The references are borrowed from the type.
@@ -118,7 +119,7 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     string = strip_string(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    # otherwise the register already contains the string
+    # Skipped if the result register is also the argument register, and stripping has not changed the string.
     if at[0] != at[2] or r[at[2]].v.o != <PyObject *>string:
         set_text(&r[at[2]], string)
     return 0
@@ -301,7 +302,8 @@ cdef int ordinal(Operator op, IValue *r, const int32_t *at) except -1:
     if len(string) != 1:
         raise RuntimeError(f"String for ord() must be 1 character, found {len(string)}")
     cdef int64_t code = ord(string)
-    # A byte that is invalid in UTF-8 is a surrogate (`surrogateescape`).
+    # For a byte that is invalid in UTF-8, which was decoded to a surrogate (`surrogateescape`), return the
+    # byte.
     set_int(&r[at[1]], code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code)
     return 0
 
@@ -393,7 +395,7 @@ cdef str format_field(IValue *x, str specification):
 
 
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"{} {}".format(a, b)`; other braces are copied literally."""
+    """Format `"{} {}".format(a, b)`; braces that do not match FIELD are copied literally."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
     template = text_of(&r[at[0]])

@@ -67,7 +67,7 @@ cdef TypeSpec spec_of_text(str kind):
 
 
 
-# ---------------------------------------------------------------- arguments
+# ---------------------------------------------------------------- conversion of arguments
 
 cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1:
     cdef dict bound = {}

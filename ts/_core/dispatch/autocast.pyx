@@ -137,7 +137,7 @@ def set_lower_dtype(int backend, dtype not None):
 
 
 def enter(int backend, dtype not None, bint on, bint cached):
-    """Enter an autocast block; return the previous state as the argument of `leave`."""
+    """Enter an autocast block; return the previous autocast state, the argument `before` of `leave`."""
     check_backend(backend)
     before = [casts_on(backend), autocast_flags.dtypes[backend], autocast_flags.uncached, autocast_flags.nesting]
     set_enabled(backend, on)
@@ -161,7 +161,7 @@ def leave(int backend, list before not None):
 
 
 class RestoreAutocastState:
-    """Context manager that restores the autocast state of the time when it was created."""
+    """Context manager that restores the autocast state in which it was created."""
 
     def __init__(self):
         cached = is_cache_enabled()
@@ -319,8 +319,9 @@ cdef Tensor cast_tensor(Tensor t, int to):
 
 
 def cast_arguments(Operator op not None, list values not None):
-    """Return one Python value per parameter, with tensors cast by the rule of this thread's autocast
-    state.
+    """Return `values`, one per parameter, with tensors cast by the operator's autocast rule.
+
+    Tensors are not cast while autocast is disabled in this thread.
     """
     if not context_flags() & AUTOCAST or op.record is None:
         return values
@@ -349,7 +350,7 @@ cdef list cast_list(Operator op, list values, int backend):
         set_flag(AUTOCAST, before)
 
 
-# ---------------------------------------------------------------- calls
+# ---------------------------------------------------------------- calls of operators with autocast
 
 cdef bint is_left_on(Operator op, int backend) except -1:
     """Return whether autocast stays enabled while a composite operator runs."""

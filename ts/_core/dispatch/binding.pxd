@@ -73,8 +73,8 @@ cdef object FAILED, UNSURE
 
 cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
-# Return one value per parameter, or None if the arguments do not match; `why`, if it is a list, receives
-# PyTorch's reason.
+# Return one value per parameter, or None if the arguments do not match.  In this case, PyTorch's text of the
+# mismatch is appended to `why`, if it is a list.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
 # Return whether a call with the keyword names `names` lacks a required keyword argument, such as `out`.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept

@@ -128,7 +128,7 @@ cdef int prepare_default(Slot slot) except -1:
     return unbox_shallow(slot.default, &slot.given_none)
 
 
-# ---------------------------------------------------------------- one argument
+# ---------------------------------------------------------------- conversion of one argument
 
 cdef bint is_int(object x):
     if isinstance(x, int):
@@ -164,8 +164,8 @@ def _is_int_item(x):
 
 
 def _is_later_int_item(x):
-    """Return whether a later item of an `int[]` argument is an int; as in PyTorch, bools count after the
-    first item.
+    """Return whether an item after the first one of an `int[]` argument is an int; as in PyTorch, bools count
+    there.
     """
     return _is_int_item(x) or isinstance(x, bool)
 
@@ -261,12 +261,12 @@ cdef object convert(Slot slot, object x, bint numbers):
     return x
 
 
-# ---------------------------------------------------------------- all arguments
+# ---------------------------------------------------------------- binding of all arguments of a call
 
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
     """Return one value per parameter, or None if the arguments do not match.
 
-    `why`, if it is a list, receives PyTorch's reason.
+    In this case, PyTorch's text of the mismatch is appended to `why`, if it is a list.
     """
     cdef Py_ssize_t nargs = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
@@ -341,7 +341,8 @@ cdef enum UnboxResult:
     NO                                 # the argument does not match
     MAYBE                              # `bind` must decide whether the argument matches
     BORROWED                           # the register has a borrowed reference to the argument
-    OWNED                              # the register has a new reference
+    # the register has a new reference to the argument or to a converted value
+    OWNED
 
 
 cdef inline UnboxResult unbox_int(object x, IValue *out) except *:

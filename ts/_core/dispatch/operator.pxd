@@ -34,8 +34,9 @@ cdef enum:
     # results of `invoke_layered`:
     NO_LAYERS = 0                      # no argument has layers; the operator has not run
     HAS_RUN = 1                        # the operator has run
-    OF_TAPE = 2                        # the tape must record the operator first
-    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of observers that must see every operator
+    OF_TAPE = 2                        # the operator has not run, because the tape must record it first
+    # context flags of observers that must see every operator
+    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
 
 
 cdef class Operator:
@@ -84,7 +85,8 @@ cdef bint has_kernel(Operator op, int backend) except -1
 cdef Kernel before_limited
 # Like `before_limited`, for Python values instead of registers.
 cdef int (*before_limited_call)(Operator op, list args) except -1
-# Like `invoke_watched`, with the profiler, which records start and end times; `recorder` sets this pointer.
+# Like `invoke_watched`, with the profiler, which records start and end times; `profiler_recorder` sets this
+# pointer.
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # Like `invoke_recorded`, for Python values instead of registers.
 cdef object (*call_recorded)(Operator op, list args)
@@ -98,7 +100,7 @@ cdef object (*call_cast)(Operator op, list args)
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
 # Like `invoke`, for the case that a thread flag is set or a tensor requires grad. `code` and `instruction`
-# are the caller, or NULL.
+# identify the calling instruction of a script; they are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # Like `invoke`, for the case that this thread has an observer, such as a profiler or limits.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
@@ -119,7 +121,7 @@ cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Return the backend of the first tensor argument; 0 (CPU) if there is no tensor."""
+    """Return the backend number of the first tensor argument; 0 (CPU) if there is no tensor."""
     cdef IValue *x
     if op.tensor_at < 0:
         return 0

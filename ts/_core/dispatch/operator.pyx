@@ -406,7 +406,7 @@ def set_layouts(function):
 
 
 cdef object call_bound(Operator op, list args):
-    """Run with one Python value per parameter.
+    """Run the operator with `args`, one Python value per parameter.
 
     The values are copied to registers if a C kernel, an observer or autograd needs this.
     """
@@ -488,7 +488,7 @@ cdef list numbers_as_tensors(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run on Python values that registers cannot hold, with the same observers as `invoke_watched`."""
+    """Run the operator on values that registers cannot hold, with the same observers as `invoke_watched`."""
     return call_cast(op, args) if context_flags() & AUTOCAST and op.record is not None else call_uncast(op, args)
 
 
@@ -579,7 +579,7 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
-            # the tensor's level is closed or belongs to another thread
+            # a tensor of a function transform whose level has ended, or belongs to another thread
             if t.backend == BACKEND_META and hides_elements(t):
                 return call_layered(op, args)
             if backend < 0:
@@ -597,7 +597,8 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
-        # the device argument differs, such as in x.new_zeros(2, device="cuda"): move the tensors
+        # the argument `device` is not the device of the tensors, as in x.new_zeros(2, device="cuda"): move
+        # them
         if elsewhere and backend >= 0:
             args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
         if target_backend.index != backend:
@@ -675,8 +676,9 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 
 
 cdef object run_mixed(Operator op, list args):
-    """Run on tensors of several devices: copy 0-dim CPU tensors to the common device, or raise
-    RuntimeError.
+    """Run the operator on tensors of several devices.
+
+    Copy 0-dim CPU tensors to the device of the other tensors; raise RuntimeError if these differ in device.
     """
     cdef list tensors = []
     cdef Tensor t, chosen = None

@@ -299,7 +299,9 @@ cdef int warn_of_deprecation(str name) except -1:
 
 
 cdef bint is_scripts_only(Binder b) except -1:
-    """Return whether an `out=` overload has a number parameter for which Python passes a tensor."""
+    """Return whether only scripts call the overload: an `out=` overload with a number parameter, for which
+    calls from Python pass a tensor.
+    """
     if not b.numbers or b.op.record.variant != "out":
         return False
     return any([(<Slot>s).kind == SCALAR and not (<Slot>s).has_default for s in b.slots])

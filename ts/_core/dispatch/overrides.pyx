@@ -138,7 +138,7 @@ cdef class Overridable:
     """Callable that wraps a Python function; classes of arguments and modes can override it.
 
     __wrapped__      the function
-    known_as         the function that handlers receive; None stands for this object
+    reported_as      the function that handlers receive; None stands for this object
     """
     cdef readonly object __wrapped__
     cdef object reported_as

@@ -4,10 +4,14 @@ from libc.stdint cimport int64_t
 
 
 cdef class Event:
-    """A recorded time interval of one thread: an operator, function call, label or compiler stage."""
-    cdef readonly str kind            # "operator", "function", "label" or "stage"
+    """A recorded time interval of one thread: an operator, function call, label, remote call or compiler
+    stage.
+    """
+    # "operator", "function", "label", "call" (to another process) or "stage"
+    cdef readonly str kind
     cdef readonly object what         # an Operator, a Function, or a string
-    cdef readonly object detail       # argument of a label; subject of a compiler stage
+    # argument of a label or remote call; function or code that a compiler stage processes
+    cdef readonly object detail
     cdef readonly int64_t start, end  # times in ns of `time.perf_counter_ns`; `end` is 0 while the event runs
     cdef readonly unsigned long thread
     cdef readonly object code         # code with the calling instruction, or None

@@ -193,7 +193,7 @@ cdef enum:
 
 
 cdef int set_event_backend(Operator op, int backend) except -1:
-    """Set the backend in the event of the operator that is running, because it runs its Python kernel."""
+    """Set `backend` in the event of the running operator `op`; called when `op` runs its Python kernel."""
     cdef Event event
     if active is None:
         return 0
@@ -212,7 +212,9 @@ def library_of(size_t address):
 
 
 cdef object describe_input(IValue *x):
-    """Return (sizes, dtype) of a tensor, a list of such tuples for a list of tensors, or None."""
+    """Return (sizes, dtype) of a tensor, or a list of such tuples for a list of tensors; None for other
+    values.
+    """
     cdef List items
     cdef IValue item
     cdef Py_ssize_t i
@@ -244,7 +246,9 @@ operator.note_record = set_event_backend
 # ---------------------------------------------------------------- labels and stages
 
 def enter_label(str name, str args=None):
-    """Begin an event of a label and return its number; return -1 if this thread is not recorded."""
+    """Begin an event of a label and return its index in the stack of open labels; -1 if this thread is not
+    recorded.
+    """
     cdef Event event = begin_event("label", name)
     if event is None:
         return -1
@@ -294,7 +298,9 @@ def begin_call(str name):
 
 
 def end_call(Event event not None, detail):
-    """End the event of a call; `detail` is shown in the report."""
+    """End the event that `begin_call` returned; `detail`, unless it is None, is shown in the profiler's
+    report.
+    """
     if detail is not None:
         event.detail = detail
     end_event(event)

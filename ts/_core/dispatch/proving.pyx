@@ -39,7 +39,7 @@ cdef tuple result_specs(Operator op, list actual):
     cdef dict bound = {}
     if op.argument_specs is None:
         op.argument_specs = parameter_specs(op)
-    # `prim::tolist(...)` has more arguments, which its kernel checks
+    # `prim::tolist(...)` has more arguments than declared parameters; its kernel checks them
     for i in range(min(len(actual), len(op.argument_specs))):
         if not matches(<TypeSpec>op.argument_specs[i], <TypeSpec>actual[i], bound):
             raise TypeError(

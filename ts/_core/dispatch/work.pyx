@@ -18,14 +18,16 @@ from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
-cdef double ITEM_NS = 0.1   # minimal time per list item or character
+cdef double ITEM_NS = 0.1   # lower bound of an operator's time per list item or character
 
 cdef object rule_of_record = None
 cdef dict rules = {}  # Operator -> function that estimates its time; None if the time is negligible
 
 
 def set_work_rules(function):
-    """Register `function(record)`, which returns a function: arguments -> estimated time in ns; or None."""
+    """Register `function(record)`, which returns a function from arguments to the estimated time in ns, or
+    None if the time is negligible.
+    """
     global rule_of_record
     rule_of_record = function
 

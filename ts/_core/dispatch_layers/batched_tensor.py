@@ -169,7 +169,7 @@ class Call:
         return int(self.values[i].dim()) - int(self.batch_flags[i])
 
     def expanded(self, i: int) -> Any:
-        """Return argument `i` with a leading batch dimension; it is expanded if it is unbatched."""
+        """Return argument `i` with a leading batch dimension; an unbatched tensor is expanded."""
         x, is_batched = self.values[i], self.batch_flags[i]
         if isinstance(x, list):
             return [self.spread(y, w) for y, w in zip(x, is_batched, strict=True)]
@@ -249,7 +249,10 @@ def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]
 
 
 def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Wrap result tensors in layers of the level: as views of `viewed`, or as new tensors if it is None."""
+    """Wrap result tensors in layers of the level, as views of `viewed` unless `viewed` is None.
+
+    If `of_batch`, the first dimension of each tensor is the batch dimension.
+    """
     if isinstance(result, (tuple, list)):
         values = [_wrapped(level, x, of_batch, viewed) for x in result]
         return values if type(result) is list else type(result)(values)
@@ -271,7 +274,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
-        # a backward node may have saved the elements of the inner tensor
+        # a copy, because a backward node may save the operand, and `copy_` below changes the inner tensor
         call.values[0] = operator("clone")(layer.inner)
     result = run_batched(call)
     if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
@@ -359,7 +362,7 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
-    """Return the inner tensor with the batch dimension at `dim`; it is expanded if it is unbatched."""
+    """Return the inner tensor of `x` with the batch dimension at `dim`; an unbatched tensor is expanded."""
     inner, is_batched = unwrap_batched(level, x)
     with below_level(level):
         result: Tensor = inner if is_batched else inner.expand([level.size, *inner.shape])

@@ -160,7 +160,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # numbers of the written arguments that are results; no other written argument has a tangent
+    # numbers of the written arguments that the operator returns; no other written argument has a tangent
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)

@@ -46,5 +46,7 @@ cdef class Layer:
         return self.inner.device
 
     def element(self, Tensor x):
-        """Return the only element of `x` as a Python number; raise RuntimeError for meta tensors."""
+        """Return the only element of `x` as a Python number; without an override in a subclass, raise
+        RuntimeError.
+        """
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")

@@ -39,7 +39,7 @@ class Level:
     """A transform level, such as one call of `vmap`.
 
     level_id  higher than the numbers of enclosing levels; stored in layers
-    run     run(level, operator, arguments), for arguments with this level as the highest
+    run     run(level, operator, arguments), called if this is the highest level among the arguments' layers
     size    batch size
     random  randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of its tensors have no elements, as inside of function transforms
@@ -200,7 +200,7 @@ class below_level:
 
 
 def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
-    """Call an operator's composite function; its errors are raised as if the operator raised them."""
+    """Call `function`, an operator's decomposition; its errors are raised as if the operator raised them."""
     try:
         return function(*args)
     except Exception as error:
@@ -261,7 +261,7 @@ def _without(x: Any, level_number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, level_number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    if layer is None and isinstance(x, Tensor):  # a view of a tensor that has a layer
+    if layer is None and isinstance(x, Tensor):  # a view without a layer, whose base has one
         return detached(x)
     if layer is None or layer.level != level_number:
         return x
@@ -270,7 +270,7 @@ def _without(x: Any, level_number: int) -> Any:
 
 
 def run_without_layers(op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors that have no layers."""
+    """Run an operator on tensors without layers; inside of `vmap`, a random operator runs at its level."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

@@ -30,7 +30,7 @@ _build_call: CallBuilder | None = None
 
 
 def set_call_rules(composites: Composites, calls: CallBuilder) -> None:
-    """Set two functions: one looks up decompositions, the other creates the arguments of handlers."""
+    """Register `composites`, which looks up decompositions, and `calls`, which creates handler arguments."""
     global _find_decomposition, _build_call
     _find_decomposition, _build_call = composites, calls
 
@@ -52,7 +52,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    # neither a mode nor a tensor has a handler, for example if only the base of a view has one
+    # neither a mode nor a tensor has a handler, for example if the base of a view has one, but not the view
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
@@ -131,7 +131,7 @@ def _tensors(values: list[Any]) -> list[Tensor]:
     return result
 
 
-# ---------------------------------------------------------------- results
+# ---------------------------------------------------------------- results of handlers
 
 
 def _with_aliases(op: Any, values: list[Any], result: Any) -> Any:

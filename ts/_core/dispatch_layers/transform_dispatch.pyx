@@ -69,7 +69,7 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    # the handler of `__torch_dispatch__` determines the class of a view
+    # a view of a tensor of level SUBCLASSES has the class that the `__torch_dispatch__` handler chose for it
     return 0 if level == SUBCLASSES else level
 
 

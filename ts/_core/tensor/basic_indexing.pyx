@@ -69,14 +69,17 @@ cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_i
 
 
 cdef int consumed_dim_count(object index) except -2:
-    """Return the number of dimensions consumed by an index: 1, or 0 for None; -1 for other indices."""
+    """Return the number of dimensions consumed by an index: 1 (int, slice) or 0 (None); -1 for others."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
 cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """Clamp a slice bound to [0, n]; return False if it is not an int in the range of npy_intp."""
+    """Write slice bound `x`, clamped to [0, n], to out[0]; None is replaced by `missing`.
+
+    Return False if `x` is neither None nor an int in the range of npy_intp.
+    """
     cdef npy_intp i
     if x is None:
         out[0] = missing

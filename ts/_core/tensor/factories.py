@@ -474,7 +474,7 @@ _NEW_SIGNATURES: Final = (
 
 
 def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the positional arguments of `Tensor(...)` or `Tensor.new(...)`, from keyword arguments.
+    """Convert the arguments of `Tensor(...)` or `Tensor.new(...)` to positional arguments.
 
     `options` are the keyword arguments without `device`. Raise TypeError if the arguments match no signature.
     """
@@ -501,7 +501,7 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
-    """Raise RuntimeError if `device` has another device type than the constructor."""
+    """Raise RuntimeError unless `device` has the type `device_type` of a legacy constructor, or is None."""
     if device is not None and (actual_type := devices.as_device(device).type) != device_type:
         raise RuntimeError(
             f"legacy constructor expects device type: {device_type} but device type: {actual_type} was passed"
@@ -677,7 +677,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
-    """Return the memory format of a tensor: channels last if only these strides match."""
+    """Return the memory format of `x`: channels last if its strides match this format only."""
     if not x.array.flags.c_contiguous:
         for last in (dtypes.channels_last, dtypes.channels_last_3d):
             if strides.has_format(x.shape, x.stride(), last):
@@ -703,7 +703,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target`, converted to `dtype` and a memory format; return a copy if it is `x`."""
+    """Return `target`, converted to `dtype` and a memory format; a copy if `target` is `x`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target

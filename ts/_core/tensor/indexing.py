@@ -49,7 +49,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         value = factories.number_tensor(value, x.dtype, x.device)
     if index is False:
         return
-    if index is True:  # a single True is not an index tensor
+    if index is True:  # `x[True] = value` is executed as `x[None] = value`
         index = None
     try:
         view, indices = _resolve(x, index)

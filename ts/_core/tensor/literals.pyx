@@ -22,12 +22,13 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 8
-    MAX_NUMBERS = 1 << 12  # for more numbers, the general function is used, which checks the deadline
+    MAX_NUMBERS = 1 << 12  # more numbers are converted by `factories.tensor`, which checks the deadline
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
-    """Write a Python number as an element of the dtype; return False for another category or a value out of
-    range.
+    """Write a Python number as an element of ScalarType `kind`.
+
+    Return False if the dtype has a lower category or cannot represent the value.
     """
     cdef double real
     cdef int64_t integer = 0

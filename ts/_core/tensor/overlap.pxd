@@ -11,7 +11,7 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 # Raise RuntimeError if it is unsafe to write `target` while the arrays in `read` are read, because memory
-# overlaps.
+# overlaps.  `rule` is one of the constants below; with WARN, return 1 if elements of the target overlap.
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:

@@ -38,7 +38,7 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint dense(PyArrayObject *a) noexcept nogil:
-    """Return whether the elements fill a block of memory, for any order of dimensions."""
+    """Return whether the elements fill a block of memory without gaps, for any order of dimensions."""
     cdef npy_intp step
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int i, n = ndim_of(a), left = 0
@@ -129,7 +129,8 @@ cdef int check_write(object target, list read, int rule) except -1:
 
 
 def check(target, list read not None, int rule=RAISE_ON_OVERLAP):
-    """Raise RuntimeError if it is unsafe to write `target` while reading `read`; return 1 if a warning is
-    due.
+    """Raise RuntimeError if it is unsafe to write `target` while reading the arrays `read`.
+
+    With the rule WARN, return 1 if elements of `target` overlap: the caller must issue a warning.
     """
     return check_write(target, read, rule)

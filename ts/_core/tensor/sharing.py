@@ -128,7 +128,7 @@ def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
 
 
 def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
-    """Copy the memory of `owners` to a new shared file, and move the holders to it."""
+    """Copy the memory of `owners` to a new shared file, and make `holders` (tensors and storages) use it."""
     blocks = [storage.block(owner) for owner in owners]
     offsets, end = [], 0
     for block in blocks:

@@ -88,7 +88,7 @@ def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Sha
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Return dense strides with the dimension order of the first operand; ties use later operands."""
+    """Return dense strides ordered like the strides of the operands; the first operand has priority."""
     return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 

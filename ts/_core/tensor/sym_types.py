@@ -46,7 +46,7 @@ class SymNumber:
         return self
 
     def settled(self) -> bool:
-        """Evaluate a condition that control flow depends on, recording a guard."""
+        """Return the value of a symbolic condition that control flow depends on, and record a guard."""
         return bool(self.node.decide(True))
 
     def is_provably_equal(self, other: Any) -> bool:

@@ -49,7 +49,8 @@ cdef class Tensor:
     cdef bint of_inference             # True if created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # tensor on the same memory that has the version counter or leads to it by `owner`; None: this tensor has it
+    # tensor on the same memory that has the version counter or leads to it by `owner`; None: this tensor has
+    # the counter
     cdef Tensor owner
     cdef Tensor base  # base of a view; for a detached tensor, not the tensor it was detached from
     cdef PyObject *attributes          # dictionary of user attributes, or NULL

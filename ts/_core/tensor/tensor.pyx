@@ -97,7 +97,7 @@ def _fill_tables():
         ml_dtype_codes[i] = d.code
         NUMBER[<int>d.code] = LATER
     dtypes.register_ml_dtype_callback(enter_ml_dtype)
-    # a second 64-bit integer type with the same layout
+    # NumPy may have a second 64-bit integer type, `longlong`, with the layout of int64
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
@@ -338,9 +338,10 @@ cdef object compare(Tensor x, object other, int op):
 
 
 cdef object call_reflected(str name, str direct, object a, object b):
-    """Evaluate a reflected operator.
+    """Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.
 
-    `b` is a tensor only if the class of `a` is a subclass, whose method Python calls first.
+    `b` is a tensor only if the class of `a` is a subclass of the class of `b`, because Python then calls
+    the reflected method first.
     """
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
@@ -459,7 +460,8 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_SPARSE:
         return operator_function("to_dense")(x).item()
     value = x._host().item()
-    if NUMBER[x.scalar_type] >= NUMBERS:  # a dtype whose NumPy scalars have no Python class
+    # a dtype that is not built into NumPy: `item` does not return a Python number
+    if NUMBER[x.scalar_type] >= NUMBERS:
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
 
@@ -574,7 +576,7 @@ def detached_array(Tensor x not None):
 cdef Tensor count_together(Tensor t, Tensor x):
     """Make the new tensor `t`, which is not a view, share the version counter of `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
-    if is_layered(t):                  # the class of `t` has attached a layer
+    if is_layered(t):                  # `t` has a layer, because its class defines `__torch_dispatch__`
         follow(t, x)
         if counter.requires_grad_flag or counter.history is not None:
             t.owner = counter_apart(x)
@@ -889,7 +891,7 @@ cdef class Tensor:
     __array_priority__ = 1000
 
     def __init__(self, *args, **kwargs):
-        """Accept any arguments: `__new__` creates the tensor, and derived classes may override either method."""
+        """Ignore all arguments: `__new__` creates the tensor; derived classes may override either method."""
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -1100,7 +1102,7 @@ cdef class Tensor:
     def data(self):
         if calls_handler(self):
             result = self.history.layer.detach(self)
-            (<Tensor>result).owner = None  # it gets a separate version counter
+            (<Tensor>result).owner = None  # `data` has a separate version counter
             (<Tensor>result).version = 0
             return result
         if is_layered(self) and not needs_grad(self):
@@ -1388,7 +1390,7 @@ cdef class Tensor:
         if isinstance(other, Tensor):
             return binary("div", other, self)
         if isinstance(other, np.ndarray):
-            # reciprocal and multiplication, because NumPy multiplies here
+            # not `binary`, which rejects arrays: NumPy's `__rmul__` computes the product
             return operator_function("reciprocal")(self) * other
         return binary("mul", operator_function("reciprocal")(self), other)
 
@@ -1550,11 +1552,11 @@ cdef bint allow_assignment(object cls, object name) except -1:
     return True
 
 
-# Otherwise `Tensor.__module__` is found in its class.
+# Without this entry, `Tensor.__module__` would be looked up in the metaclass.
 (<dict>(<PyTypeObject *>Tensor).tp_dict)["__module__"] = "ts"
 PyType_Modified(Tensor)
 Py_INCREF(TensorMeta)
 Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
-# These modules add methods to the class above, so they are imported after it.
+# These modules add methods to Tensor, so they are imported after its definition.
 from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, basic_indexing

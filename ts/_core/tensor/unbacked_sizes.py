@@ -1,13 +1,13 @@
 """Data-dependent sizes and numbers of fake tensors.
 
-Shape rules of operators and fake implementations of custom operators create them:
+Shape rules of operators and fake implementations of custom operators create these sizes and numbers:
 
     @nonzero.register_fake
     def _(x):
         count = ts.library.get_ctx().new_dynamic_size()
         return x.new_empty(count, x.dim(), dtype=ts.int64)
 
-During an export they are symbols.  On the meta device without an export, creating them raises
+During an export, they are symbols.  On the meta device without an export, creating them raises
 DataDependentOutputException.
 """
 

@@ -43,8 +43,8 @@ cdef enum:
 
 # Count a new string or other Python object of this size; its release cannot be observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Return MemoryExceeded if `error` is NumPy's MemoryError for an array that exceeded the budget, or was caused
-# by it; otherwise return `error`. Each such allocation is reported once.
+# Return MemoryExceeded if `error` or its cause is NumPy's MemoryError for an array that exceeded the budget;
+# otherwise return `error`. Each such allocation is reported once.
 cdef object as_limit(error)
 
 # Count the memory of a forked program, and subtract it when the program ends.  After a program was refused,

@@ -269,7 +269,7 @@ cdef int set_allowance(MemoryBudget *a) except -1:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        if allowance_here == NULL:  # unless the garbage collector has run code that set it
+        if allowance_here == NULL:  # still NULL: allocating the handler has run no code that set it
             limited += 1
             Py_INCREF(handler)
             handler_before = <PyObject *>handler

@@ -28,7 +28,7 @@ cdef extern from *:
     typedef struct {
         unsigned int flags;
         PyObject *tracer;             /* a reference, or NULL */
-        void *limits;                 /* a reference to `Limits` of `meter`, or NULL */
+        void *limits;                 /* a reference to `ResourceLimits` of `meter`, or NULL */
         unsigned int process_flags;   /* the process-wide flags already copied to `flags` */
     } Context;
     """

@@ -44,7 +44,7 @@ cdef int set_process_flag(Flag flag) except -1:
     global process_flags
     if not process_flags & flag:
         process_flags |= flag
-        add_to(&attention, 2)  # 2 more: every thread must now read its flags
+        add_to(&attention, 2)  # as for one more thread with flags, so that every thread reads its flags
     return 0
 
 
@@ -180,8 +180,8 @@ cdef class InferenceMode(FlagBlock):
 
 
 cdef class CompileTimeMode(FlagBlock):
-    """Block of compile-time evaluation: disables autocast and function modes, so that folded constants are valid in
-    all modes.
+    """Block of compile-time evaluation: disables autocast, inference mode and function modes, so that folded
+    constants are valid in all modes.
     """
 
     def __init__(self):

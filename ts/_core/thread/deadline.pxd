@@ -8,7 +8,8 @@ cdef double NO_DEADLINE
 # Count work that takes at least `nanoseconds`, before or during the work; raise TimeExceeded if the deadline has
 # passed or would pass during the work.  Small amounts are added up before the clock is read.
 cdef int charge_time(double nanoseconds) except -1
-# Count processed items of a long operation; signals and the deadline are checked every few thousand items.
+# Count processed items of a long operation; after every CHUNK_ITEMS items, check for signals and the
+# deadline.
 cdef int count_items(Py_ssize_t items) except -1
 # Raise the exception of a signal handler (Ctrl-C), or TimeExceeded if the deadline has passed.
 cdef int check_time() except -1

@@ -45,7 +45,8 @@ cdef enum:
     GLANCE = 100_000        # ns of counted work between two reads of the clock
     CHUNK_ITEMS = 1 << 14         # number of items between two checks of signals and clock
 
-cdef Py_ssize_t unheeded = 0     # items of all threads since the last check for signals
+# number of items counted on all threads since the last check of signals and clock
+cdef Py_ssize_t unheeded = 0
 
 
 cdef double now_seconds() noexcept nogil:

@@ -5,8 +5,8 @@
 
 `ts.jit.trace`, the recording of exports, fake tensor modes, the evaluation of functions on meta tensors and
 dispatch modes implement it, by inheritance: the methods below with a body are the behaviour of tracers that
-do nothing special. Code reads only attributes of the protocol, and checks them before it calls the methods of
-one kind of tracer (`is_trace`, `is_export`, `is_decomposition`).
+do nothing special. Callers read only attributes of the protocol. Before they call a method that only one kind
+of tracer has, they check the kind (`is_trace`, `is_export`, `is_decomposition`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class TracerProtocol(Protocol):
 
     is_trace: bool = False  # True for `ts.jit.trace`
     is_export: bool = False  # True if gradients, transforms and symbolic sizes are recorded
-    records_slots: bool = False  # record `x & y` as aten::__and__
-    has_elements: bool = False  # `element` returns the value of a fake tensor
+    records_slots: bool = False  # True if `x & y` is recorded as aten::__and__, not as aten::bitwise_and
+    has_elements: bool = False  # True if `element` returns the only element of a fake tensor
     is_decomposition: bool = False  # True if the decomposition of an exported program is recorded
-    records_higher_order: bool = False  # `higher_order` records control flow
+    records_higher_order: bool = False  # True if `higher_order` records control-flow operators
     tracing_error: str = "Tracing can't be nested"  # error of `ts.jit.trace` while this tracer is active
     fake_mode_error: str | None = None  # error of `ts.fake` while this tracer is active; None: allowed
     tape: Any = None  # record of gradient computations of an export
@@ -103,12 +103,15 @@ class TracerProtocol(Protocol):
         raise TypeError(f"{type(self).__name__} does not compute elements")
 
     def record_tolist(self, x: Any) -> Any:
-        """Return `x.tolist()`; None: the elements are read and `record_escape` is called."""
+        """Return `x.tolist()`, or None to let the caller read the elements and call `record_escape`."""
         return None
 
     @abstractmethod
     def record_escape(self, x: Any, kind: str, python_value: Any, /) -> None:
-        """Handle the conversion of a tensor to a Python value."""
+        """Handle the conversion of `x` to a Python value of a kind such as "float" or "list".
+
+        `python_value` is None for arrays and lists.
+        """
         ...
 
     # ---- tensors created from Python values
@@ -123,7 +126,7 @@ class TracerProtocol(Protocol):
         return None
 
     def literal(self, x: Any) -> Any:
-        """Return the recorded tensor for a constant of an index expression; None: `x` stays."""
+        """Return the tensor to use for `x`, a constant of an index expression; None: use `x` itself."""
         return None
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -131,5 +134,5 @@ class TracerProtocol(Protocol):
         return None
 
     def record_alias(self, x: Any, recorded: Any, /) -> None:
-        """Treat `x` as the recorded tensor."""
+        """Treat `x` as the tensor `recorded`, which is in the graph."""
         return None

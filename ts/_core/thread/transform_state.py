@@ -1,4 +1,4 @@
-"""State of function transforms (`vmap`, `grad` ...) in this thread, in which some methods raise.
+"""Per-thread flag of running inside of a function transform (`vmap`, `grad` ...), where some methods raise.
 
 with transforming():                    the transformed function runs inside of the block
     x.backward()                        RuntimeError
@@ -41,7 +41,10 @@ def outside_only(message: str) -> None:
 
 
 def raise_inside_transforms(called: str, what: str) -> None:
-    """Raise PyTorch's RuntimeError for method `called` if called inside of a function transform."""
+    """Raise PyTorch's RuntimeError for method `called` if called inside of a function transform.
+
+    `what` is "" or a hint in parentheses, which the message contains after the method name.
+    """
     outside_only(
         f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
         "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "

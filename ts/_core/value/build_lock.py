@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _lock: Any = RLock()
-# True in threads that work for the holder of the lock
+# True in threads that work for the thread that holds the lock
 _helps: ContextVar[bool] = ContextVar("helps", default=False)
 
 
@@ -56,7 +56,7 @@ def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
 
 
 def _forget() -> None:
-    """Replace a build lock that another thread held; called in a forked child process."""
+    """Replace a build lock that another thread held; for forked children, which do not have this thread."""
     global _lock
     if not _lock._is_owned():
         _lock = RLock()

@@ -10,13 +10,13 @@ from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT, copy
 
 
 cdef enum:
-    TAG_DELETED = -1          # the key of an entry that was removed
+    TAG_DELETED = -1          # tag of the key of a removed entry
     INDEX_EMPTY = -1
     INDEX_DELETED = -2
 
 
 cdef struct DictEntry:
-    int64_t check             # checksum of the key; keys with different checks are unequal
+    int64_t check             # checksum of the key; keys with different checksums are unequal
     IValue key
     IValue value
 
@@ -29,7 +29,7 @@ cdef struct DictSlot:
 @cython.final
 cdef class Dict:
     cdef DictEntry *entries
-    cdef DictSlot *index              # in the same allocation as `entries`
+    cdef DictSlot *index              # hash index, in the same memory block as `entries`
     cdef Py_ssize_t size              # number of keys
     cdef Py_ssize_t used              # number of entries written, including deleted ones
     cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion

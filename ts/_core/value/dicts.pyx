@@ -7,8 +7,8 @@ addressing.  Removed entries are marked, and dropped when the table is resized.
     entries -> [ check key value | check key value | ... ]
 
 A search probes all slots of a group before the next group.  It reads an entry only if the 32 hash bits in the slot
-(`hash_bits`) equal those of the key.  The check of a string of up to 7 ASCII characters contains the whole string, so a
-search for such a string reads a slot and an entry, but not the memory of the string key.
+(`hash_bits`) equal those of the key.  The checksum (`check`) of a string of up to 7 ASCII characters contains
+the whole string, so a search for such a string reads a slot and an entry, but not the string key.
 
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """
@@ -34,7 +34,8 @@ cdef extern from *:
         Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
         return h != -1 ? h : PyObject_Hash(s);
     }
-    /* Check of a string key: characters and length of an ASCII string of up to 7 characters, else hash | INT64_MIN. */
+    /* Checksum of a string key: characters and length of an ASCII string of up to 7 characters, else
+       hash | INT64_MIN. */
     static CYTHON_INLINE int64_t ts_text_check(PyObject *s, Py_hash_t hash) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(s);
         uint64_t word = 0;
@@ -179,7 +180,7 @@ cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
 
 
 cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
-    """Return whether two keys are equal; their checks must be equal."""
+    """Return whether two keys with equal checksums are equal."""
     if a.tag == TAG_OBJECT:
         if a.v.o == b.v.o:
             return True
@@ -207,7 +208,7 @@ cdef struct Mark:             # hash data of a key; compared before the keys
 cdef struct Probe:            # state of a probe sequence
     size_t slot
     size_t first              # the first slot that was probed in the current group
-    uint32_t rest             # hash bits that have not been used yet
+    uint32_t rest             # hash bits that the probe sequence has not used yet
 
 
 cdef inline uint32_t fold_hash(Py_hash_t hash) noexcept nogil:
@@ -334,7 +335,8 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            x.entries[i].check = n  # store the new entry number here; the loop that copies the slots reads it
+            # new entry number, in a field that is no longer needed; the loop below reads it
+            x.entries[i].check = n
             n += 1
     for i in range(x.mask + 1):
         slot = x.index[i]
@@ -400,7 +402,10 @@ cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil:
 
 
 cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
-    """Move the value of `key` to `out`, without releasing its old value, and delete the entry."""
+    """Delete the entry of `key` and move its value to `out`, without releasing the old value of `out`.
+
+    Return False if the key is missing.
+    """
     cdef Py_ssize_t slot
     cdef DictEntry *entry
     cdef IValue old_key

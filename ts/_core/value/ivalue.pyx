@@ -63,7 +63,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *o) noexcept
 
 
-# ---------------------------------------------------------------- types defined elsewhere
+# ---------------------------------------------------------------- conversions registered by other modules
 
 cdef object object_of_instance = None
 cdef object instance_of_object = None
@@ -591,7 +591,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
     cdef IValue value
     cdef list result
     count_container(n, ITEM_BYTES)
-    if shared:  # entered before its elements, because a reference cycle may lead back to it
+    if shared:  # in `copies` before its elements are converted, because a reference cycle may lead back to it
         result = []
         remember(x, result, copies)
         while i < n and i < x.size:
@@ -644,7 +644,8 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
     count_container(x.size, ENTRY_BYTES)
     if shared:
         remember(x, result, copies)
-    while i < n and i < x.used:  # the condition is checked again for the reason in box_list
+    # checked in each iteration, because converting a value may run Python code that removes entries
+    while i < n and i < x.used:
         if x.entries[i].key.tag != TAG_DELETED:
             key = box_shallow(&x.entries[i].key)
             result[key] = box_inside(&x.entries[i].value, copies)

@@ -213,7 +213,7 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
     return OK
 
 
-# ---------------------------------------------------------------- failure
+# ---------------------------------------------------------------- exceptions
 
 # Raise the exception of a Status; acquires the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil

@@ -17,6 +17,6 @@ def set_qualified_name(cls, str name):
     _texts.append(name_bytes)
     (<PyTypeObject *>cls).tp_name = name_bytes
     members = <dict>(<PyTypeObject *>cls).tp_dict
-    if isinstance(members.get("__module__"), str):  # else CPython reads it from `tp_name`
+    if isinstance(members.get("__module__"), str):  # otherwise CPython derives `__module__` from `tp_name`
         members["__module__"] = name.rpartition(".")[0]
         PyType_Modified(<PyTypeObject *>cls)

@@ -11,7 +11,8 @@ cdef object tensor_type, future_type, device_type
 cpdef TypeSpec infer_spec(object x)
 # Return whether typed instructions may treat the value as a value of type `spec`.
 cdef bint conforms(IValue *x, TypeSpec spec) except -1
-# Return whether containers of both types have equal element layouts; texts and field names are ignored.
+# Return whether containers of both types have equal element layouts; annotation strings and field names are
+# ignored.
 cdef bint same_layout(TypeSpec a, TypeSpec b) except -1
 # Return `formatter(x)` (default: str(x)) for error messages; for a large container, only the class name.
 cpdef str describe_value(object x, object formatter=*)

@@ -60,7 +60,7 @@ from ts._core.value.tagged cimport (
 )
 
 
-# ---------------------------------------------------------------- types defined elsewhere
+# ---------------------------------------------------------------- types registered by other modules
 
 cdef object class_spec = None
 cdef object has_interface = None

@@ -234,7 +234,7 @@ cdef int compare_objects(Object x, Object y) except? -2:
     return 1 if x.cls.less(y, x) else 0
 
 
-# ---------------------------------------------------------------- text
+# ---------------------------------------------------------------- conversion to strings
 
 cdef str float_text(double x):
     """Format a float like PyTorch, with 17 digits, and with a point after an integer: 0.10000000000000001, 3."""
@@ -387,7 +387,8 @@ cdef str dict_text(Dict d):
     cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
-        while i < d.used:  # the condition is checked again for the reason in list_text
+        # checked in each iteration, because formatting a value may run Python code that removes entries
+        while i < d.used:
             if d.entries[i].key.tag != TAG_DELETED:
                 value = d.entries[i].value
                 retain(&value)

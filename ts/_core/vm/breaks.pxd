@@ -8,7 +8,8 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    cdef void *stepping               # the only program that stops without a breakpoint; NULL: all programs
+    # the only program that may stop at a stop point without a breakpoint; NULL: all programs may
+    cdef void *stepping
     cdef int depth                    # maximal call depth at which a program stops at a line
     cdef int return_depth             # maximal call depth at which a program stops at a return
     cdef object on_stop

@@ -30,7 +30,7 @@ cdef class Breakpoints(BreakpointsBase):
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def add_stop_point(self, bint armed=False, bint at_return=False):
-        """Create a stop point; return its number."""
+        """Create a stop point, at a line or a return; return its number."""
         self.flags.append((ARMED if armed else 0) | (AT_RETURN if at_return else 0))
         return len(self.flags) - 1
 
@@ -44,7 +44,9 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def request_stop(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Make `stopped` (None: any program) stop at the next stop point of call depth <= `depth`."""
+        """Make `stopped` (None: any program) stop at the next line of call depth <= `depth`, or the next
+        return of call depth <= `return_depth`.
+        """
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
 

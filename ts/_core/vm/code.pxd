@@ -54,7 +54,8 @@ cdef class Code:
     cdef PyObject **function_at
     cdef PyObject **type_at
     cdef readonly tuple handlers      # (start, end, register, function) for each `with` statement, innermost first
-    cdef readonly tuple lines         # for each instruction the call stack of its node, ((function, range), ...)
+    # for each instruction, the source call stack of its graph node: ((function, range), ...)
+    cdef readonly tuple lines
     cdef readonly tuple parameters    # TypeSpecs of the parameters
     cdef readonly TypeSpec result
     cdef tuple rows                   # instructions (opcode, a, b, c) before encoding, for disassembly
@@ -84,6 +85,7 @@ cdef class Method(MethodBase):
     cdef readonly str name
     cdef ObjectClass cls              # class of the object of the last call (inline cache)
     cdef Callee callee                # the method of `cls`
-    cdef public object twin_of        # function that maps a method to its replacement, or None
+    # function that maps the found method to the Callee that runs instead, or None
+    cdef public object twin_of
 
     cdef int resolve(self, ObjectClass cls) except -1

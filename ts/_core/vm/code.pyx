@@ -88,7 +88,7 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            # the verifier accepts these classes too
+            # the verifier checks only for the base classes of Callee and Method
             if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):
                 raise self.fault(f"function {i} is invalid: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
@@ -238,7 +238,9 @@ cdef class Callee:
         return self.code
 
     def _prepare(self):
-        """Compile the function at its first call, and return its Code."""
+        """Compile the function and return its Code; called at the first call.  Subclasses implement this
+        method.
+        """
         raise NotImplementedError(f"{self.name} has no code")
 
     cdef int prepare(self) except -1:
@@ -298,7 +300,7 @@ cdef class Method(MethodBase):
         self.specs, self.result = specs, result
 
     cdef int resolve(self, ObjectClass cls) except -1:
-        """Look up the method in class `cls`, and store both in the inline cache."""
+        """Look up the method in class `cls`, and store the class and the method in the inline cache."""
         method = cls.type.find_method(self.name)
         if method is None:
             raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
@@ -307,7 +309,7 @@ cdef class Method(MethodBase):
             resolved.prepare()
         if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the signature of method '{self.name}' of class {cls.name} does not match the call")
-        # keeps both alive, because releasing them could run other threads
+        # references to the old class and method, because releasing them could run other threads
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls
         self.callee = resolved

@@ -13,7 +13,8 @@ cdef int execute(State *state) except -1
 
 cdef enum ExecutionState:
     """State of a ScriptCoroutine."""
-    QUEUED = 0                    # waiting for a thread of the pool, or for another waiter that runs it
+    # waiting for a thread: one of the pool, or one that waits for the result and runs the program itself
+    QUEUED = 0
     RUNNING = 1
     PARKED = 2                    # waiting for a future
     STOPPED = 3                   # suspended, or not started
@@ -25,13 +26,13 @@ cdef class ScriptCoroutine:
     """Execution of a function that can be suspended and resumed on any thread."""
     cdef State *state             # NULL after the program has ended
     cdef Callee function
-    # True if it owns references to the code of its frames, because the collector may free functions first
+    # True if the program owns references to the code of its frames, because functions may be freed before it
     cdef bint holding
     cdef readonly Future future   # future of the result
     cdef readonly Future awaited  # the future that the program waits for while PARKED
     cdef ExecutionState condition
     cdef ThreadContextSnapshot inherited      # context of the thread that created the program
-    cdef bint counted             # True if the memory of the program is counted for its limits
+    cdef bint counted             # True if PROGRAM_BYTES are counted for its memory limit
     cdef object __weakref__
 
     cdef void end(self) noexcept

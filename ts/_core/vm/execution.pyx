@@ -98,7 +98,10 @@ cdef int execute(State *state) except -1:
 
 
 cdef int advance(State *state) except -1:
-    """Run until DONE, WAITING (for an unfinished future) or SUSPENDED; another call resumes the program."""
+    """Run the program and return DONE, WAITING (for an unfinished future) or SUSPENDED.
+
+    After WAITING and SUSPENDED, another call resumes the program.
+    """
     cdef int status
     cdef bint hot
     cdef int64_t jumped
@@ -148,7 +151,7 @@ cdef int advance(State *state) except -1:
 
 
 cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
-    """Return the code, or the specialized code of its plans that was entered last."""
+    """Return `code`, or the code last entered if `code` only selects a specialization (ENTER_PLAN)."""
     cdef Specializations plans
     if (<Code>code).instructions[0].op != ENTER_PLAN:
         return code
@@ -178,7 +181,7 @@ cdef int finish_within_deadline(State *state) except -1:
 
 
 cdef int fail(State *state, object error) except -1:
-    """End the program with an exception."""
+    """Release the frames of a failed program, and raise `error` with the stack of the script."""
     charge(state)
     error = add_location(as_limit(error), script_stack(state))
     error = show_to_debugger(state, error)
@@ -375,7 +378,7 @@ cdef int fork(State *state) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- programs as objects
+# ---------------------------------------------------------------- programs that can be suspended
 
 cdef enum:
     FORK_FUEL = 16
@@ -443,7 +446,7 @@ cdef void end_frames(ScriptCoroutine program) noexcept:
 
 
 cdef int fail_waiting(State *state) except -1:
-    """Raise an error in a program whose WAIT would be a deadlock."""
+    """End a program whose WAIT would be a deadlock, by a RuntimeError."""
     state.frame.pc += 1
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
@@ -532,8 +535,9 @@ cdef class ScriptCoroutine:
             interop_pool.submit(self)
 
     def run_queued(self):
-        """Run the program, if it is still queued, until it ends or waits; when its future finishes, it queues
-        itself.
+        """Run the program, if it is still queued, until it ends or waits.
+
+        When the future that it waits for finishes, the program is queued again.
         """
         if self.condition != QUEUED:
             return
@@ -547,7 +551,10 @@ cdef class ScriptCoroutine:
             self.awaited.add_done_callback(self.wake)
 
     def run_inline(self):
-        """Run the program in this thread until it ends or waits; when its future finishes, it queues itself."""
+        """Run the program in this thread until it ends or waits.
+
+        When the future that it waits for finishes, the program is queued for the thread pool.
+        """
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be resumed: it is not stopped")
         self.condition = QUEUED
@@ -558,7 +565,7 @@ cdef class ScriptCoroutine:
         self.queue()
 
     cdef int resume(self) except -1:
-        """Run until the program ends, waits or is suspended; if it raises, store the exception in its future."""
+        """Run until the program ends, waits or is suspended; store the result or exception in `future`."""
         cdef int status
         self.condition = RUNNING
         drop_code(self)

@@ -38,11 +38,12 @@ cdef struct State:
     char *end
     Chunk *chunk
     IValue result                 # result of the finished program
-    PyThreadState *thread         # set while the program runs without the GIL
-    int64_t budget                # remaining count of the meter when the loop exits
-    int64_t quantum               # count of the meter when it starts
+    PyThreadState *thread         # thread state saved while the program runs without the GIL; else NULL
+    # steps (backward jumps and calls) left until the next meter check, when the loop exits
+    int64_t budget
+    int64_t quantum               # value of `budget` after the last meter check
     double last_check_time        # time of the last check for signals
-    int64_t slice                 # budget until the program is suspended; INT64_MAX for never
+    int64_t slice                 # steps left until the program is suspended; INT64_MAX for never
     bint suspending               # set by other threads: the program is suspended at the next meter check
     int depth
     int depth_limit

@@ -42,7 +42,9 @@ cdef PyObject *last_called = NULL  # a borrowed reference, which the Function re
 
 
 def last_executed():
-    """Return the function last called by Python on any thread; None before the first call or after deallocation."""
+    """Return the function last called from Python on any thread; None before the first call or after
+    deallocation.
+    """
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 

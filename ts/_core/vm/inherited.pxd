@@ -1,4 +1,4 @@
-"""Thread context that work on other threads inherits."""
+"""Snapshot of a thread's context, for work that the thread starts on other threads."""
 
 from cpython.ref cimport PyObject
 

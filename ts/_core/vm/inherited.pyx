@@ -1,4 +1,4 @@
-"""Execution of work on other threads in the context of the thread that created it.
+"""Execution of work on other threads in the context of the thread that created the work.
 
     inherited = ThreadContextSnapshot()
     Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state
@@ -27,7 +27,7 @@ def carried():
 
 
 def carry(x):
-    """Set the object that work started by this thread inherits; None removes it."""
+    """Set the object that `carried` returns, here and in work on other threads; None removes it."""
     global carried_here
     cdef PyObject *before = carried_here
     carried_here = NULL if x is None else <PyObject *>x

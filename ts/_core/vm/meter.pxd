@@ -6,7 +6,7 @@ from ts._core.vm.frame cimport State
 
 # Set the budget of the state, the number of backward jumps and calls until `check_signals_and_limits` is called.
 cdef void start_meter(State *state) noexcept nogil
-# Subtract the used budget from the step limit.
+# Subtract the steps since `start_meter` from the step limits of the thread and from `state.slice`.
 cdef void charge(State *state) noexcept nogil
 # Handle signals and check limits after the budget is used up.  Return 0 after setting a new budget, 1 if the
 # program must be suspended, -1 if an exception is set; the GIL is then held and state.thread is NULL.  The caller

@@ -40,7 +40,7 @@ cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GI
 
 
 cdef struct ResourceLimits:
-    # ResourceLimits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
+    # Limits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
     ResourceLimits *outer                     # limits of the enclosing block (owned reference), or NULL
     int users                         # number of references: from the thread, from inner limits, from forked programs
     int64_t fuel                      # remaining steps; can be negative, because operators count more than one step

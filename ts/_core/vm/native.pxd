@@ -1,4 +1,5 @@
-"""Interface of interpreter and machine code of hot loops (on-stack replacement): requests, entry, callbacks.
+"""Interface between the interpreter and machine code of hot loops (on-stack replacement): requests, entry,
+callbacks.
 
 The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops (`Native`
 in `code.pxd`).  Like the interpreter loop, machine code returns a status and the next instruction.
@@ -10,9 +11,11 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    MIN_COUNTED_JUMPS = 64        # the jumps of calls with fewer jumps are not counted
+    # backward jumps of a call are counted only if it executes at least this many
+    MIN_COUNTED_JUMPS = 64
 
-# Addresses of callbacks for machine code: first by opcode, then others.
+# Addresses that machine code uses: by opcode, the callback that executes the instruction; then other
+# addresses.
 cdef void **NATIVE_TABLE
 # Number of backward jumps after which a Code is hot; INT64_MAX if no compiler is registered.
 cdef int64_t hot_loop_threshold

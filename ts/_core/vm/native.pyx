@@ -4,7 +4,7 @@ In: a Code that has executed many loop iterations.  Out: a call of the registere
 
     register_compiler(request, 65536)       request(code) is called at the first meter check after 65536 backward jumps
     layout()                                byte offsets of the fields of lists, objects and tensors
-    force_exit(3)                           machine code of test builds exits at its fourth instruction
+    force_exit(3)                           machine code of test builds leaves at its fourth instruction
 """
 
 from cpython.ref cimport PyObject
@@ -77,7 +77,8 @@ cdef extern from *:
 ctypedef int (*Helper)(char *r, const Instruction *at) noexcept nogil
 
 cdef void *table[OPCODE_COUNT + 2]
-cdef int64_t until_exit = -1          # remaining instructions until an exit, for tests; negative: no exit
+# for tests: number of instructions after which machine code returns to the interpreter; negative: never
+cdef int64_t until_exit = -1
 
 NATIVE_TABLE = table
 hot_loop_threshold = INT64_MAX
@@ -142,9 +143,9 @@ def register_compiler(request, int64_t jumps):
 
 
 def force_exit(int64_t instructions):
-    """Make the machine code of test builds exit after a number of instructions; negative: never.
+    """Make the machine code of test builds return to the interpreter after `instructions` instructions.
 
-    Return the previous remaining number.
+    A negative number means never.  The result is the rest of the previous number.
     """
     global until_exit
     before, until_exit = until_exit, instructions

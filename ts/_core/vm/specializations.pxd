@@ -19,9 +19,10 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
-    MAX_GUARDS = 16               # maximal guarded arguments of a function
-    MAX_SPECIALIZATIONS = 8                 # maximal specializations of a function; general code runs for other arguments
-    MAX_BATCH = 4096           # maximal specializations in the process
+    MAX_GUARDS = 16               # maximal number of guarded arguments of a function
+    # maximal number of specializations of a function; general code runs for other arguments
+    MAX_SPECIALIZATIONS = 8
+    MAX_BATCH = 4096           # maximal number of specializations of all functions in the process
 
     UNSUPPORTED_GUARD = 0                    # guard of an argument that cannot be specialized
     IS_NONE = 1
@@ -47,10 +48,10 @@ cdef class Specializations:
     cdef int64_t runs[MAX_SPECIALIZATIONS]
     cdef PyObject *general         # general code (borrowed reference); NULL if it is not compiled yet
     cdef PyObject *chosen          # the code that was entered last
-    cdef readonly int64_t left     # number of calls for which no specialization exists
+    cdef readonly int64_t left     # number of calls that ran general code, because no specialization matched
     cdef list code_references
 
-    # Create the code for these arguments, which `code_for` did not find.
+    # Create the code for the arguments in the first registers, for which `code_for` returned NULL.
     cdef int settle(self, IValue *r) except -1
     cpdef object code_for_all(self)
     cdef PyObject *adopt(self, object code) except NULL
@@ -60,6 +61,6 @@ cdef class Specializations:
 # `code_for` counts the call; `code_of` counts it if `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
-# Set the check of the signature of new code, check(code, specializations); `code` defines it, because it imports this
-# module.
+# Register check(code, specializations), which checks the signature of new code.  `code.pyx` defines it,
+# because `code.pyx` imports this module.
 cdef int set_check(object function) except -1

@@ -151,7 +151,10 @@ cdef class Specializations:
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
-        """Create the specialization for these arguments, unless it exists, while holding the build lock."""
+        """Create the specialization or general code for the arguments in the registers `r`, unless it exists.
+
+        The build lock is held meanwhile.
+        """
         global together
         cdef uint32_t guards[MAX_GUARDS]
         cdef int index

@@ -61,7 +61,7 @@ cdef tuple FLOATS = (6, 7)                     # ScalarTypes whose elements fit 
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# For each opcode: the name, the operand formats, and True if all operands are numbers.
+# By opcode: the name, the operand formats, and whether all operands are numbers or jump targets.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
@@ -164,7 +164,7 @@ cdef class Verifier:
         return 0
 
     def operand_pool_error(self, Py_ssize_t offset):
-        """Return what is wrong in a register list of the pool; "" if it is valid."""
+        """Return the name of the invalid part of the register list at `offset` of the pool, or ""."""
         cdef Py_ssize_t n
         if not 0 <= offset < len(self.operand_pool):
             return "pool offset"
@@ -235,7 +235,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge the types of registers into those at a jump target; return whether the latter changed."""
+        """Merge the register types `at` into those of jump target `i`; return whether the latter changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
@@ -302,7 +302,7 @@ cdef class Verifier:
         elif op in (DICT_GET, DICT_GET_SCALAR, DICT_FIND, DICT_CONTAINS):
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
-            if op == DICT_FIND:  # if the key is missing, the register is unchanged
+            if op == DICT_FIND:  # if the key is missing, register `a` keeps its value
                 self.write(at, a, common_supertype(self.read(at, a), <TypeSpec>spec.children[1]))
             elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
