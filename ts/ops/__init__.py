@@ -6,7 +6,7 @@ from typing import Any
 aten: Any  # operator namespaces are module attributes, created at first access
 prim: Any
 profiler: Any
-WRITTEN = ()  # functions in the script language: none; other names of this module are namespaces
+WRITTEN = ()  # names of functions that scripts compile: none; other names of this module are namespaces
 
 
 def __getattr__(name: str) -> Any:

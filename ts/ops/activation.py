@@ -367,7 +367,8 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     dtype_errors={"c": "threshold_cpu"},
-    # a tensor with overlapping elements is accepted: a second application does not change an element
+    # `threshold_` accepts a tensor with overlapping elements, because applying it twice to an element has
+    # the same result as applying it once
     overlap=2,
     graph_autodiff=True,
 )
@@ -527,8 +528,8 @@ def _masked_softmax(
 ) -> Array:
     """Compute softmax over the elements whose mask is False.
 
-    `mask_type` is that of attention: 0 a mask (L, S) of all batches, 1 a padding mask (N, S), 2 a mask with
-    the shape of `self`. Masks of the types 0 and 1 are expanded to a 4-d `self` (N, heads, L, S).
+    `mask_type` is 0 for an attention mask (L, S) shared by all batches, 1 for a padding mask (N, S), 2 for a
+    mask with the shape of `self`. Masks of types 0 and 1 are expanded to a 4-d `self` (N, heads, L, S).
     """
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")

@@ -33,10 +33,10 @@ _ASK = (
 def backward(
     schema: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
 ) -> Callable[[Body], Body]:
-    """Declare the backward operator with schema `aten::text`.
+    """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated body receives arrays in the computation dtype. For dtype `kinds` that are not supported, the
-    error names `kernel`.
+    The decorated body receives arrays in the computation dtype. Dtypes of the kinds `kinds` are not
+    supported; the error for them contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:

@@ -1,7 +1,8 @@
 """Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
-In: a tensor or a number, and a condition; out: None, or an exception. The `functional` variants accept a
-token tensor and return a copy of it, so that passes preserve their order by this data dependency.
+In: a tensor or a number, and a condition; out: None, or an exception. A `functional` variant accepts a token
+tensor and returns a copy of it for the next assertion; this data dependency keeps passes from reordering
+assertions.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
     """Constrain a dynamic size to [`min`, `max`], with default `min` 0.
 
-    Raise RuntimeError if `max` <= 2.
+    Raise RuntimeError if `max` <= 2, as PyTorch, whose compiler assumes dynamic sizes >= 2.
     """
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")

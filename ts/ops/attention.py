@@ -51,7 +51,7 @@ def _scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Compute attention; `enable_gqa` repeats keys and values for grouped query attention."""
+    """Compute attention; if `enable_gqa`, keys and values are repeated to the number of query heads."""
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype")
     if min(query.ndim, key.ndim, value.ndim) < 2:

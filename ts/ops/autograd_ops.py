@@ -1,6 +1,7 @@
 """Autograd operators for scripts: backward, grad and gradient access.
 
-In: tensors computed while gradients were recorded; out: gradients, or None if they are stored in leaves.
+In: tensors computed while gradients were recorded; out: the gradients, or None from `backward`, which adds
+them to the attribute `grad` of the leaf tensors.
 
     loss.backward()                               aten::backward             parameter.grad of every parameter
     torch.autograd.backward([a, b])               aten::backward.TensorList

@@ -1,7 +1,7 @@
-"""Batch norm kernels, and their steps: statistics, combination of statistics, elementwise part.
+"""Batch norm, by one operator or in steps: compute statistics, combine statistics, normalize.
 
-In: arrays (N, C, ...), weights, running moments; out: an array, and the moments if the operator returns
-them. Statistics of parts of a batch, computed on several devices, are combined to those of the batch:
+In: arrays (N, C, ...), weights, running moments (mean and variance); out: an array, and the moments if the
+operator returns them. For a batch whose parts are on several devices, the steps are:
 
     mean, invstd = batch_norm_stats(x, eps)                 of each part
     batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)
@@ -50,8 +50,8 @@ def batch_norm_kernel(
 ) -> Three:
     """Normalize each channel by the moments of the batch, or by the running moments.
 
-    In the first case, update the running moments, and return the result, the batch mean and
-    1 / standard deviation; in the second case, mean and deviation are empty.
+    If `training`, use the batch moments and update the running moments. Return the result, the batch mean and
+    1 / standard deviation of the batch; the last two are empty if the running moments are used.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
     named_tensors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}

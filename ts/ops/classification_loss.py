@@ -240,7 +240,7 @@ def _per_class(weight: Array, axis: int, ndim: int) -> Array:
 def _of_probabilities(
     xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, label_smoothing: float
 ) -> Array:
-    """Return the cross entropy of two distributions over the classes."""
+    """Return the cross entropy of the scores `self` for class probabilities `target`."""
     axis = 0 if self.ndim == 1 else 1
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -321,7 +321,7 @@ def _multi_margin_loss(
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """Return the loss, and a mask of target classes; a row's list of classes ends before its first -1."""
+    """Return the loss, and a mask of target classes; `target` lists the classes of each row, then -1."""
     x = _rows(self)
     if not size_guards.equal_shapes(target.shape, self.shape):
         raise RuntimeError(

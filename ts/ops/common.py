@@ -90,7 +90,7 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
 
 
 def category(x: Any) -> int:
-    """Return the category of an array, a dtype or a Python number."""
+    """Return the category (BOOLEAN, INTEGRAL, FLOATING or COMPLEX) of an array, a dtype or a number."""
     if isinstance(x, bool):
         return BOOLEAN
     if isinstance(x, int):
@@ -118,7 +118,10 @@ def is_complex(dtype: DType) -> bool:
 
 
 def complex_dtype(dtype: DType) -> DType:
-    """Return the complex dtype with real dtype `dtype`."""
+    """Return the complex dtype whose parts have dtype `dtype`; a complex `dtype` itself.
+
+    For integers and bools, return the default complex dtype.
+    """
     if dtype in _REAL_OF:
         return dtype
     if dtype == HALF or dtypes.is_float8(dtype):
@@ -127,7 +130,7 @@ def complex_dtype(dtype: DType) -> DType:
 
 
 def real_dtype(dtype: DType) -> DType:
-    """Return the dtype of absolute values of numbers of dtype `dtype`."""
+    """Return the dtype of the parts of complex numbers of `dtype`; `dtype` itself if it is not complex."""
     return _REAL_OF.get(dtype, dtype)
 
 
@@ -260,7 +263,10 @@ def accumulate_dtype(dtype: DType) -> DType:
 
 
 def dtype_message(template: str, expected: DType, actual: DType) -> str:
-    """Format `template` with two dtype names: {want}, {got} (PyTorch), {want_cpp}, {got_cpp} (C++)."""
+    """Insert dtype names into `template`.
+
+    {want} and {got} are PyTorch's names of `expected` and `actual`, {want_cpp} and {got_cpp} their C++ names.
+    """
     return template.format(
         want=NAME_OF[expected],
         got=NAME_OF[actual],

@@ -106,7 +106,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
         else all(map(_promotes_to_complex32, args))
     )
     if not any(map(_is_narrow, args)) and not (record.promotion and promotes_to_complex32):
-        return base_kernel  # no operand is complex32: a complex number was combined with another dtype
+        return base_kernel  # no argument is complex32, and pointwise promotion does not result in complex32
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )

@@ -56,7 +56,7 @@ class Geometry:
 
 _geometries: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
-MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in a product, for the weight gradient
+MAX_COLUMNS = 1 << 22  # maximum size of the window matrix of one product in `weight_gradient`
 MAX_PADDING = (1 << 62) - 1  # maximum padding, so that the padding of both sides fits in 64 bits
 
 
@@ -269,9 +269,10 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 
 
 def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
-    """Return the weight gradient (filters, channels per group, *kernel), computed in image batches.
+    """Return the weight gradient (filters, channels per group, *kernel), the sum over sections of the batch.
 
-    `g` is not transposed: its windows slide over `windowed`, and `other` has the shape of the result of `g`.
+    The convolution `g` is not transposed: it maps an array of the shape of `windowed` to one of the shape of
+    `other`.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)

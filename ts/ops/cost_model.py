@@ -159,7 +159,7 @@ def indexed_bytes(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     index_tensors = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(index_tensors) < sum(y is not None for y in indices):
-        return 0  # the indices are masks; their elements determine the size of the result
+        return 0  # an index is a mask: the result size depends on its elements, so the lower bound is 0
     unindexed_sizes = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in index_tensors]
     return float(_together(shapes) * math.prod(unindexed_sizes) * x.element_size())

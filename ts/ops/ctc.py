@@ -68,7 +68,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
-    """Return log(sum(exp(x))); -inf if all terms are -inf."""
+    """Return the logarithm of the sum of exp(term) over `terms`; -inf if all terms are -inf."""
     peak = terms[0]
     for term in terms[1:]:
         peak = xp.maximum(peak, term)
@@ -77,7 +77,7 @@ def _log_add(xp: Any, *terms: Array) -> Array:
 
 
 def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
-    """Return log-probabilities as (T, N, C) after checking them and the targets."""
+    """Check log-probabilities, targets and blank; return the log-probabilities in the shape (T, N, C)."""
     if log_probs.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "

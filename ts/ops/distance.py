@@ -162,7 +162,7 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
 
 
 def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
-    """Return the gradient of the vector differences `gap`; it is zero for equal vectors."""
+    """Return the gradient of distances with respect to the vector differences `gap`; 0 for equal vectors."""
     if p == 0:
         return xp.zeros_like(gap)
     if p == 1:

@@ -47,7 +47,7 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def apply_dropout(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Apply dropout, or alpha dropout with `alpha`.
+    """Apply dropout, or alpha dropout with `alpha`; with `channels`, drop whole channels.
 
     Alpha dropout replaces dropped elements by SELU's limit and preserves mean and variance.  Return the input
     itself if nothing is dropped.

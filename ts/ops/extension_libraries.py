@@ -54,8 +54,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# Packages that use Python code if loading raises OSError. If loading succeeded, these packages would call the
-# library at import.
+# Packages for which `load_library` raises OSError; they then use Python code. If loading succeeded, they
+# would call operators of the library at import.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {

@@ -137,7 +137,7 @@ def _like(
     pin_memory: bool | None = None,
     memory_format: int | None = None,
 ) -> Array:
-    """Return an uninitialized array like `self`."""
+    """Return an uninitialized array with the shape of `self`, and by default with its dtype and strides."""
     return storage_ops.empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
 
 
@@ -241,7 +241,7 @@ def _new_empty_strided(
     **COPIED,
 )
 def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
-    """Return zeros like `other` with the leading batch dimensions of `self`."""
+    """Return zeros in the shape of `other`, after the first `self_num_batch_dims` sizes of `self`."""
     batch = self.shape[:self_num_batch_dims]
     block = storage_ops.empty_like(xp, other, other.dtype, None)
     order = sorted(range(block.ndim), key=lambda d: -block.strides[d])

@@ -1,6 +1,7 @@
 """Operator support of 8-bit floats, with PyTorch's errors for unsupported operators.
 
-In: an operator's record and arguments with an 8-bit argument or result; out: None, or PyTorch's error:
+In: an operator's record and arguments; an argument or the result is an 8-bit float; out: None, or PyTorch's
+error:
 
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
     x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., if y has another dtype

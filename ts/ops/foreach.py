@@ -84,7 +84,10 @@ def _foreach_kernel(schema: str, base: str) -> Kernel:
 
 
 def _declare_both_variants(name: str, rest: str, functional: str, inplace: str) -> None:
-    """Declare the functional and the in-place operator `name`; `rest` are the parameters after `self`."""
+    """Declare the foreach operator `name` and its in-place variant; `rest` are the parameters after `self`.
+
+    `functional` and `inplace` are the operators that they call for each tensor.
+    """
     head, _, overload = name.partition(".")
     overload = f".{overload}" if overload else ""
     rest = f", {rest}" if rest else ""

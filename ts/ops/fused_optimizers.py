@@ -278,7 +278,7 @@ def _fused_adagrad(
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# (name, mutated lists, further parameters, options before the learning rate, options after it, kernel)
+# (name, mutated lists, parameters after these, options before the learning rate, options after it, kernel)
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",
@@ -300,7 +300,7 @@ RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
 
 
 def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel: Callable[..., None]) -> None:
-    """Declare in-place and functional operators with a float or tensor learning rate."""
+    """Declare in-place and functional operators of a row of `RULES`, with a float or tensor learning rate."""
     names = lists.split()
     written = ", ".join(f"Tensor({mark}!)[] {x}" for mark, x in zip("abcde", names, strict=False))
     read = ", ".join(f"Tensor[] {x}" for x in names)

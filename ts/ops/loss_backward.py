@@ -19,7 +19,11 @@ _MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finit
 
 
 def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
-    """Declare the backward operator with schema `aten::text`; its body returns the elementwise derivative."""
+    """Declare the backward operator `aten::{schema} -> Tensor`.
+
+    The decorated body returns the derivative of each element's loss. Dtypes of the kinds `kinds` are not
+    supported; the error for them contains `kernel`, the name of PyTorch's kernel.
+    """
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, self: Array, target: Array, *rest: Any) -> Array:
@@ -81,7 +85,10 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
-    """Return the gradient of the scores from `grad` of the loss and `slope` of each sample's loss."""
+    """Return the gradient of the scores.
+
+    `grad` is the gradient of the reduced loss, `slope` is classes times the derivative of each sample's loss.
+    """
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
     return common.cast(xp, (each * (slope / classes)).reshape(self.shape), self.dtype)

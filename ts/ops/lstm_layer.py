@@ -1,9 +1,9 @@
 """Forward and backward of a unidirectional LSTM layer over a padded sequence (`mkldnn_rnn_layer`).
 
 In: input (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden
-state at each time step, the last states, and the workspace, bytes that only backward reads. As in PyTorch,
-the names are those of oneDNN. The arguments `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`,
-`train` and `hidden_size` have no effect.
+state at each time step, the last states, and the workspace: bytes of intermediate values for backward. As in
+PyTorch, the operators are named after oneDNN (formerly MKL-DNN). The arguments `batch_sizes`, `num_layers`,
+`bidirectional`, `batch_first`, `train` and `hidden_size` have no effect.
 """
 
 from __future__ import annotations

@@ -26,7 +26,10 @@ Array = common.Array
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
-    """Declare the overload of product `name` that has `out_dtype` at argument index `at`."""
+    """Declare the overload of product `name` that has `out_dtype` at argument index `at`.
+
+    The `matrices` arguments before it are the factors, which must have the same dtype.
+    """
     record = find(f"aten::{name}")
     assert record is not None, name
     compute = record.guarded(record.kernel)
@@ -94,7 +97,8 @@ def _grouped_shape(
 ) -> ShapeAndDtype:
     """Return shape and dtype of grouped products.
 
-    The products are concatenated along grouped rows or columns; otherwise they are stacked.
+    If one of `self` and `mat2` is 2-d, its rows or columns are grouped, and the products are concatenated
+    along them. If both are 2-d, the inner dimension is grouped; then, and if both are 3-d, they are stacked.
     """
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]

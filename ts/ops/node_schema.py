@@ -22,7 +22,7 @@ def find_operator(node: Node) -> Any | None:
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_cached
     candidates = find(node.kind(), types)
-    # The output type selects the overload, for example for the value of an enum
+    # Several overloads accept the inputs, for example to get the value of an enum: compare the output type
     if len(candidates) > 1 and node.outputs_size() == 1:
         result = node.output().type()
         return next(

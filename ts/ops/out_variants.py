@@ -225,7 +225,11 @@ class OutVariantSpec:
 
 
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
-    """Return the `out=` variant with output `names` ("out", "values,indices", "d:out,e:save_mean")."""
+    """Return the schema of the `out=` variant of `schema`.
+
+    `names` are the names of the outputs, separated by commas, with prefixes for alias annotations other than
+    a, b, c: "d:out,e:save_mean". `unnamed` means that the results have no names.
+    """
     marked_names = [name.rpartition(":") for name in names.split(",")]
     outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked_names)]
     head, _, rest = schema.partition("(")

@@ -1,4 +1,4 @@
-"""Packed parameters: the weights of quantized layers in the form that their operators accept.
+"""Packed parameters: objects with the weights of a quantized layer, which quantized operators accept.
 
 In: a quantized weight, a bias, window parameters; or the serialized state of such an object.  Out: an
 immutable object with the dequantized weight:
@@ -227,7 +227,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
-        self.reduce_range = reduce_range  # True if PyTorch quantizes to half of the integer range
+        self.reduce_range = reduce_range  # True if PyTorch quantizes activations to 7 bits
         rows = layers[0].weight.shape[0]
         if layers[1].weight.shape[0] != rows:
             raise ValueError("its layers have different numbers of outputs")
@@ -281,7 +281,7 @@ def as_packed(x: Any, cls: type[P]) -> P:
     return x
 
 
-# ---- packing ---------------------------------------------------------------------------------------
+# ---- packing of linear layers and embedding tables -------------------------------------------------
 
 
 def _quantized(weight: Tensor, name: str) -> Tensor:

@@ -89,10 +89,10 @@ def binary(
     ufunc: str | None = None,
     **fields: Any,
 ) -> None:
-    """Declare `aten::name` with its variants, and its `aliases`.
+    """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
     ufunc           name of the ufunc whose loop is run directly, if the body is a function
-    overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
+    overloads       key of `OVERLOADS`; "": name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, if they are not promoted
     numbers_first   True if overload resolution tries the in-place and out= variants of Scalar before Tensor's
     fields          other record fields; `order` and `since` are not used for aliases
@@ -143,8 +143,8 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     add(out_of(record, "Scalar_Tensor_out"))
 
 
-# kind -> (overload, type of the second argument, overload of the out= variant); "=" before the latter means
-# that PyTorch copies the result to the output
+# kind -> (overload, type of the second argument, overload of the out= variant); a final "=" means that
+# PyTorch's out= variant computes a new result and copies it to the output
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

@@ -32,7 +32,7 @@ MAX, AVG, MAX_VALUES = "max", "avg", "max values"
 
 @dataclass(eq=False)
 class Windows:
-    """Windows of one pooling call: first and last element of each window along each dimension."""
+    """Windows of one pooling call: `begin` and `stop` (exclusive) of each window along each dimension."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -41,7 +41,7 @@ class Windows:
     output_size: tuple[int, ...]  # number of windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
-    table: Any = None  # cached window table of a backend
+    table: Any = None  # table of the windows that a backend computes and caches here
     cached_counts: NDArray[Any] | None = None
     cached_inverse_windows: Windows | None = None
 
@@ -244,7 +244,7 @@ def _check(
     dilation: Sizes,
     ceil: bool,
 ) -> None:
-    """Raise errors of 2D and 3D pooling in PyTorch's order of checks."""
+    """Raise an error for invalid arguments of 2D and 3D pooling; the order of the checks is PyTorch's."""
     letters = "HW" if n == 2 else "THW"
 
     def listed(prefix: str, values: Sizes) -> str:

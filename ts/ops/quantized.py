@@ -4,7 +4,7 @@ In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_par
 and zero point of the result.  Out: a tensor on the result's grid:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
-    quantized::linear_dynamic(x, packed)        linear(x, weight, bias): PyTorch rounds x first
+    quantized::linear_dynamic(x, packed)        linear(x, weight, bias); only PyTorch quantizes x first
 
 The result of an operator without scale and zero point is on the grid of the argument, if it has one.
 """
@@ -47,7 +47,7 @@ def _relu(x: Tensor) -> Any:
 
 
 def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
-    """Return a quantization grid with the dtype of the grid of `x`.
+    """Return the grid with the given scale and zero point, and the quantized dtype of the grid of `x`.
 
     The dtype is quint8 if `x` has no grid, or a grid per channel.
     """
@@ -67,7 +67,7 @@ def _round_to_grid_of(x: Tensor, result: Tensor) -> Tensor:
 
 
 def _with_output_grid(compute: Compute) -> Compute:
-    """Return a kernel that rounds the result of `compute` to the grid given by its last two arguments."""
+    """Return a kernel that rounds the result of `compute`; its last arguments are scale and zero point."""
 
     def kernel(x: Tensor, *rest: Any) -> Tensor:
         *arguments, scale, zero_point = rest
@@ -226,7 +226,7 @@ def _number(x: Any) -> float:
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:
-    """Add `b`, rounded to a multiple of the grid's scale.
+    """Return x + `b`, with `b` rounded to a multiple of the scale of the grid of x.
 
     The result's grid has another zero point, or if that is out of range, also a larger scale.
     """
@@ -246,7 +246,7 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
 
 
 def _mul_number(x: Tensor, b: Any) -> Tensor:
-    """Multiply by `b`: the scale of the result's grid is multiplied by |b|.
+    """Return x * `b`; the scale of the result's grid is that of the grid of x times |b|.
 
     For negative `b`, the zero point is mirrored in the range of the integers.
     """

@@ -175,7 +175,7 @@ def _nanmean(
 
 
 def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
-    """Return (variance, mean) over `dim`, with divisor n - correction."""
+    """Return (variance, mean) over `dim`; the variance has the divisor n - `correction` for n elements."""
     if common.category(self) < common.FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = common.wrap_dims(dim, self.ndim)

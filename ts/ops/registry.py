@@ -81,7 +81,8 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-# `overlap` of operators that raise an error if elements share memory, as they read elements after writes
+# `overlap` of operators that read elements after writes, so that they raise an error if elements of the
+# mutated tensor share memory, or if this tensor is also an input
 OVERLAP_RAISES_CODE = 3
 OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
@@ -112,17 +113,16 @@ class OperatorRecord:
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
-    # True if the operator is pointwise but not a ufunc, and fusible on the CPU; the first argument is a
-    # tensor or mask
+    # True if CPU fusion supports the operator, which is pointwise but not a ufunc
     tile: bool = False
-    # True if the operator is pointwise with per-channel vectors unless the argument `training` is True, and
-    # fusible on the CPU
+    # True if CPU fusion supports the operator unless its argument `training` is True; its first argument is
+    # combined with vectors of one element per channel
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
     # True if the operator can end a fusion group, because it reduces or normalizes its first argument
     epilogue: bool = False
-    # True if the operator, which is fusible, casts the first argument to the dtype that the second one
+    # True if fusion supports the operator, which casts the first argument to the dtype that the second one
     # specifies
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
@@ -167,42 +167,43 @@ class OperatorRecord:
     out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
     self_dtype_error: str = ""
-    # True if the computation dtype without `dtype=` is that of `out=`, or of `self` if in-place
+    # True if, without `dtype=`, the `out=` variant computes in the dtype of `out=`, the in-place variant in
+    # that of `self`
     computes_in_out: bool = False
     # Shape rule (`shape_functions`), called as shape(*arguments); returns (shape, dtype) of each result
     shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
     # Facts that passes, export and transforms read (`field_by_name`)
-    # Operation on numbers that replaces the operator on elements (`passes.loop_versioning`): "arithmetic",
-    # "unary", "comparison", "minimum", "maximum", "in-place", "fill", "assignment", "store" (of a number in a
-    # tensor) or "conversion" (to a number)
+    # How loop versions replace the operator on single elements by an operation on numbers
+    # (`passes.loop_versioning`): as "arithmetic", "unary", "comparison", "minimum", "maximum", "in-place",
+    # "fill", "assignment", "store" (of a number in a tensor) or "conversion" (to a number)
     element_role: str = ""
     complement: str = ""  # for comparisons: name of the comparison with the opposite result
-    # Type of the Python number that it reads from a one-element tensor: "int", "float", "bool" or "any"
+    # Type of the number that the operator reads from a one-element tensor: "int", "float", "bool" or "any"
     reads_number: str = ""
     spatial_dims: int = 0  # for convolutions: number of spatial dimensions
     copies_sizes: bool = False  # True if result sizes are copied from inputs, never computed from sizes
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
-    view_if_possible: bool = False  # True if it returns a view or the argument, or a copy if necessary
+    view_if_possible: bool = False  # True if the result is a view or the argument, or a copy if necessary
     always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
-    inserted_by_export: bool = False  # True if `export` inserts it and programs do not call it
+    inserted_by_export: bool = False  # True if `export` inserts the operator and programs do not call it
     traced_in_place: bool = False  # True if traces with `force_outplace` record the in-place operator, too
-    conjugates: bool = False  # True if it returns the conjugate, and a real argument itself
+    conjugates: bool = False  # True if the result is the conjugate, or a real argument itself
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
-    constrains_size: bool = False  # True if it states the range of a symbolic size
+    constrains_size: bool = False  # True if the operator states the range of a symbolic size
     # True if PyTorch's compiler creates a differentiable graph for a single call; or the overload for which
     # it does.  False for aliases.
     graph_autodiff: bool | str = False
 
-    # Source code in the script language: argument -> derivative formula; expression of other operators
+    # Source code in the script language: argument name -> derivative formula, and an equivalent expression
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
     # In-place and `out=` variants
     variant: str = ""  # "", "inplace" or "out"
     base: OperatorRecord | None = None  # for variants: the record whose kernel computes the result
-    # For variants: function that returns the kernel for a kernel of `base`
+    # For variants: function that converts a kernel of `base` to a kernel of the variant
     derive: Callable[[Kernel], Kernel] | None = None
 
     _schema: FunctionSchema | None = None
@@ -541,8 +542,9 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 class FieldByName(dict[str, Any]):
     """Values of one record field by operator name, read from the records at the first access of a name.
 
-    The value is that of the first overload whose value is not the default; True for built-in operators that
-    have a property of this name; and the default for other names and for aliases, which passes replace.
+    The value is that of the first overload whose value is not the default. It is True for operators without
+    records that have a property of this name (`ts._core.builtin_ops.properties`), and the default for other
+    names and for aliases, which passes replace.
     """
 
     def __init__(self, field: str) -> None:
@@ -567,7 +569,7 @@ def field_by_name(field: str) -> FieldByName:
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
-    """Return the sort key of a record among those of its name: `out=` variants are last."""
+    """Return the sort key of a record among those of its name: `out=` variants last, then by family."""
     family_index = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", family_index
 

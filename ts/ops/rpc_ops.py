@@ -5,9 +5,9 @@
     r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
     r.to_here()                                  aten::to_here(%r, %timeout)               T
 
-These operators return a future (record field `begins`); a script that waits for it suspends its frame.  This
-module does not depend on the transport: `ts.distributed.rpc` implements references and sets the function that
-starts calls (`RpcHook.begin`).
+These operators return a future (record field `begins`), so that a script can wait for the result without
+blocking a thread.  This module does not depend on the transport: `ts.distributed.rpc` implements references
+and sets the function that starts calls (`RpcHook.begin`).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
-    """Return the kind of a shape rule as text; `accepts_tensors` means that the kernel accepts tensors."""
+    """Return how result shapes are determined, as text; `accepts_tensors`: the kernel accepts tensors."""
     if accepts_tensors:
         return "of its tensors"
     if rule is None:
@@ -75,7 +75,7 @@ class DataDependentShapeError:
         return DataDependentShapeError(self.message, self.error, check, self.rule)
 
     def unless(self, rule: Rule) -> DataDependentShapeError:
-        """Return a copy that calls `rule` in export instead of raising the error."""
+        """Return a copy of this rule that calls `rule` in export instead of raising the error."""
         return DataDependentShapeError(self.message, self.error, self.check, rule)
 
 

@@ -117,7 +117,11 @@ def _validate_coo(
 
 
 def _declare_compressed(name: str, groups: str, plain: str, code: int | None) -> None:
-    """Declare the constructors of a compressed layout."""
+    """Declare the constructors of a compressed layout, with and without the argument `size`.
+
+    `groups` and `plain` are the names of the arguments with pointers and indices; `code` is the layout, or
+    None if the constructors have an argument for it.
+    """
     prefix = {"crow": "crow_col_value", "ccol": "ccol_row_value"}.get(
         groups.partition("_")[0], "comp_plain_value"
     )
@@ -170,7 +174,7 @@ def _nnz(xp: Any, self: Array) -> int:
 
 
 def _declare_accessor(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
-    """Declare an operator that returns indices or values of a sparse tensor."""
+    """Declare an accessor of sparse tensors; `requirement` is part of its error for dense tensors."""
 
     def kernel(xp: Any, self: Array) -> Any:
         raise RuntimeError(f"{name} {requirement} but got Strided")

@@ -139,7 +139,7 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return bool(self.is_set_to(tensor))
 
 
-# ----------------------------------------------------------------------------- replacing the view of a tensor
+# ------------------------------------------------ changing the sizes, strides or storage of a tensor in place
 
 
 def _check_numel(size: Sequence[int], dtype: common.DType) -> None:
@@ -164,7 +164,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
         raise RuntimeError("Unsupported memory formatPreserve")
     has_same_shape = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
     if has_same_shape and not memory_format:
-        return None  # the tensor keeps its array
+        return None  # means that the tensor keeps its array
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])

@@ -21,7 +21,7 @@ SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
 
 
 def special(name: str) -> Callable[..., Array]:
-    """Return a body that calls function `name` of `scipy.special`."""
+    """Return a kernel body (xp, *operands) that calls function `name` of `scipy.special`."""
 
     def body(xp: Any, *operands: Array) -> Array:
         return xp.special(name)(*operands)
@@ -32,7 +32,7 @@ def special(name: str) -> Callable[..., Array]:
 def dtype_errors_by_kind(name: str, unsupported: UnsupportedKinds) -> dict[str, str]:
     """Return a dict from dtype kind to error text.
 
-    If `unsupported` is a string of kinds, the text is PyTorch's usual one.
+    If `unsupported` is a string of kinds, the text is the kernel name in PyTorch's usual error, `{name}_cpu`.
     """
     return by_kind(
         {unsupported: f"{name.removeprefix('special_')}_cpu"} if isinstance(unsupported, str) else unsupported

@@ -69,11 +69,11 @@ def unary(
     ufunc: str | None = None,
     **fields: Any,
 ) -> None:
-    """Declare `aten::name` with in-place (i) and out= (o) variants, and its `aliases`.
+    """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    `unsupported` contains the dtype kinds without a kernel, with error texts if they differ from the usual
-    one. `ufunc` is the name of the ufunc whose loop is run directly, if the body is a function; `fields` are
-    other record fields.
+    `unsupported` contains the dtype kinds without a kernel; it is a dict if their error texts differ from
+    PyTorch's usual one. `ufunc` is the name of the ufunc whose loop is run directly, if the body is a
+    function; `fields` are other record fields.
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):

@@ -76,7 +76,7 @@ def _index_put_impl(
 
 
 def _clipped(xp: Any, self: Array, indices: Indices) -> list[Array | None]:
-    """Clip indices into the valid range [-n, n - 1]."""
+    """Clip the indices of each dimension of size n into the valid range [-n, n - 1]."""
     return [
         None if i is None else xp.clip(i, -self.shape[d], self.shape[d] - 1) for d, i in enumerate(indices)
     ]

@@ -253,7 +253,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 
 
 def _fixed_point_weights(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
-    """Return uint8 interpolation weights as 16-bit fixed-point integers, and their fractional bit count."""
+    """Return weights for uint8 images as 16-bit fixed-point numbers, and the number of fractional bits."""
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # add up the weights of a border element that is read twice
         again = index[:, t] == index[:, t - 1]

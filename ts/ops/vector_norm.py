@@ -64,7 +64,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _cuda_row_expression(name: str) -> Callable[..., str]:
-    """Return a function that returns the CUDA row expression of a norm; argument `name` is the order."""
+    """Return the function for `cuda_rows` of a norm; `name` is the name of the argument with the order."""
 
     def row_expression(n: int, **arguments: Any) -> str:
         p = arguments[name]

@@ -1,7 +1,7 @@
 """Double backward of activations and softmax: derivatives of their backward operators.
 
-These operators are linear in the gradient of the result. Their derivative with respect to the activation's
-input contains the second derivative of the activation.
+The backward operators are linear in the gradient of the activation's result. Their derivative with respect
+to the activation's input contains the second derivative of the activation.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ derive(
 
 
 def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Return the second derivative of GLU with respect to both halves of its input."""
+    """Return the gradient of `glu_backward` with respect to `grad_output`."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)

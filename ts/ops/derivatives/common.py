@@ -49,7 +49,7 @@ def scatter_gradient(
 
 
 def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Return the elements of `x` at `indices`, the result of a reduction along `dim` such as `max`."""
+    """Return the elements of `x` that a reduction along `dim`, such as `max`, selected at `indices`."""
     if x.dim() == 0:
         return x
     if not keepdim:

@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result.  The second derivative is computed
-by the same formulas, with the gradients of both gradients as input and weight.
+The gradient of the input is a convolution of the gradient of the result.  In the second derivative, the
+gradients with respect to the input gradient and the weight gradient take the places of input and weight.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _padded_by_name(
 ) -> Tensor:
     """Compute a convolution with padding "same" or "valid".
 
-    Where the padding is not symmetric, one zero is appended to the input first.
+    In each dimension with an odd amount of padding, one zero is appended to the input first.
     """
     before_padding: list[int] = []
     after: list[int] = []

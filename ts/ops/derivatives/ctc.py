@@ -1,4 +1,4 @@
-"""Derivatives of connectionist temporal classification; one operator computes the gradients of a batch."""
+"""Derivatives of connectionist temporal classification, by the operator `aten::_ctc_loss_backward`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero ve
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """Return the norm along `dim`, but at least `eps`; the gradient is that of the norm."""
+    """Return the norm along `dim`, but at least `eps`; the gradient is that of the norm without a bound."""
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     detached_norm = norm.detach()
     return norm + (detached_norm.clamp_min(eps) - detached_norm)
@@ -47,7 +47,7 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 
 
 def distance_norm(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
-    """Return the p-norm of `x1 - x2 + eps`; because of `eps`, elements are usually nonzero."""
+    """Return the p-norm of `x1 - x2 + eps`; `eps` avoids zero vectors, where it has no derivative."""
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 

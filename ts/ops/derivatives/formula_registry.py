@@ -56,7 +56,7 @@ class Derivative:
     differentiable  names of the differentiable results; () means all floating-point results
     decomposition   equivalent expression of differentiable operators; `formulas` is then empty
     reason          reason for a missing derivative
-    rejects_grad         True if the operator raises an error with `reason` for tensors that require grad
+    rejects_grad    True if the operator raises an error with `reason` for tensors that require grad
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Derivative:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """Global names of the module that declares the formula, for names in its text."""
+        """Global names of the module that declares the formulas; formulas may contain these names."""
         return vars(sys.modules[self.module_name])
 
     @property
@@ -174,7 +174,7 @@ def _load(family: str) -> None:
 
 
 def derivative_of(record: OperatorRecord) -> Derivative | None:
-    """Return the derivative of an operator, resolving base operators and aliases."""
+    """Return the derivative declared for an operator, its base operator or its alias target, or None."""
     from ts.ops import registry
 
     _load(registry.declaring_family(record))

@@ -113,7 +113,10 @@ class Inputs:
         )  # fmt: skip
 
     def annotation(self, name: str, absent: bool) -> str | None:
-        """Return the type annotation for a name in a formula; None for an unknown name."""
+        """Return the script type of a name in a formula, as text; None for an unknown name.
+
+        If `absent`, gradients have an optional type.
+        """
         if name in self.parameters:
             return _annotation(self.parameters[name])
         for i, result in enumerate(self.results):
@@ -141,7 +144,10 @@ def _gradient_type(kind: str, absent: bool) -> str:
 
 
 def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
-    """Return the formula for the gradients of arguments `requested`, and of arguments with joint formulas."""
+    """Return the formula for the gradients of arguments `requested`.
+
+    It also returns the gradients of arguments that share a joint formula with them.
+    """
     inputs = Inputs(record)
     derivative = inputs.derivative
     assert derivative is not None
@@ -170,7 +176,7 @@ def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """Return the type of a tensor property; for tensor lists, return a list of this type."""
+    """Return the script type of a tensor property, as text; for tensor lists, a list of this type."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 

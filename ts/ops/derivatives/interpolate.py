@@ -1,4 +1,4 @@
-"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator of the mode."""
+"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator for the mode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _interpolate(
 ) -> Tensor:  # fmt: skip
     """Interpolate to a size or by scale factors.
 
-    With `keeps_factors`, the factors are passed to the operator, otherwise only the resulting sizes.
+    With `keeps_factors`, the operator for the mode receives the factors, otherwise only the output sizes.
     """
     n = input.dim() - 2
     if size is None and factors is not None and not keeps_factors:

@@ -20,19 +20,25 @@ NONE = "ts.zeros_like(self)"
 
 
 def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Return the second derivative of smooth L1 loss: 1 / beta in the quadratic region, 0 elsewhere."""
+    """Return each element's share of `grad` times the second derivative of smooth L1 loss.
+
+    The second derivative is 1 / beta in the quadratic region, 0 elsewhere.
+    """
     gap = self - target
     return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)
 
 
 def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Return the factor of the second derivative of Huber loss: 1 in the quadratic region, 0 elsewhere."""
+    """Return each element's share of `grad` times the second derivative of Huber loss.
+
+    The second derivative is 1 in the quadratic region, 0 elsewhere.
+    """
     gap = self - target
     return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
 
 
 def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Return the factor of the second derivative of soft margin loss."""
+    """Return each element's share of `grad` times the second derivative of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
 

@@ -61,7 +61,7 @@ compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim,
 
 
 def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:
-    """Return the norm of each slice along `dim`, or the norm of the whole tensor for -1."""
+    """Return the norm of each slice along `dim`, or the norm of the whole tensor for `dim` -1."""
     if dim == -1:
         return ts.norm(v, pow)
     rest = list(range(v.dim()))

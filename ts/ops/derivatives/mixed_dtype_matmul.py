@@ -1,4 +1,4 @@
-"""Derivatives of matrix products with another result dtype, and of sums of products of three tensors."""
+"""Derivatives of matrix products with an output dtype, and of sums of products of three tensors."""
 
 from __future__ import annotations
 

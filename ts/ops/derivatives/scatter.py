@@ -66,9 +66,9 @@ def of_product(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of `scatter_reduce` with "prod".
+    """Return the gradients of the target and the source of `scatter_reduce` with "prod".
 
-    The derivative of the product is the quotient of result and element; for an element 0, it is the product
+    The derivative with respect to a source element is result / element; for an element 0, it is the product
     of the other elements.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")

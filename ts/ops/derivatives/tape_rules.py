@@ -61,7 +61,7 @@ def _gives_tensors(record: OperatorRecord) -> bool:
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
-    """Return fields of a `Rule`.
+    """Return the fields of a `Rule` that the schema determines.
 
     results    indices of the results that are tensors or lists of tensors
     written    index of the tensor argument that an in-place operator writes to; -1 for none
@@ -107,9 +107,9 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return kind and index of a formula parameter, and whether its value may be a Python number."""
+    """Return what a formula parameter reads, as (`FormulaInputKind`, index, whether it may be a number)."""
     names = list(inputs.parameters)
-    if read.fact:  # a property, such as a size; the returned index counts arguments first, then results
+    if read.fact:  # a property, such as a size; the index counts arguments first, then results
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

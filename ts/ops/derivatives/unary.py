@@ -50,7 +50,7 @@ def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """Return `first` - `result` / x, which is the derivative of i1 if `first` is i0(x).
 
-    Near 0, the result is 0.5. The derivative of i1e has an additional term.
+    Return 0.5 for x near 0. For i1e, `first` is i0e(x), and the caller subtracts sgn(x) * `result`.
     """
     nothing = self.abs() < 1e-30
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))

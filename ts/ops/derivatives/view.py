@@ -126,7 +126,7 @@ derive("aten::view_as_complex", self="ts.view_as_real(grad.contiguous().resolve_
 derive("aten::conj aten::_conj aten::_conj_copy", self="grad.conj()", result=LINEAR, name="ConjBackward0")
 derive("aten::_neg_view aten::_neg_view_copy", self="-grad", result=LINEAR, name="NegViewBackward0")
 
-# -------------------------------------------------------------------------- views with the elements unchanged
+# ---------------------------------------------------------------- operators that do not change the elements
 
 compose("aten::positive", "self")
 derive("aten::resolve_neg aten::resolve_conj", self="grad", result=LINEAR, name="CloneBackward0")

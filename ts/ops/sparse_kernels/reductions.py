@@ -48,7 +48,7 @@ def _with_kept_dims(total: Any, dims: list[int], self: Any) -> Any:
 
 
 def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | None = None) -> Any:
-    """Sum over dimensions, as `torch.sparse.sum` does."""
+    """Sum over dimensions: the kernel of `torch.sparse.sum`; sums of integers keep their dtype."""
     if not isinstance(self, CooArray):
         raise RuntimeError("_sparse_sum: expected a tensor of layout torch.sparse_coo")
     dims = sorted(common.wrap_dims(list(dim), self.ndim))
@@ -58,7 +58,7 @@ def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | 
 
 
 def sparse_total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
-    """Sum all elements, as `torch.sparse.sum` does."""
+    """Sum all elements: the kernel of `torch.sparse.sum`; sums of integers are int64."""
     values = self.values if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     return np.asarray(
         values.sum(dtype=None if values.dtype.kind in "biu" else _accumulation_dtype(values.dtype))
@@ -103,7 +103,7 @@ def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) 
 
 
 def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None = None, *rest: Any) -> Any:
-    """Return the norm of all elements."""
+    """Return the norm of all elements; raise RuntimeError for fewer dimensions, `keepdim` or `dtype`."""
     if (
         isinstance(dim, (list, tuple))
         and dim

@@ -1,4 +1,4 @@
-"""Batching rules of tensor constructors; each batch element gets a result, because programs write to it."""
+"""Batching rules of tensor constructors; results are batched, because programs may write to them."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _loss(call: Call) -> Any:
 
 
 def _targets(call: Call) -> tuple[Any, Any, Any]:
-    """Return target classes (batch, examples, ...), their weights, and a mask of the counted targets."""
+    """Return target classes (batch, examples, ...), their weights, and a mask of the classes not ignored."""
     target = call.expanded(call.at("target"))
     if call.rank(call.at("self")) == 1:
         target = target.unsqueeze(1)

@@ -99,7 +99,10 @@ def pointwise(call: Call) -> Any:
 
 
 def align_ranks(call: Call, indices: Any) -> list[Any]:
-    """Return the arguments of the call; batched tensors at `indices` get the maximal rank of these."""
+    """Return the arguments of the call, with batch elements of tensors at `indices` in the same rank.
+
+    It is the maximal rank of the tensors at `indices`; unbatched tensors are not changed.
+    """
     tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)

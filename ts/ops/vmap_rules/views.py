@@ -29,7 +29,7 @@ def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
     optional_dims   name of a list argument for which an empty or missing list means all dimensions
-    more            number by which the range of valid dimensions exceeds the rank
+    more            number of dimensions that the operator inserts, which increases the range of valid values
     """
 
     def rule(call: Call) -> Any:
@@ -42,7 +42,7 @@ def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[
         first = values[tensors[0]]
         rank = (first[0] if isinstance(first, list) else first).dim() - 1
         is_scalar = rank == 0 and not more
-        if is_scalar:  # 0-dim elements: a dimension is inserted during the call
+        if is_scalar:  # 0-dim batch elements get a dimension, which is removed from the result
             values = [
                 x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
             ]
@@ -86,7 +86,7 @@ def run_unchanged(call: Call) -> Any:
 
 
 def on_last_dims(min_rank: int) -> Callable[[Call], Any]:
-    """Return a batching rule for operators that act on the last `min_rank` dimensions."""
+    """Return a batching rule for operators on the last `min_rank` dimensions; a lower rank runs in a loop."""
 
     def rule(call: Call) -> Any:
         from ts.ops.vmap_rules.rules import run_in_loop
@@ -112,7 +112,7 @@ def _expand(call: Call) -> Any:
 
 
 def _like(function: str) -> Callable[[Call], Any]:
-    """Return the batching rule of `view_as` and similar operators; the other tensor may be batched."""
+    """Return the batching rule of `view_as` and similar operators; the second tensor may be batched."""
 
     def rule(call: Call) -> Any:
         shape = list(call.values[1].shape[int(call.batch_flags[1]) :])
