@@ -43,7 +43,7 @@ def placeholder(module: str, name: str) -> type:
 
 
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `function`: its calls raise RuntimeError before `init_rpc`, or if the extra is not installed."""
+    """Wrap `function`: its calls raise RuntimeError before `init_rpc`, or without the extra `rpc`."""
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -66,5 +66,5 @@ class _MissingModule(ModuleType):
 
 @cache
 def missing_module(name: str) -> ModuleType:
-    """Return a placeholder for a module that needs the extra."""
+    """Return a placeholder for a module that needs the extra `rpc`."""
     return _MissingModule(name)

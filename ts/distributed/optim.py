@@ -31,7 +31,7 @@ class DistributedOptimizer:
     params_rref       RRefs to the parameters
     args, kwargs      further arguments of the class
 
-    Errors of the local optimizers' constructors are raised here.
+    The constructor raises the errors of the local optimizers' constructors.
     """
 
     def __init__(

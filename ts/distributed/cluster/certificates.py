@@ -52,7 +52,7 @@ def security(
 
 
 def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
-    """Create missing certificates for this machine and `hosts`.
+    """Create a certificate for this machine and `hosts` in `folder`, and its authority if missing.
 
     Do nothing if the certificate, its key and the authority's certificate exist.
     """

@@ -166,7 +166,7 @@ class DistAutogradContainer:
         return context
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
-        """Return the context of a received message, and add the sender to it; the first message creates it.
+        """Return the context of a received message and add its sender; the first message creates the context.
 
         Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """

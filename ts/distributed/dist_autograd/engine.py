@@ -4,7 +4,7 @@ backward(agent, context, [loss], False)
   -> message_dependencies: find the messages that receive gradients, by requests to all processes
   -> each sender gets the numbers of its messages, and responds when its part of the pass is complete
   -> gradients are sent between processes, once per message
-  -> an error or a lost process anywhere is raised here immediately
+  -> `backward` immediately raises an error of any process, or the loss of a process
 """
 
 from __future__ import annotations

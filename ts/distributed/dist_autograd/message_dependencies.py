@@ -5,8 +5,8 @@
 
 `messages` maps each sender to the numbers of its messages that will receive gradients.
 
-Each process reports, once for each pass, the received messages on which each of its sent messages depends. So
-two round trips find all messages, however deeply calls were nested.
+Each process is asked only once in each pass, however deeply calls were nested: it reports the received
+messages on which each of its sent messages depends.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 ("backward", "gradients", context, pass, number, ...)    gradients of one message
 ("backward", "give_up", context, pass)                   abort of the pass
 ("backward", "end", context)                             end of the context
-("backward", "value", context, value, keep)              a pass that starts here: `RRef.backward`
+("backward", "value", context, value, keep)              a pass that the receiver starts: `RRef.backward`
 ("optimizer", "new", ...), ("optimizer", "step", ...)    see `optimizers`
 """
 

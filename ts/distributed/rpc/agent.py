@@ -3,15 +3,15 @@
     request                                        action of the receiver               sent by
     ("call", callee, arguments, code)              call, respond with the result        rpc_sync, rpc_async
     ("remote", callee, arguments, code, value)     respond, then call, own the result   remote
-    ("method", owner, name, arguments)             as "call", of an owned value         RRef.rpc_sync
-    ("remote_method", ...)                         as "remote", of an owned value       RRef.remote
+    ("method", owner, name, arguments)             call a method of an owned value     RRef.rpc_sync
+    ("remote_method", ...)                         as "remote", for such a method      RRef.remote
     ("fetch", value, context) and others           see `rref_context`                   RRef.to_here
     ("backward", ...), ("optimizer", ...)          see `dist_autograd.rpc_handlers` dist_autograd.backward
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
 A broken connection fails its pending calls immediately.  Each blocking caller thread has its own connection,
-which has the lowest latency; asynchronous calls are multiplexed over one.  Incoming calls run in the server
-thread of a blocking caller (`connection_threads`) or in a thread pool, never in the event loop.
+which has the lowest latency; the asynchronous calls to a worker share one connection.  Incoming calls run in
+the server thread of a blocking caller (`connection_threads`) or in a thread pool, never in the event loop.
 """
 
 from __future__ import annotations

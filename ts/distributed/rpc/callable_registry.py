@@ -48,7 +48,7 @@ _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
 
 def signature_of(callee: Any) -> Signature | None:
-    """Return the classes, enums and named tuples in the signature of a scripted callee, or None."""
+    """Return the classes, enums and named tuples in a scripted callee's signature; None if there are none."""
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     function = callee.function if isinstance(callee, ScriptMethod) else callee

@@ -75,7 +75,7 @@ class Replicate(Placement):
 
 
 class Partial(Placement):
-    """Placement of operands: the reduction `reduce_op` (by default "sum") of all ranks is the tensor."""
+    """Placement of operands, one on each rank; their reduction by `reduce_op` ("sum", ...) is the tensor."""
 
     LINEAR_REDUCE_OPS = ("sum", "avg")
     ALL_REDUCE_OPS = ("sum", "avg", "min", "max", "product")

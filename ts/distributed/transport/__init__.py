@@ -50,7 +50,7 @@ _MODULES_OF_DASK: Final = {"Comm": "dask_comm_backend", "Security": "security"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name that needs dask.distributed; raise ImportError with the extra's name if missing."""
+    """Import a name that needs dask.distributed; without it, raise an ImportError that names the extra."""
     if name not in _MODULES_OF_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -35,7 +35,7 @@ class Security(distributed.Security):
         self._more = {"secret": secret, "limits": limits}
 
     def scheme(self, role: str) -> str:
-        """Return the address scheme of `role`: TLS if there are certificates."""
+        """Return the scheme of addresses that `role` listens at: "ts+tls" with certificates, else "ts"."""
         return PLAIN if super().get_listen_args(role)["ssl_context"] is None else TLS
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
