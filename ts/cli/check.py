@@ -242,7 +242,7 @@ def _checks(target: Target, inputs: _Inputs) -> dict[str, Check]:
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """Yield the checks of an archive: one per method, or one for missing dependencies if there are any."""
+    """Yield the checks of an archive: one per missing dependency, or, if there are none, one per method."""
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return

@@ -159,7 +159,7 @@ def operators(program: ExportedProgram) -> Counter[str]:
 
 
 def find_shape_errors(program: ExportedProgram) -> list[str]:
-    """Return the declared shapes that are inconsistent; return an empty list if sympy is missing."""
+    """Return a message if declared shapes are inconsistent; an empty list if not, or if sympy is missing."""
     try:
         require_sympy()
     except MissingSympyError:
