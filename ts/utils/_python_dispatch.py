@@ -47,7 +47,10 @@ __getattr__ = names_for(__name__)
 
 
 def _arguments(op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return positional and keyword arguments of a call, without default values at the end."""
+    """Return the positional and keyword arguments of a call.
+
+    Keyword arguments and trailing positional arguments that equal their defaults are omitted.
+    """
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     positional_count = 0

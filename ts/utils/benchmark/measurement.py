@@ -1,4 +1,4 @@
-"""Result of a timer: seconds of each run, and the task that was measured."""
+"""Result of a timer: seconds of each block of runs, and the task that was measured."""
 
 from __future__ import annotations
 

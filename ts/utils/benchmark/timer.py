@@ -66,7 +66,7 @@ class Timer:
         return max(self._timer.timeit(iterations), 1e-9)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
-        """Measure `number` runs as one block, after a warm-up of 1 % as many runs."""
+        """Measure `number` runs as one block, after a warm-up of `number` / 100 (at least 2) runs."""
         with _Threads(self._task_spec.num_threads):
             self._timeit(max(int(number // 100), 2))
             return Measurement(number, [self._timeit(number)], self._task_spec)
