@@ -17,7 +17,7 @@ from ts.python_api import threads
 
 
 def show() -> str:
-    """Return the versions of the build and the BLAS library."""
+    """Return the versions of `ts`, Python and NumPy, the BLAS library and the CPU capability as text."""
     library = blas.library()
     lines = [
         f"ts {version.ts} built with:",

@@ -29,7 +29,7 @@ class Located(Protocol):
         """Return the source lines with the range marked; `function` is the name of the enclosing function."""
 
     def origin(self) -> Located | None:
-        """Return the range in the original program if the source was printed; None if it is unknown."""
+        """Return the range in the original program for a range in generated code; None if it is unknown."""
 
 
 class TsError(RuntimeError):
