@@ -102,7 +102,7 @@ def _find_numpy_library(asked_for: bool) -> Library | None:
 
 
 def _load_symbols(extension: str) -> ctypes.CDLL | None:
-    """Return a handle to the symbols of a loaded extension module and its libraries, or None."""
+    """Return a handle to the symbols of an extension module and its libraries; None if not loaded."""
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
         return None if file is None else ctypes.CDLL(file)
@@ -111,7 +111,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 
 
 def controls() -> Iterator[tuple[int, int]]:
-    """Yield the addresses of `int get()` and `void set(int)` of each loaded BLAS library."""
+    """Yield, per loaded BLAS library, the addresses of `int get()` and `void set(int)` for its threads."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
     for package in ("numpy", "scipy"):  # find the library's file if no extension could be loaded
         file = getattr(sys.modules.get(package), "__file__", None)

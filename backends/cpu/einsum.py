@@ -174,7 +174,7 @@ def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) ->
 
 
 def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
-    """Return a contraction path from opt_einsum or NumPy: operand indices; results are appended."""
+    """Return the contraction path of opt_einsum or NumPy: pairs of operand indices; results are appended."""
     shapes = [[sizes[c] for c in letters] for letters in inputs]
     try:
         from opt_einsum import contract_path  # an optional package, needed only for three or more operands

@@ -106,7 +106,7 @@ def is_number(x: Any) -> bool:
 
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
-    """Return compute and result dtype of a record's expression for operands; None if unsupported."""
+    """Return compute and result dtype of a record's expression for operands; None if they are unsupported."""
     from ts.ops import common  # imported here, because backends are a lower layer than operators
 
     mask = kernel_sources.mask_operand(record)

@@ -167,7 +167,7 @@ def _check_dtypes(expression: str, operand: np.dtype[Any], result: np.dtype[Any]
 
 
 def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelInput:
-    """Return the kernel argument for an operator argument; raise NotFusibleError if unsupported."""
+    """Return the kernel argument for an operator argument; raise NotFusibleError for an unsupported one."""
     if x is None:
         return pointwise_codegen.StringArgument("None")
     if isinstance(x, (bool, int, float)) and abs(x) < 1 << 62:

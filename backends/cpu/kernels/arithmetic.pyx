@@ -166,7 +166,7 @@ cdef enum Formula:
     ADD_SCALED
     ADDCMUL
     ADDCDIV
-    LERP_LOW  # lerp for |weight| < 0.5, which starts from the first tensor; LERP_HIGH starts from the second
+    LERP_LOW  # lerp for |weight| < 0.5: x + weight * (y - x); LERP_HIGH: y - (y - x) * (1 - weight)
     LERP_HIGH
 
 cdef FloatLoop *float_loops = [  # indexed by Formula; NULL: use `compute_powers`

@@ -7,8 +7,8 @@ the register of the result.
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
 The heads are strided views of the projected input; matrix products read them without a copy. For other
-dtypes, dropout, mismatched shapes and other masks, the Python kernel of the operator record runs and raises
-the errors.
+dtypes, dropout, mismatched shapes and unsupported masks, the Python kernel of the operator record runs and
+raises the errors.
 """
 
 import numpy as np

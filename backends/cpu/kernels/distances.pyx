@@ -1,4 +1,4 @@
-"""Similarities and distances of floating CPU tensors with any strides and broadcasting.
+"""Similarities and distances of vectors in floating CPU tensors, with any strides and broadcasting.
 
 In: interpreter registers with two tensors, a dimension or the order of the norm, eps.  Out: the register of
 the result.

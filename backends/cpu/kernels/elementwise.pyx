@@ -343,7 +343,7 @@ cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char
     """Classify the second operand; write a number, or a 0-dim tensor that promotes like a number, to
     `scalar_bytes`.
 
-    It is converted to the dtype of `x`.
+    The written value is converted to the dtype of `x`.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
@@ -369,8 +369,8 @@ cdef inline bint is_integral(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType to which operands of different categories are promoted; -1 if
-    unsupported.
+    """Return the floating ScalarType to which operands of different categories are promoted; -1 if the
+    operands are unsupported.
     """
     cdef Tensor y
     cdef bint to_default

@@ -15,7 +15,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.fused_operands cimport Run
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
-# Reset the epilogues of the run.
+# Clear the list of epilogues that run within a stage, and their results, before a run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 # Add epilogue `e` to the current stage, provided that its input is contiguous and has the shape `dims`, and
 # that its operator supports this. `owners` keeps the result alive.

@@ -69,7 +69,7 @@ ctypedef struct StageEpilogues:
     npy_intp row                       # number of elements of a row
     npy_intp chunk  # number of elements of a chunk, which is several rows or some blocks of one row
     npy_intp chunks_of_row             # number of chunks of a row; 1 unless rows are split
-    npy_intp bytes                     # bytes of memory for rows
+    npy_intp bytes                     # bytes of the buffers for the rows that epilogues read
     StageEpilogue each[MAX_EPILOGUES]
     PyObject *result[MAX_EPILOGUES]    # epilogue -> its array, its tensor (if it ran separately), or NULL
 

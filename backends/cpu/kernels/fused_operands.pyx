@@ -103,7 +103,7 @@ cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
 
 
 cdef bint is_contiguous(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
-    """Return whether the elements are C-contiguous."""
+    """Return whether an array with this shape and these strides is C-contiguous."""
     cdef int d
     for d in range(ndim - 1, -1, -1):
         if shape[d] != 1 and strides[d] != item:

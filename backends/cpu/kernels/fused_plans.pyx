@@ -1,7 +1,7 @@
 """Planning of fusion groups: selects the loop of each operation for given dtypes, and its result's buffer.
 
-In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan`
-for their dtypes.
+In: a program (`ts.fusion.program`), interpreter registers with tensors and numbers.  Out: the `FusedPlan` for
+their dtypes.
 
 A plan is created for each new combination of input dtypes and cached. The plan used last is checked first.
 """
@@ -103,7 +103,7 @@ cdef int default_kind(FusedPlan plan):
 
 
 cdef int common_kind(FusedPlan plan, int first, int second):
-    """Return the dtype to which two slots are promoted, or NO_INDEX if it is unsupported.
+    """Return the dtype to which two slots are promoted, or NO_INDEX if the promotion is unsupported.
 
     PyTorch's rule: within a category, the dtype of tensors with dimensions takes precedence over that of
     0-dim tensors, and the latter over that of numbers.
@@ -392,7 +392,7 @@ cdef class FusedGroup:
     cdef str choose_tile(self, FusedPlan plan, int op_index, ReadTile read):
         """Add the step of an operator whose scalar parameters are read when the group runs.
 
-        Return the reason if it is unsupported, else "".
+        Return the reason if the operator is unsupported, else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], kind = plan.kind[first], k
         cdef TileOp *tile_op
@@ -412,7 +412,7 @@ cdef class FusedGroup:
     cdef str choose_channels(self, FusedPlan plan, int op_index, ReadChannels read):
         """Add the step of an operator whose per-channel vectors are read when the group runs.
 
-        Return the reason if it is unsupported, else "".
+        Return the reason if the operator is unsupported, else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], kind = plan.kind[first], k
         cdef TileOp *tile_op
@@ -430,7 +430,7 @@ cdef class FusedGroup:
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order):
         """Add the step of a selection by a mask; `order` has the argument positions of mask and choices.
 
-        Return the reason if it is unsupported, else "".
+        Return the reason if the operator is unsupported, else "".
         """
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
@@ -460,7 +460,7 @@ cdef class FusedGroup:
     cdef str choose_conversion(self, FusedPlan plan, int op_index):
         """Add a conversion to a given dtype or to a tensor's dtype, unless the operand has this dtype.
 
-        Return the reason if it is unsupported, else "".
+        Return the reason if the operator is unsupported, else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], target, to
         if self.arity[op_index] != 2 or plan.kind[first] == NO_INDEX:

@@ -44,7 +44,7 @@ cdef object product(object a, object b, object summand, double alpha, double bet
 cdef object product_with_epilogue(
     object a, object b, object summand, double alpha, double beta, Packed packed, Epilogue epilogue, void *context
 ):
-    """Return alpha * a @ b + beta * summand as a new array, or None if unsupported.
+    """Return alpha * a @ b + beta * summand as a new array, or None if the operands are unsupported.
 
     `a` and `b` are matrices, or stacks of matrices that broadcast. Half-precision operands are multiplied and
     accumulated in float32.
@@ -134,7 +134,7 @@ cdef object linear_product(object x, object weight, object bias):
 
 
 cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
-    """Return x @ weight.T + bias, or None if unsupported."""
+    """Return x @ weight.T + bias, or None if the operands are unsupported."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
     if ndim_of(w) != 2:
@@ -196,7 +196,7 @@ _ON_ARRAYS = {
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
-    """Return a @ b for arrays with equal dtypes, or None if unsupported."""
+    """Return a @ b for arrays with equal dtypes, or None if the operands are unsupported."""
     return product(a, b, None, 1, 0)
 
 

@@ -78,7 +78,7 @@ cdef object read_state(IValue *x, int dtype):
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
-    """Create the layer's weights, without packed panels, from arguments 1 to 4; None if they are
+    """Create the layer's weights, without packed panels, from arguments 1 to 4; None if an argument is
     unsupported.
     """
     cdef list arrays = []

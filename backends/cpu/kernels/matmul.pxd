@@ -92,6 +92,6 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare the product of two floating matrices into `c`, so that it can run repeatedly; None if it is
+# Prepare the product of two floating matrices into `c`, so that it can run repeatedly; None if the product is
 # unsupported. All three arrays have one dtype and matching shapes; `c` is C-contiguous.
 cdef Job make_job(object a, object b, object c)

@@ -277,7 +277,8 @@ cdef class Job:
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t partition_count) except -1:
-        """Choose blocks that fit in the L2 cache, and small enough for several blocks per thread."""
+        """Choose blocks that fit in the L2 cache and are small enough that each thread computes several
+        blocks."""
         cdef int64_t wide = panel_columns(self.kind == 1)
         cdef int64_t min_tasks = 3 * partition_count if partition_count > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)

@@ -126,8 +126,8 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL); return False if
-    unsupported.
+    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL); return False if the arguments
+    are unsupported.
     """
     cdef Shape s
     cdef int d

@@ -94,7 +94,8 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t available_words(self) noexcept:
-        """Return the number of readable words at `next`, at least one; regenerate an exhausted block."""
+        """Return the number of unread words from index `next` on, at least one; generate a new block if none
+        is left."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1

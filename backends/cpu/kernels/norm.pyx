@@ -67,7 +67,7 @@ cdef void normalise_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out,
     floating *means, floating *scales,
 ) noexcept nogil:
-    """Normalize rows.
+    """Normalize rows of `n` elements to mean 0 and variance 1, then apply the weight and bias.
 
     Unless they are NULL, `means` and `scales` receive the mean and 1 / sqrt(variance + eps) of each row.
     """

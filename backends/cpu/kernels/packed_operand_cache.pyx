@@ -50,7 +50,7 @@ cdef enum:
 
 @cython.final
 cdef class CacheEntry:
-    """An operand of earlier products; has its panels from the second use on."""
+    """Cache entry of an operand of earlier products; contains the operand's panels from its second use on."""
 
     cdef Matrix matrix
     cdef bint double_

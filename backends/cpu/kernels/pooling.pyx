@@ -58,7 +58,7 @@ ctypedef struct PoolGeometry:
 
 
 cdef bint read_sizes(IValue *x, int n, int64_t min_size, int64_t *out):
-    """Read `n` numbers, or one for all dimensions, into the last n of three elements.
+    """Read `n` numbers, or one number for all dimensions, into the last n of the three elements of `out`.
 
     Return False if a number is less than `min_size` or too large.
     """

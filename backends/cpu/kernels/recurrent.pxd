@@ -10,7 +10,7 @@ from ts.backends.cpu.kernels.kernel cimport new_contiguous
 
 cdef enum:
     MIN_STEPS_TO_PACK = 4              # number of time steps from which packing the weights pays off
-    NANOSECONDS_PER_STEP = 100_000     # time in nanoseconds that each time step counts for `ts.limits`
+    NANOSECONDS_PER_STEP = 100_000     # nanoseconds by which each time step advances the clock of `ts.limits`
 
 cdef enum Cell:
     LSTM

@@ -257,7 +257,8 @@ cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil
 cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
     """Run `times` consecutive time steps with equal batch size.
 
-    Large work uses several threads, medium work runs without the GIL.
+    If the job has several partitions, several threads compute each product. Otherwise, this thread runs all
+    steps, without the GIL if there is enough work.
     """
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k

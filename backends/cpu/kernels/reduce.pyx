@@ -250,7 +250,7 @@ cdef void column_squares(
 cdef void reduce_columns(
     Reduction reduction, const floating *x, npy_intp n, npy_intp stride, npy_intp width, double correction, floating *out
 ) noexcept nogil:
-    """Reduce each of `width` columns."""
+    """Compute the reduction of each of `width` columns."""
     cdef double total[TILE]
     cdef floating mean[TILE]
     cdef npy_intp i, j
@@ -535,8 +535,8 @@ cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *args
 ) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL; return False if
-    unsupported.
+    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL; return False if the
+    arguments are unsupported.
 
     `dtype` is NULL for operators without a dtype argument.
     """

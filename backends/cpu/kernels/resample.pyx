@@ -41,7 +41,7 @@ cdef struct Taps:
 
 
 cdef void sum_along(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """Compute the sums for the outer indices [first, last)."""
+    """Compute the weighted sums along the resampled dimension for the outer indices [first, last)."""
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
     cdef number *w

@@ -48,8 +48,7 @@ cdef extern from "numpy/arrayobject.h":
 # ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """Read the element of a tensor with one element as an int, float or bool; return 0 if it is
-    unsupported.
+    """Read the element of a tensor with one element as an int, float or bool; return 0 for other tensors.
     """
     cdef Tensor t
     cdef char *data

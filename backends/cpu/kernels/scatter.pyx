@@ -98,7 +98,7 @@ cdef inline npy_intp iteration_count(IndexIterator *walk) noexcept nogil:
 cdef struct Reduction:
     IndexOp index_op
     bint mean
-    bint exclude_self                  # True if the old value of the destination is not included
+    bint exclude_self  # True if the old value of the destination is not included in the reduction
 
 
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:

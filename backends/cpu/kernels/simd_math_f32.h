@@ -17,14 +17,14 @@
 INLINE lanes lane_exp_rest(lanes r, lanes more) {
     return lane_fused(LANE_SUM(r, 0.5f, 0.1666657685f, 0.04166655444f, 0.008363202972f, 0.001392621347f), r * r, more);
 }
-/* Compute e**r - 1 and n for x = r + n * ln(2). */
+/* Compute e**r - 1 and n = k + LANE_WHOLE for x = r + k * ln(2). */
 INLINE lanes lane_exp_near(lanes x, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes first = LANE_FUSED(whole, -0.693359375f, x), then = whole * 2.12194440e-4f, r = first + then;
     *n = shifted;
     return first + lane_exp_rest(r, then);
 }
-/* y * 2**n for n shifted left by LANE_WHOLE; `lane_raised` requires a normal result. */
+/* y * 2**k for n = k + LANE_WHOLE; `lane_raised` requires a normal result. */
 INLINE lanes lane_raised(lanes y, lanes n) { return (lanes)((int_lanes)y + ((int_lanes)n << 23)); }
 INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + BITS.one); }
 INLINE lanes lane_scaled(lanes y, lanes n) {

@@ -209,7 +209,7 @@ TARGET static void across_##ID( \
     } \
 }
 
-/* Sizes that fit in the registers, for the number of lanes of a vector. */
+/* The numbers of rows and vectors that fit in the registers, by the lanes of a vector. */
 #define ROWS_OF_16(ID, TARGET, T) ALONG_PACKED(ID, TARGET, T) \
 ALONG_ROWS(ID, TARGET, T, 1, 8) ALONG_ROWS(ID, TARGET, T, 2, 8) ALONG_ROWS(ID, TARGET, T, 4, 4) ALONG_ALL(ID, TARGET, T, 4)
 #define ROWS_OF_8(ID, TARGET, T) ALONG_PACKED(ID, TARGET, T) \
