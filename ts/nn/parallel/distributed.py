@@ -72,7 +72,7 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # True after `prepare`; gradients are reduced then
+        self.expects = False  # True after the first call of `prepare`; before it, gradients are not reduced
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
