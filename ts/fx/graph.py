@@ -332,7 +332,7 @@ class Graph:
         return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy the nodes of the graph `g`; return the node for its result, or None.
+        """Copy the nodes of the graph `g`; return the copy of the node that `g` returns, None without one.
 
         val_map              node of `g` -> node to use instead of a copy; the copies are added
         return_output_node   also return the output node of `g`
