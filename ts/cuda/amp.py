@@ -14,7 +14,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.aliases`)
+__path__: list[str] = []  # a package, as in PyTorch; `ts.unsupported.spec_of` creates its submodules
 
 
 def _warn(name: str, better: str) -> None:
