@@ -19,14 +19,14 @@ from typing import Any
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """Return the import spec of a PyTorch module without a file in `ts` (`ts.onnx`), or None."""
+    """Return the import spec of a PyTorch module without a file in `ts`; None for other modules."""
     from ts.unsupported import placeholders
 
     return placeholders.spec_of(module)
 
 
 def find(name: str) -> Any:
-    """Return the placeholder for a top-level name of `torch`, or None."""
+    """Return the placeholder for a top-level name of `torch`; None if PyTorch has no such name."""
     from ts.unsupported import placeholders
 
     try:
@@ -75,7 +75,7 @@ def _import_submodule(module: str, name: str) -> ModuleType | None:
 
 
 def absent_operator(name: str) -> Any:
-    """Return the placeholder for an operator, by name without `aten::`, or None."""
+    """Return the placeholder for an operator, by name without `aten::`; None for other names."""
     from ts.unsupported import placeholders, unsupported_ops
 
     return placeholders.placeholder(f"ops.aten.{name}") if name in unsupported_ops.OPERATORS else None
