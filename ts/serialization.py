@@ -37,7 +37,7 @@ def load(
     """Read a value from a file of `torch.save` or `ts.save`.
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
-    device names, or a function of a storage and its device name that returns the moved storage, or None.
+    device names, or a function of a tensor and its device name that returns the moved tensor, or None.
     Unless `weights_only` is False, only built-in types and those of `add_safe_globals` are constructed.
     With `mmap`, large tensors of a file are mapped into memory: pages are read on first access, and writes
     do not change the file.  `encoding` decodes strings written by Python 2; "bytes" leaves them as bytes.
