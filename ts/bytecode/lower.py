@@ -505,7 +505,7 @@ class Lowering(FutureLowering):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to a call of its kernel, then its nodes, which run if the call returns False."""
+        """Lower a fusion group to a call of its kernel; if the call returns False, its nodes run instead."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_subgraph(group_operator(program), values, node, subgraph)
