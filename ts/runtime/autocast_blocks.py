@@ -3,8 +3,8 @@
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)
 
-Input: a graph before its execution. Output: the graph with `_Block` objects. Printed and saved graphs contain
-PyTorch's autocast objects, whose methods have no effect.
+Input: a copy of a graph that will be executed. Output: the same graph with `_Block` objects. Printed and
+saved graphs still contain PyTorch's autocast objects, whose methods have no effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ATTRIBUTES: Final[tuple[tuple[str, Type], ...]] = (("device", STR), ("fast_dtyp
 
 
 class _Block:
-    """Context manager that changes the autocast state; it is a script class."""
+    """Script class of context managers that set the autocast state, and restore it at the end."""
 
     def __init__(self, device: str, dtype: int, enabled: bool) -> None:
         self.device = device
@@ -38,7 +38,7 @@ class _Block:
 
 
 def enter_blocks(graph: Graph) -> None:
-    """Replace the autocast objects of a graph by objects that change the autocast state."""
+    """Let the autocast regions of a graph enter and exit `_Block` objects, in place."""
     for enter in autocast_blocks(graph):
         _replace_context(graph, enter)
 

@@ -1,7 +1,7 @@
 """Code cache for warm starts: compiled code of functions, stored on disk for later processes.
 
-Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code,
-if an earlier process has stored it:
+Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code
+if an earlier process stored it:
 
     entry = entry_of(function)          None if the function is not cached
     entry.read()                        the Code, or None
@@ -68,7 +68,7 @@ class Entry:
             self._owner = CodeOwner(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
-        """Return the cached code and set the signature of the function; None if there is no valid file."""
+        """Return the cached code and set the function's signature; return None if the file is not valid."""
         body = disk_cache.read(self.path)
         if body is None:
             return None
@@ -104,9 +104,9 @@ class Entry:
         disk_cache.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
-        """Return the function `name`, which cached code calls, after compiling it.
+        """Compile and return the function `name`, which the cached code calls.
 
-        The cached code is verified against the signature of this function.
+        Its signature must be known, because the calls in the cached code are verified against it.
         """
         function = self._function.unit.function(name)
         if function is not None:
@@ -130,8 +130,8 @@ def entry_of(
 ) -> Entry | None:
     """Return the cache file for a function's code; None for uncached functions.
 
-    `variant` is the variant of the graph. `prepare` compiles the subgraphs of the code, and `plans`
-    creates the specializations of the code.
+    `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code;
+    `plans` creates the table of specializations from which the code selects.
     """
     # if `ts.passes.inline` is not imported, "inline everything" has its default value, False
     inline = sys.modules.get("ts.passes.inline")

@@ -5,7 +5,8 @@ Input: a scripted function.  Output: the graph that it executes, and its executi
     state = scripted.get_debug_state()
     state.graph                                   the graph of the last call, optimized
     (plan,) = state.execution_plans.values()      one plan, after the first call
-    plan.graph, plan.code.num_bailouts()          0, because execution never leaves specialized code
+    plan.graph                                    the same graph
+    plan.code.num_bailouts()                      0, because execution never leaves specialized code
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class PlanCode:
         return 0
 
     def request_bailout(self, index: int) -> None:
-        """Raise IndexError, because there is no bailout."""
+        """Raise IndexError, because the code has no bailout that could be requested."""
         raise IndexError(f"invalid bailout index {index}: the code has no bailouts")
 
     def grad_executor_states(self) -> list[GraphExecutorState]:

@@ -6,9 +6,9 @@ Input: a function that recurses over syntax or graphs. Output: its result, or `N
     run_with_large_stack(lambda: compile(text))
 
 The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
-thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. There
-too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit belongs to the process; it is restored
-when the last such thread ends.
+thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. In that
+thread, too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit applies to the whole process; it
+is restored when the last such thread ends.
 """
 
 from __future__ import annotations

@@ -75,9 +75,9 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     """Set the fusion strategy and return the previous one, for compatibility with PyTorch.
 
     In PyTorch, the strategy limits the number of specializations for fixed sizes ("STATIC") and for any sizes
-    ("DYNAMIC"). Here it has no effect: fusion groups have plans by dtypes and check sizes at run time. Raise
-    TypeError if `strategy` is not a list of pairs of a str and a non-negative int, and ValueError for other
-    names.
+    ("DYNAMIC"). Here it has no effect: a fusion group has one plan per combination of dtypes, which checks
+    sizes at run time. Raise TypeError if `strategy` is not a list of pairs of a str and a non-negative int,
+    and ValueError for names other than these two.
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
@@ -115,14 +115,17 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def executed_graph(function: ScriptFunction) -> Graph:
-    """Return a copy of the graph for all arguments; unoptimized if this thread disabled optimization."""
+    """Return a copy of the graph that runs for arguments without a specialization.
+
+    It is optimized, unless this thread disabled optimization.
+    """
     return transform_graph(
         function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
     )
 
 
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
-    """Return a copy of the graph specialized to the arguments `inputs`."""
+    """Return a copy of the graph that `variant` runs for the arguments `inputs`, specialized to them."""
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
     from ts.passes.specialize_to_arguments import queried_arguments
@@ -155,7 +158,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of a function, with the function's signature; it calls the same variant of each callee."""
+    """Variant of the function `original`, with its signature; it calls the same variant of each callee."""
 
     variant: GraphVariant
 
@@ -180,7 +183,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that autograd can differentiate; it has the optimized code if the graph computes no tensors."""
+    """Variant that runs while autograd records; a graph that computes no tensors uses the optimized code."""
 
     variant = GraphVariant.DIFFERENTIATED
 
@@ -199,7 +202,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of the differentiated variant and set the signature; None if not cached."""
+    """Return the cached code of the differentiated variant, or None; set the function's signature."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
@@ -252,7 +255,7 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
     If the function has specializations, the code only selects a specialization.
     """
     graph, name = function.as_compiled(), function.name
-    if has_autocast(graph):  # not cached: the class of autocast objects exists only in this process
+    if has_autocast(graph):  # not cached, because the class `_Block` exists only in this process
         return prepare_graph(graph, name, function.policy, variant), None
 
     def run() -> CompiledCode:

@@ -1,4 +1,4 @@
-"""Construction of frozen modules: new types, objects and methods; see `ts.passes.freezing`.
+"""Construction of frozen modules with new types, objects and methods (see `ts.passes.freezing`).
 
 Input: a `FrozenModule`. Output: an object of a new class; `ts.runtime.module.module_of` returns its module.
 """

@@ -65,7 +65,7 @@ class ScriptFunction(Function):
     policy: LoadPolicy = UNRESTRICTED  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive; None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`, in bytes
-    waits = False  # True: compile at the first call; until then, callers use the declaration
+    waits = False  # True: compile at the first call; compiled callers use the declaration until then
     _is_method = False  # True for a method; set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
@@ -76,14 +76,14 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self.__annotations__ = {}
-        self._parsed = parsed  # source that is not compiled yet
+        self._parsed = parsed  # definition, or its parser, until the function is compiled
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # True if the function calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # True if the signature is from the code cache; the graph may be missing
+        self._adopted = False  # True if the signature is from the code cache, so that there may be no graph
         self._schema: FunctionSchema | None = None
         self.fingerprint: FunctionFingerprint | None = None  # identifies the function in the code cache
-        self.cached_code: tuple[Path, Any] | None = None  # (path of the cache file, code)
+        self.cached_code: tuple[Path, Any] | None = None  # (path of the cache file, loaded code)
         function = getattr(parsed, "function", None)
         if function is not None:
             self._copy_metadata(function)
@@ -100,7 +100,7 @@ class ScriptFunction(Function):
         return unpickled_function, (self.__name__, self.save_to_buffer())
 
     def _adopt_parsed(self, parsed: ParsedFunction) -> None:
-        """Copy metadata from the Python function of `parsed`, unless the metadata has been copied already."""
+        """Copy metadata from the Python function of `parsed`, unless this was done before."""
         if parsed.function is not None and "__wrapped__" not in self.__dict__:
             self._copy_metadata(parsed.function)
 
@@ -157,7 +157,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Schema with name, parameters and results; the declared one until the compilation has finished."""
+        """Schema with name, parameters and results; before the compilation ends, that of the declaration."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -224,11 +224,11 @@ class ScriptFunction(Function):
         return format_plan_report(self, self.name)
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
-        """Return the peak memory of a call in bytes: results count, arguments do not.
+        """Return the peak memory of a call in bytes, including results and excluding arguments.
 
-        The function is called twice and the second call is measured, so the compilation does not count.
-        Afterwards, `plan` shows the number. Only CPU memory of this thread counts. Raise RuntimeError while a
-        profiler runs.
+        The function is called twice and the second call is measured, so that the compilation is not
+        counted. Only CPU memory that this thread allocates is counted. Afterwards, `plan` shows the number.
+        Raise RuntimeError while a profiler runs.
         """
         from ts.runtime.plan_report import peak_of_call
 
@@ -294,7 +294,7 @@ class ScriptFunction(Function):
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self, method: str = "forward") -> Object:
-        """Return a script object with the function as a method, for archives."""
+        """Return a script object of a placeholder class with the function as `method`, for archives."""
         from ts.bytecode.typespec import object_class
         from ts.frontend.source_importer import ImportedModule
         from ts.ir.schema import Argument, FunctionSchema
@@ -318,7 +318,7 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature that is stored with cached code; the graph is compiled on first use."""
+        """Set the signature stored with cached code; the graph is not compiled until it is needed."""
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
@@ -338,7 +338,7 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
-        self._graph = graph  # assigned last: other threads read it without a lock
+        self._graph = graph  # assigned last, because other threads that see a graph expect a signature
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
         """Return a function with this function's name and another graph."""
@@ -352,7 +352,7 @@ class ScriptFunction(Function):
         return definition() if callable(definition) else definition
 
     def _prepare(self) -> Any:
-        """Return the code for the interpreter; the interpreter calls this at the first call."""
+        """Compile the function and return its code; the interpreter calls this method at the first call."""
         with gc_disabled():
             return preallocate_frames(_compile_code, self)
 
@@ -394,7 +394,7 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function; undefined names are forward references (Python 3.14)."""
+    """Return a function's annotations; since Python 3.14, undefined names become forward references."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -446,8 +446,8 @@ class _Placeholder:
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
     """Return the parsed function, or a callable that returns it, for `ScriptFunction.definition`.
 
-    For a Python function, return a callable that parses the source again, so that the syntax tree can be
-    freed.
+    For a Python function, return a callable that parses the source again, so that the memory of `parsed` can
+    be released.
     """
     if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed
@@ -509,7 +509,7 @@ def compile_function(
     if script is not None and script.is_compiled:
         return script
     with build_lock(), gc_disabled():
-        script = scripted_functions.get(function)  # another thread may have compiled it in the meantime
+        script = scripted_functions.get(function)  # another thread may have compiled it
         return preallocate_frames(_compile_anew, function) if script is None else script
 
 
@@ -575,7 +575,7 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
 
 
 def forget(function: object) -> None:
-    """Remove a function from the cache, to compile it again with types from example calls."""
+    """Remove a function from the memo of `script`, to compile it again with types from example calls."""
     if inspect.isfunction(function):
         scripted_functions.forget(inspect.unwrap(function))
 
@@ -597,7 +597,7 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
 
 
 def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
-    """Set a unique qualified name, and copy the metadata of the Python function."""
+    """Give `script` a unique qualified name and the metadata of `function`; return `script`."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script._copy_metadata(function)
     naming.register_live(script)
@@ -611,7 +611,7 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return functions by name, compiled on first use; raise RuntimeError if two have the same name."""
+    """Return scripted functions by name, compiled on first use; raise RuntimeError for equal names."""
     declared: dict[str, ScriptFunction] = {}
     for parsed in definitions:
         if parsed.name in declared:

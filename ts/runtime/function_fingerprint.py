@@ -5,9 +5,10 @@
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
-Supported values are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
-operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
-that reference anything else (for example a class or a list) are not cached across processes.
+Values that can be encoded are numbers, strings and tuples of them, dtypes, devices, types of annotations,
+functions and operators of `ts`, functions of `math` and the builtins, and scripted functions with a
+fingerprint.  Functions that use other values (for example a class or a list) are not stored in the code
+cache.
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ class FunctionFingerprint:
         self.digest = digest
         self.source = source
         self.frozen = frozen
-        self.scripted = scripted  # scripted functions that the function uses
+        self.scripted = scripted  # scripted functions that the function calls or mentions
 
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function; None if the function uses a value that has no encoding."""
-    # this module is imported only if example calls are observed
+    # `example_types` is imported only if types are inferred from example calls
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None
@@ -92,7 +93,7 @@ class _NameCollector:
     """Names in a function's source, including names in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, source: str) -> None:
-        if "type:" in source and re.search(r"#\s*type:", source):  # the syntax tree contains no type comments
+        if "type:" in source and re.search(r"#\s*type:", source):  # the syntax tree has no type comments
             raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)
@@ -172,7 +173,7 @@ class _NameCollector:
         value = self._lookup(inner.id)
         qualified_name = inner.id
         while isinstance(value, ModuleType) and path:
-            _encode(value)  # raises unless the attributes of this module never change
+            _encode(value)  # raises an error if attributes of the module may change
             name = path.pop()
             qualified_name += f".{name}"
             try:

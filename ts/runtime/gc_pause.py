@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
-# Number of calls that do nothing after frozen objects were found, because counting frozen objects is slow
+# If the program has frozen objects (`gc.freeze`), the next so many calls of `_promote_objects` do nothing,
+# because counting frozen objects is slow
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection
@@ -27,7 +28,7 @@ _threshold = _MIN_OBJECTS_FOR_COLLECTION
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Context with garbage collection disabled; a collector disabled before stays disabled afterwards."""
+    """Context without garbage collection; if the collector was disabled before, it remains disabled."""
     if not gc.isenabled():
         yield
         return
@@ -62,5 +63,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of objects that the collector tracks; their temporary list is freed at once."""
+    """Return the number of objects that the collector tracks; the list of them is freed at once."""
     return next(map(len, iter(gc.get_objects, None)))

@@ -36,7 +36,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a graph; the value is the name of the method that returns a callee in this variant."""
+    """Variant of a graph; the value names the `ScriptFunction` method that returns a callee's variant."""
 
     WRITTEN = "without_optimisation"  # not optimized
     OPTIMIZED = ""
@@ -92,7 +92,7 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
 
 
 def copy_unoptimized(graph: Graph) -> Graph:
-    """Return a copy of the graph to execute; it contains raising code that PyTorch's passes remove."""
+    """Return a copy of the graph to execute, with code that may raise and that PyTorch's passes remove."""
     from ts.passes.preserve_raising_code import graph_to_execute
 
     return graph_to_execute(graph).copy()
@@ -161,7 +161,7 @@ def lower_graph(
 def within_policy(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, policy: LoadPolicy
 ) -> AnyCompiledCode:
-    """Run a step of a compilation while holding the build lock, within the limits of `policy`."""
+    """Return `run()`, a step of the compilation of `graph`; hold the build lock and apply `policy`."""
 
     def located() -> AnyCompiledCode:
         try:

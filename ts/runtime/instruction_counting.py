@@ -20,7 +20,7 @@ from ts.runtime.graph_variants import prepare_program
 
 
 class CountedFunction(Function):
-    """Function that counts executed instructions; `instrumented` maps functions to counting functions."""
+    """Function that runs instrumented code of `original`; `instrumented` maps callees to such functions."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
     ts.jit.disable()        `script` returns its argument from now on; programs run in Python
     TS_JIT=0                environment variable; PYTORCH_JIT=0 applies if TS_JIT is not set
 
-As in PyTorch, `no` and `false` mean 0, `yes` and `true` mean 1, and any other setting raises ValueError.
+As in PyTorch, the values `no` and `false` mean 0, `yes` and `true` mean 1, and others raise ValueError.
 """
 
 from __future__ import annotations

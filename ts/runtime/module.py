@@ -56,7 +56,7 @@ _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()
 
 
 class _Slots(MutableMapping[str, Any]):
-    """Mapping over some slots of a script object, for `_parameters` and `_buffers` of a Python module."""
+    """Mapping from names to values of some slots of a script object, used as `_parameters` and `_buffers`."""
 
     def __init__(self, owner: Object, names: list[str]) -> None:
         self.owner = owner
@@ -191,7 +191,7 @@ class ScriptModule(Module):
             return self._concrete.python_functions[name]
         if name == "_c":  # PyTorch's private handle of the module
             return ModuleHandle(self)
-        if name == "plan":  # plan of `forward`; not a property, because a module may have an attribute `plan`
+        if name == "plan":  # report on `forward`; not a property, as modules may have an attribute `plan`
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
@@ -268,7 +268,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Use the attributes and methods of `module`; Python methods that scripts ignore stay callable."""
+        """Use the compiled object of `module` for this module; ignored Python methods stay callable."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
@@ -482,7 +482,7 @@ def script_module(instance: Module) -> ScriptModule:
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
-    """Return the scripted module for a module; only `methods` are compiled."""
+    """Return the scripted module for `instance`, with only `methods` compiled; submodules as by `script`."""
     with build_lock():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
@@ -500,7 +500,10 @@ def entry_points(instance: Module) -> list[str]:
 
 
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:
-    """Return the module to script instead of `instance`: `__prepare_scriptable__` is called recursively."""
+    """Return `instance`, or its replacement if it has a method `__prepare_scriptable__`.
+
+    Submodules are replaced recursively; `seen` maps ids of visited modules to their replacements.
+    """
     if id(instance) in seen:
         return seen[id(instance)]
     replace = getattr(instance, "__prepare_scriptable__", None)
@@ -553,7 +556,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
-            # hooks are checked first, because a later error for the call of a wrong hook would be less clear
+            # hooks are checked first, because an error in the call of a wrong hook is less clear
             for each in pending:
                 if each.pre_hooks or each.hooks:
                     compile_all(each.entry_points())
@@ -576,7 +579,7 @@ def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 
 
 def _finish(module: ScriptModule) -> None:
-    """Compile a module whose class is derived from ScriptModule."""
+    """Compile an instance of a subclass of ScriptModule, at the end of its `__init__`."""
     with build_lock():
         _finish_script_module(module)
 

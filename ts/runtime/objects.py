@@ -123,13 +123,13 @@ def instance_of(handle: Object) -> Any:
         return RecursiveScriptClass(handle)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(handle.cls.names):
-        # this also sets attributes of frozen dataclasses
+        # unlike `setattr`, this also sets attributes of frozen dataclasses
         object.__setattr__(instance, name, object_get(handle, slot))
     return instance
 
 
 def _live_class(handle: Object) -> Any:
-    """Return the program's class with the name and attributes of an archived object's class; or None."""
+    """Return the program's class with the name and attributes of an archived object's class, or None."""
     type = handle.cls.type
     live = None if type.unit is None else live_type(type.qualified_name())
     if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():

@@ -11,8 +11,8 @@
       loops become machine code once they are hot (line 7)
       the loop in line 9 is interpreted: it prints (line 10)
 
-Profiles show these names of groups. Executions are counted at run time; reasons are computed by running the
-passes again on a copy of the graph.
+Profiles show the same names of groups (`mul_add_tanh`). Executions are counted at run time; reasons are
+computed by running the passes again on a copy of the graph.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def format_plan_report(function: Any, name: str) -> ReportText:
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
-    """Yield a line if calls recorded gradients, and so ran the differentiated variant."""
+    """Yield a line if a call ran the differentiated variant, because it recorded gradients."""
     differentiated = getattr(function, "_differentiated", None)
     if differentiated is not None and differentiated.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
@@ -97,7 +97,7 @@ def _memory_lines(function: Any) -> Iterator[str]:
 
 
 def _code_of(function: Any) -> Any:
-    """Return the reported code: the first specialization's code, or the general code."""
+    """Return the code whose loops are reported: of the first specialization, or else the general code."""
     if not is_optimizing():
         return function.compiled_code
     plans = _specializations_of(function)
@@ -178,7 +178,7 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
 
 
 class _UngroupedNodes(NamedTuple):
-    """Nodes outside of fusion groups with the reasons, and nodes that were moved out of loops."""
+    """Nodes in no fusion group, each with the reason, and nodes that were moved out of loops."""
 
     rejected: dict[Node, str]
     moved: dict[Node, None]
@@ -224,7 +224,7 @@ class _Group(NamedTuple):
 
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """Yield each fusion group of a code, paired with the graph's corresponding group or None."""
+    """Yield each record of a fusion group, paired with the group in `graph` that has its program, or None."""
     unmatched = []
     for node in graph.find_all_nodes(KIND):
         subgraph = node.get("Subgraph")
@@ -238,7 +238,7 @@ def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Grou
 
 
 def _name(value: Value) -> str:
-    """Return the name of a value in the program."""
+    """Return the name of a value as in the source, without the suffix that makes graph names unique."""
     if value.has_debug_name():
         name, _, suffix = value.debug_name().rpartition(".")
         return name if name and suffix.isdecimal() else value.debug_name()
@@ -322,7 +322,7 @@ def _format_lines(nodes: Iterable[Node]) -> str:
 
 
 def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
-    """Return the outermost source range of a call stack that is not in `ts`."""
+    """Return the first of the call stack's source ranges, outermost first, that is not in source of `ts`."""
     user_ranges = (in_program(at) for at in ranges if at is not None)
     return next(
         (at for at in user_ranges if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
@@ -381,7 +381,7 @@ def _loop_states(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
 
 
 def _format_call_lines(lines: set[int]) -> str:
-    """Return the lines of calls of functions that contain loops and are not inlined."""
+    """Return text with the lines that call inlined functions with loops, or ""."""
     return f" (in functions called{_format_line_numbers(lines).replace(' (', ' in ')}" if lines else ""
 
 

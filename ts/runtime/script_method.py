@@ -3,8 +3,8 @@
 Input: a module and the compiled function of one of its methods. Output: a callable that shows the stages of
 its compilation:
 
-    scripted.method(x)                             runs it on the module's object
-    scripted.method.graph, scripted.method.code    every stage of its compilation
+    scripted.method(x)                             calls the method with the module as `self`
+    scripted.method.graph, scripted.method.code    stages of its compilation
     @script_method                                 marks a method of a `ScriptModule` class to be compiled
 """
 

@@ -58,7 +58,7 @@ class Specializer:
         self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
-        """Return the program that selects a specialization by the arguments at indices `tested_arguments`."""
+        """Return a program that selects and runs a specialization by the arguments at `tested_arguments`."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
@@ -70,7 +70,7 @@ class Specializer:
         return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
     def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Specializations:
-        """Return a new table of specializations, without compiled code."""
+        """Return a new, empty table of specializations for the argument types `specs` and type `result`."""
         self._tested_arguments = list(tested_arguments)
         return Specializations(
             self._function.name, specs, result, self._tested_arguments, self.make, self.make_general
@@ -98,7 +98,7 @@ class Specializer:
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
-        """Return a copy of the unoptimized graph for signature `kind`, and the branches decided by `kind`."""
+        """Return a copy of the unoptimized graph for signature `kind`, and the type queries it decides."""
         from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()
@@ -108,7 +108,7 @@ class Specializer:
         return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
 
     def graph_of_last(self, plans: Specializations) -> Graph:
-        """Return the graph that ran last, annotated with tensor types."""
+        """Return the graph of the specialization that ran last, annotated with tensor types."""
         from ts.passes.shape_analysis import rank_types  # imported here, as it is needed for inspection only
 
         index = plans.chosen_specialization
@@ -178,7 +178,7 @@ class ArgumentSignature:
     """Signature of arguments: their types, with dtype, rank, device and requires_grad of tensors."""
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
-        self._types = types  # type of each argument, by its index; None for objects
+        self._types = types  # argument index -> type; None for objects
         self.text = text  # text form; equal signatures have equal texts in all processes
 
     @classmethod
