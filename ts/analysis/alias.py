@@ -1,8 +1,8 @@
 """Alias analysis: which values may share memory, and which nodes write to it.
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
-and whether a node may move past another. It stays valid if nodes move, and if a pass reports the values that
-it creates (`replace_with_new_value`); after any other change of the graph, create a new `AliasDb`.
+and whether a node may move past another node. It stays valid if nodes move, and if a pass reports the values
+that it creates (`replace_with_new_value`); after any other change of the graph, create a new `AliasDb`.
 
 Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location; values from
 outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
@@ -15,12 +15,13 @@ be the same object. A value points to a set of locations; a container's location
       %e : Tensor = aten::select(%l, %0)       {c}                              an element of the list
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-Sets are bit masks in Python integers. Most results have no aliases and get no location. The analysis is
-flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers feed values
-back. It uses the alias annotations of schemas: `(a)` shares memory, `(a!)` is written to, `(*)` may be any
-memory reachable from outside or from the arguments, `(a -> *)` is stored into a container. A result without
-annotation is new memory. A node without a schema and an operator that runs other programs may return any
-memory that they can reach, and write to it if they have side effects (`_visit_unknown`).
+Sets of locations are bit masks in Python integers. A result that nothing aliases gets no location. The
+analysis is flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers
+feed values back. It uses the alias annotations of schemas: values with the annotation `(a)` share memory, a
+value with `(a!)` is written to, one with `(*)` may be any memory reachable from outside or from the
+arguments, and one with `(a -> *)` is stored into a container. A result without annotation is new memory. A
+node without a schema, or with an operator that runs other programs, may return any memory that it can reach,
+and write to it if it has side effects (`_visit_unknown`).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from ts.ir.types import Type
 
 _NODE_NS: Final = 500  # nanoseconds charged to `ts.limits` per visited node
 
-# Types whose values may have any type. If one of them occurs, one location represents all memory from
-# outside.
+# Kinds of static types whose values may have any type at run time. If one of them occurs, one location
+# represents all memory from outside.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
@@ -61,7 +62,7 @@ _ACCESSORS: Final = frozenset(
 
 
 class _AnyTypeError(Exception):
-    """Raised if the graph has values of any type, so that one wildcard must represent all types."""
+    """Raised if a value from outside may have any type, so that one wildcard must represent all types."""
 
 
 class AliasDb:
@@ -83,7 +84,7 @@ class AliasDb:
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
         self._containers = 0  # set of locations that may contain other locations; tensors contain none
         self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
-        # Values in new memory that have no aliases so far, and therefore no location
+        # Values that are new memory and have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
         self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
         self._closures: dict[int, int] | None = None  # cache of `_reachable`; None before the fixed point
@@ -136,7 +137,7 @@ class AliasDb:
         return any(value in self._unaliased for value in _values(first) if value in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
-        """Return whether the value may be reachable from outside the function while it runs."""
+        """Return whether the value may be reachable from outside the function while the function runs."""
         return bool(self._reachable_from(value) & self._reachable(self._outside))
 
     def escapes(self, value: Value) -> bool:
@@ -213,11 +214,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its dependents after `target`; return False if that would change semantics."""
+        """Move `node` and the nodes that depend on it after `target`; return False if invalid."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its sources before `target`; return False if that would change semantics."""
+        """Move `node` and the nodes that it depends on before `target`; return False if invalid."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -314,7 +315,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the wildcard locations of a type; create locations for the contained types, too."""
+        """Return the locations of memory from outside for values of `type`; create them on first use."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -332,7 +333,7 @@ class AliasDb:
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.containedTypes():  # for a class, these are the types of its attributes
+            for inner in type.containedTypes():  # the types of elements, or of the attributes of a class
                 self._add_contents(bit, self._wildcard(inner))
         return bit
 
@@ -413,7 +414,7 @@ class AliasDb:
     # -- nodes -----------------------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> None:
-        """Append the nodes that access mutable values, each with its visitor, to `self._steps`."""
+        """Append (visitor, node) to `self._steps` for each node that has a mutable input or output."""
         steps = self._steps
         for node in block.nodes():
             blocks = node.blocks()
@@ -531,7 +532,7 @@ class AliasDb:
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            # Skip a value without contents and aliases that the operator neither writes nor returns.
+            # Skip an argument without contents and aliases that the operator neither writes to nor returns.
             if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)
@@ -563,7 +564,7 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written_locations: int) -> int:
-        """Return `written_locations` without tensors, because a store into a tensor copies the value."""
+        """Return `written_locations` except tensors, because a write to a tensor copies elements."""
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":

@@ -3,9 +3,9 @@
     %c : __torch__.torch.amp.autocast_mode.autocast = prim::CreateObject()
     %e : __torch__.torch.amp.autocast_mode.autocast = prim::Enter(%c)       begin of a region
     %y : Tensor = aten::mm(%x, %w)
-    %n : Tensor = prim::Exit(%c)                                            its end
+    %n : Tensor = prim::Exit(%c)                                            end of the region
 
-The classes are PyTorch's, recognized by their qualified names, as in PyTorch's archives.
+The context managers are objects of PyTorch's autocast classes, recognized by their qualified names.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _SIDE_EFFECTS: Final = names_with("side_effect") | frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
-        "prim::BailOut",  # a failed check leaves the function; types of later values depend on the check
+        "prim::BailOut",  # leaves the function if its check fails; types of later values depend on the check
         "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
@@ -164,7 +164,7 @@ def may_raise(node: Node) -> bool:
 
 
 def _is_iteration(node: Node) -> bool:
-    """Return whether the node indexes a list by the counter of a loop over the list's length."""
+    """Return whether the node reads list items in a loop over the length of the list, so it cannot fail."""
     index = node.inputs()[1]
     loop = index.owning_block().owning_node()
     if loop is None or loop.kind() != "prim::Loop" or index is not loop.blocks()[0].inputs()[0]:

@@ -1,4 +1,4 @@
-"""Type checker for graphs: declared types must match the types of operators.
+"""Type checker for graphs: declared types of values must match the schemas of operators.
 
 In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
 inputs or outputs do not match.  The interpreter relies on static types: it would crash on a list whose type
@@ -97,7 +97,7 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
 
 
 def _is_acceptable_type(type: Type, expected: Type) -> bool:
-    """Return whether a value of `type` may be passed as `expected`; refined tensor types are not compared."""
+    """Return whether a value of `type` may be passed as `expected`; dtypes and shapes are not compared."""
     both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
     return both_tensors or type.is_subtype_of(expected)
 
@@ -124,8 +124,8 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # If the inputs do not bind a type variable of the result (`aten::dict()`), accept the declared output
-    # type.
+    # If the inputs do not determine a type variable of the result (`aten::dict()`), accept the declared
+    # output type.
     _check_outputs(
         node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]
     )
@@ -229,7 +229,7 @@ def _check_isinstance(node: Node) -> None:
 
 
 def _check_cast(node: Node) -> None:
-    """Mark the output type of a cast as claimed, so that it is checked at run time."""
+    """Mark a cast as unproven, so that its result is checked against the output type at run time."""
     _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and returns one value")
     node.needs_type_check = True
 

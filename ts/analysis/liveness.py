@@ -2,8 +2,8 @@
 
 In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node.
 A read inside the blocks of a node counts as a read by that node, so that an outer value that a loop body
-reads is live until the loop ends. Block inputs (loop-carried values, graph parameters) are values of their
-block.
+reads is live until the loop ends. The inputs of a block (loop-carried values, graph parameters) belong to
+this block.
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a

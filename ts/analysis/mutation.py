@@ -1,4 +1,4 @@
-"""Mutation queries by types and schemas alone, without alias analysis.
+"""Mutation queries that need only types and schemas, no alias analysis.
 
 any_mutable(node.inputs())      whether a value is of a mutable type
 writes_to_inputs(node)          whether an operator writes to its inputs
@@ -55,7 +55,7 @@ def is_directly_written(value: Value) -> bool:
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that the operator `node` writes to; elements of container inputs are not included."""
+    """Return the inputs that `node` writes to; a container whose elements it writes to is not included."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)
@@ -88,8 +88,8 @@ def may_write(graph: Graph) -> bool:
 def is_only_read(value: Value) -> bool:
     """Return whether all users of `value` are operators that read it without keeping a reference.
 
-    The check is conservative, because it does not use alias analysis: False means unknown. An example of
-    such a value is the list of a convolution's strides.
+    False means unknown, because the check does not use alias analysis. An example of a value that is only
+    read is the list of a convolution's strides.
     """
     if not value.type().mutable:
         return True

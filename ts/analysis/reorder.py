@@ -7,11 +7,11 @@ program's results.
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-Dependents of the node between the node and the target move together with it. If the node is already on the
-desired side of the target, only its dependents move past the target. Writes to the same memory keep their
+Nodes between the node and the target that depend on the node move together with it. If the node is already
+on the desired side of the target, only these nodes move past the target. Writes to the same memory keep their
 order, reads do not move past writes to the memory that they read, and nodes with side effects keep their
-order. The cost is linear in the distance, because each node in between is compared with the whole moving
-group: with its combined reads and writes, and with the users of its nodes.
+order. The cost is linear in the number of nodes between node and target, because each of them is compared
+once with the combined reads, writes and dependencies of the moving group.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MovableGroup:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # True: the target and the nodes between group and target follow the group
+        self._forward = forward  # True if the target follows the group
         # Nodes of the block that read a result of the group, or compute an input of the group
         self._dependencies: set[Node] = set()
         self._reads = 0
@@ -73,14 +73,17 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        for block in node.blocks():  # the blocks of a node read outer values; a subgraph does not
+        for block in node.blocks():  # blocks read outer values; subgraphs only read the node's inputs
             for inner in block.nodes():
                 self._add_sources(inner)
             self._add_sources(block.return_node())
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` next to `target`, unless `dry`, if that preserves semantics; return whether it does."""
+    """Move `node` to the given side of `target` if this preserves semantics; return whether it does.
+
+    With `dry`, move nothing.
+    """
     if node is target:
         return True
     block = node.owning_block()
