@@ -1,6 +1,7 @@
 """PyTorch's flag for `jit.script(fn, example_inputs=...)`, which is always True.
 
-PyTorch needs the package MonkeyType to observe the types of examples, so programs test this flag first.
+In PyTorch, it tells whether the package MonkeyType, which infers types from examples, is installed; programs
+test it before they pass `example_inputs`.
 """
 
 from __future__ import annotations

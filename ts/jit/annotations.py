@@ -1,6 +1,6 @@
 """Conversion of Python annotations and signatures to script types.
 
-Input: annotations (as objects) or functions. Output: types of `ts.types`.
+Input: evaluated annotations, or functions. Output: types of `ts.types`.
 
     from ts.jit.annotations import BroadcastingList2
 

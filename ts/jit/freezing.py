@@ -30,8 +30,8 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
     """Return a copy of a scripted module in evaluation mode, with attributes replaced by constants.
 
     `preserved_attrs` contains names of attributes and methods to keep, also of submodules (`"head.weight"`);
-    by default, only the method `forward` is kept. `optimize_numerics` permits optimizations that change
-    rounding, as in `run_frozen_optimizations`.
+    by default, only the method `forward` is kept. `optimize_numerics` permits the optimizations of
+    `run_frozen_optimizations` that change rounding.
 
     Raises RuntimeError for a module that is not scripted or is in training mode, and for unknown names.
     """
@@ -55,7 +55,7 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 def run_frozen_optimizations(
     mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
-    """Optimize `forward` of a frozen module, and the methods of `preserved_methods`, in place.
+    """Optimize `forward` and the methods named in `preserved_methods` of a frozen module, in place.
 
     Dropout is removed. With `optimize_numerics`, scales and shifts of channels are folded into the weights of
     the preceding convolutions, and batch normalization is folded into linear layers.
@@ -84,7 +84,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """Freeze and optimize a scripted module for inference.
+    """Return a frozen and optimized copy of a scripted module; optimize an already frozen module in place.
 
     `other_methods` contains names of methods to keep in addition to `forward`.
     """

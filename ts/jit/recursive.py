@@ -2,7 +2,7 @@
 
 create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
 create_script_module(net, lambda module: [])             attributes and submodules without methods
-unique_state_dict(net)                                   state without duplicate tensors
+unique_state_dict(net)                                   state dict without duplicate tensors
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def create_script_module(
 
 
 def clear_class_registry() -> None:
-    """Release all qualified names and shared types of modules, as in a new process."""
+    """Forget all qualified names and shared module types: later modules get names as in a new process."""
     clear_names()
     clear_shared_types()
 

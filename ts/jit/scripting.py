@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
     class Scripted(ScriptFunction, Generic[P, R]):
-        """Scripted function with the original call signature."""
+        """Type of the result of `script(function)` for type checkers, with the function's call signature."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function; from this declaration, type checkers know the parameters and the result."""
+            """Call the function; the declaration tells type checkers the parameters and the result."""
             ...
 
 
@@ -140,7 +140,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return script_module(obj)  # type: ignore[arg-type]  # it is a module: its class was tested
     if inspect.ismethod(obj):
         obj = obj.__func__
-    if hasattr(obj, "__script_unsupported"):  # set by a decorator; contains the reason
+    if hasattr(obj, "__script_unsupported"):  # contains the reason
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
@@ -289,7 +289,7 @@ class CompilationUnit:
         """Return None, because compilation units contain no interfaces."""
 
     def get_class(self, qualified_name: str) -> ClassType | None:
-        """Return the class with the qualified name, or None."""
+        """Return the class of this unit with the given qualified name, or None."""
         return self._classes.get(qualified_name)
 
     def set_optimized(self, optimize: bool) -> None:

@@ -167,9 +167,9 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the graph of a call, with parameters and buffers as additional inputs, and the result.
+    """Return (graph, result) of a traced call; parameters and buffers of `f` are additional graph inputs.
 
-    With `return_inputs`, the values of the inputs of the graph are returned, too.
+    With `return_inputs`, also return the values of the graph's inputs in this call.
     """
     arguments = _as_tuple(args)
     function = f if not kwargs else lambda *inputs: f(*inputs, **kwargs)
@@ -238,7 +238,10 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:
-        """Return True for a tensor or nested containers of tensors; visit each container only once."""
+        """Return True if `x` is a tensor or a container, possibly nested, that contains only tensors.
+
+        Each container is visited only once.
+        """
         if isinstance(x, Tensor):
             return True
         if not isinstance(x, list | tuple | dict):
