@@ -3,11 +3,11 @@
 Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
 can represent the operators; in this case, autograd records the operators individually.
 
-    forward(x, w) -> y, s            y is the result, s other values that backward reads
+    forward(x, w) -> y, s            y is the result; s are intermediate values that backward reads
     backward(grad, x, w, s)          for the gradient of y
     backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 
-To save few values, views of saved values and cheap elementwise functions of saved values are recomputed.
+To save fewer values, backward recomputes views and cheap elementwise functions of saved values.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Planner:
         return DifferentiablePlan(forward, len(outputs), requires_grad, bases, saves, self.backward)
 
     def hidden_base(self, position: ValuePosition) -> ValuePosition | None:
-        """Return the base of an output that is a view of an intermediate value, else None."""
+        """Return the position of the base of an output that is a view of an intermediate value, else None."""
         start, trace = position, self.trace
         while position[0] >= 0 and _is_view(trace.lines[position[0]]):
             position = trace.position[identity(trace.lines[position[0]][1][0])]
@@ -90,7 +90,7 @@ class _Planner:
     def remove_recomputable(self, reads: list[ValuePosition]) -> list[ValuePosition]:
         """Remove the positions of values that backward can recompute cheaply from other saved values."""
         remaining = dict.fromkeys(reads)
-        self.recomputed: list[int] = []  # indices of recorded operations that the backward graph recomputes
+        self.recomputed: list[int] = []  # indices of recorded operations that backward recomputes
         for position in sorted(reads):
             if position[0] >= 0 and self.is_recomputable(position, remaining):
                 del remaining[position]
@@ -122,7 +122,7 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
-    """Return True if an operation is a view or a cheap ufunc; its result is recomputed instead of saved."""
+    """Return True if an operation is a view or a cheap ufunc, whose result need not be saved."""
     record = line[0].record
     return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 

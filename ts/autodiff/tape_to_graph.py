@@ -8,10 +8,10 @@ operators.
                                       y = tanh(t)                   mul(g, w), mul(g, x)
                                       return y
 
-The function runs on meta tensors (sizes without elements) with autograd enabled, followed by a backward pass,
-so that graphs use the derivative formulas of eager mode.  Branches and numbers of the program, and size
-queries of formulas, are evaluated during this run: the graphs contain only operators on tensors, and are
-valid only for arguments with equal metadata.
+The function runs on meta tensors (which have sizes, but no elements) with autograd enabled, followed by a
+backward pass, so that graphs use the derivative formulas of eager mode.  Branches and numbers of the program,
+and size queries of formulas, are evaluated during this run: the graphs contain only operators on tensors, and
+are valid only for arguments with equal dtypes, sizes and `requires_grad`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def is_untraceable(error: Exception) -> bool:
 
 
 class Input(NamedTuple):
-    """Description of an argument: the metadata of a tensor, or any other value itself."""
+    """Description of an argument: the metadata of a tensor argument, or the value of any other argument."""
 
     value: Any  # the argument itself; None for a tensor
     dtype: Any = None  # None if the argument is not a tensor
@@ -77,7 +77,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """Record of a run of a function on meta tensors; `record_backward` adds backward passes of results."""
+    """Record of a run of a function on meta tensors; `record_backward` records backward passes."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
@@ -109,7 +109,7 @@ class Trace:
                 yield identity(x), (line_index, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if a result and a tensor with another `requires_grad` are identical."""
+        """Raise UntraceableError if an output is the same tensor as a value with another `requires_grad`."""
         grad_flags: dict[int, set[bool]] = {}  # values of `requires_grad`, by tensor identity
         for tensor_id, position in self._positions():
             grad_flags.setdefault(tensor_id, set()).add(self.tensor(position).requires_grad)
@@ -195,7 +195,7 @@ class GraphBuilder:
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
-        """Return the graph value of an argument; `kind` is the type of an empty list."""
+        """Return the graph value of `x`, an argument of a recorded call; an empty list has type `kind`."""
         if isinstance(x, Tensor):
             value = self.values.get(identity(x))
             return self.value_of_untracked(x) if value is None else value
