@@ -5,9 +5,10 @@ In: a node.  Out: the values that its fused operation reads, or the reason why i
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-Operators are fusible if fields of their `OperatorRecord` are set: `ufunc`, `tile` or `converts` for pointwise
-operators, `channels` for operators with per-channel vectors.  An operator that reads whole rows may be an
-epilogue of a group (`epilogue`), and a group may read an input through a view (`view_input`).
+Operators are fusible if one of these fields of their `OperatorRecord` is set: `ufunc`, `tile` or `converts`
+for pointwise operators, `channels` for operators with per-channel vectors.  An operator with the field
+`epilogue`, which reads whole rows of a tensor, may be an epilogue of a group; a group may read an input
+through a view by an operator with the field `view_input`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-MIN_GROUP_OPERATORS: Final = 2  # a group of one operator would not avoid any access to memory
+MIN_GROUP_OPERATORS: Final = 2  # fusion saves memory accesses between operators, so one operator is no group
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
-    """Return the values that the fused operation of `node` reads, or the reason why `node` is not fusible."""
+    """Return the values that the fused operation of `node` reads, or the reason why there is none."""
     record = _record(node)
     if record is None or record.variant or not _is_fused_operation(record):
         return _rejection_reason(node, record)
@@ -58,7 +59,7 @@ def operands(node: Node) -> list[Value] | str:
 
 
 def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
-    """Return the reason why `node`, whose operator has no fused operation, is not fusible."""
+    """Return the reason why `node`, whose operator is not fusible, is in no fusion group."""
     if node.kind() in CALLS:
         return "it is a call"
     if record is not None and record.variant:
@@ -135,7 +136,8 @@ def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Va
 def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     """Return the fused program of the nodes of `subgraph`, and the inputs of the program.
 
-    The inputs are the inputs of the graph, numbers, and arguments of view inputs and epilogues.
+    The inputs of the program are the inputs of `subgraph`, constant operands, and arguments of views and
+    epilogues besides their tensors.
     """
     operands_of: dict[Node, list[Value]] = {}
     epilogues: list[Node] = []

@@ -6,8 +6,8 @@
 
 Here `op` stands for `FusedOp` and `view` for `ViewInput`.  Values have numbers: first the inputs of the
 group, then the results of operations, then the results of epilogues.  The first string has one letter for
-each input: t for a tensor, n for a number, o for None, a bool or a string, and - for an argument of a view
-input or epilogue that is not its tensor.
+each input: t for a tensor, n for a number, o for None, a bool or a string, and - for each argument after the
+first one of a view, an epilogue or a per-channel operation.
 
 Operations are pointwise.  An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result;
 no operation reads an epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of
@@ -43,7 +43,7 @@ _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 class FusedOp(NamedTuple):
     """Operation of a fusion group: an operator, and the value numbers of its operands."""
 
-    operator: Any  # overload of an operator
+    operator: Any  # operator with a certain overload
     # value numbers of the first arguments; the other arguments have their default values
     operands: tuple[int, ...]
 
@@ -80,7 +80,7 @@ class FusedProgram:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
         self.outputs = outputs  # value numbers; each is the result of an operation or an epilogue
-        # the first operand of each is the result of an operation, the others are inputs
+        # the first operand of each epilogue is the result of an operation, the others are inputs
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
@@ -143,14 +143,20 @@ class FusedProgram:
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def ops_with_arguments(self) -> list[FusedOp]:
-        """Return operations with arguments besides tensors: per-channel operations and epilogues."""
+        """Return the operations whose operands after the first are ARGUMENT inputs.
+
+        These are the per-channel operations and the epilogues.
+        """
         return [
             *(operation for operation in self.operations if operation.operator.record.channels),
             *self.epilogues,
         ]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments with views applied; raise IndexError or RuntimeError for an invalid view."""
+        """Return `args` with each tensor that is read through a view replaced by the view.
+
+        Raise IndexError or RuntimeError for an invalid view.
+        """
         views = {view_input.input: view_input.view(args) for view_input in self.view_inputs}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
