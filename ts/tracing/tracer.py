@@ -4,7 +4,7 @@ Input: calls of operators, scripted functions and modules, which `ts._core.threa
 trace. Output: a `Graph` in PyTorch's form, with the types of the recorded values:
 
     tracer = Tracer()
-    x = tracer.add_input("x", x)
+    x = tracer.add_input(x, "x")
     with tracer.recording():                     graph(%x : Float(2, 3, strides=[3, 1], ...)):
         y = x * 2                         =>       %1 : Long() = prim::Constant[value={2}]() # f.py:3:0
     tracer.add_output(y)                           %2 : Float(2, 3, ...) = aten::mul(%x, %1) # f.py:3:0
