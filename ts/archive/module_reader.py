@@ -251,7 +251,7 @@ def _device(name: Any) -> Any:
 
 
 def _member(enum: type[Any], value: Any) -> Any:
-    """Return the enum member with a value; raise ArchiveError if there is none."""
+    """Return the member of `enum` whose value is `value`; raise ArchiveError if there is none."""
     if not isinstance(value, int | float | str):
         raise ArchiveError(f"the value of a member of {enum.__name__} must be a number or a string")
     try:

@@ -2,7 +2,7 @@
 
 Input: a value and its type. Output: the bytes of a pickle of protocol 2:
 
-    Pickler(names.name, storages.storage_ref).dump(module, module_type)
+    Pickler(names.format_type, names.name, storages.storage_ref).dump(module, module_type)
 
 An object is written as class name and dictionary of attributes, a list or dictionary together with its type
 as text, and a tensor as a storage reference. A value that is referenced several times is written once, so

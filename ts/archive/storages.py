@@ -132,7 +132,7 @@ QUANTIZED: Final = {  # storage class -> dtype of the integers and PyTorch's cod
 def name_in_modules(d: dtype) -> str:
     """Return the name of the storage class of a dtype in module archives.
 
-    PyTorch lacks the storage classes of some dtypes.
+    If PyTorch has no storage class for the dtype, the name is formed from the name of the scalar type.
     """
     return _DTYPES.get(d) or f"{d.type_name}Storage"
 

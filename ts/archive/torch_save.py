@@ -314,9 +314,9 @@ def load(
     `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
     device names, or a function of a storage's elements (on the CPU) and its device name that returns the
     elements on another device, or None to leave them on the CPU. Unless `weights_only` is False, only objects
-    of the types that the module's docstring lists are constructed. With `mmap`, large tensors of a
-    file are mapped into memory: pages are read on first access, and writes to the tensors do not change the
-    file. Strings that Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
+    of the types that the module's docstring lists are constructed. With `mmap`, large tensors of a file are
+    mapped into memory: pages are read on first access, and writes to the tensors do not change the file.
+    Strings that Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     is_trusted = weights_only is not None and not weights_only
