@@ -61,7 +61,7 @@ class ArchiveNamespace:
         return type.with_contained([self._spelled(contained) for contained in contained_types]).annotation_str
 
     def name(self, definition: Any) -> str:
-        """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
+        """Return the name in the archive of a class, named tuple, enumeration, interface or function."""
         if isinstance(definition, CustomClassType):
             return definition.qualified_name()  # archives do not define this class; it is built in
         unique_name = self._named.get(definition)

@@ -183,7 +183,10 @@ class Block:
         return self.append_node(self._graph.create(kind, inputs))
 
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
-        """Append copies of the inputs, nodes and outputs of `source`; `value_map` maps outer values."""
+        """Append copies of the inputs, nodes and outputs of `source`.
+
+        `value_map` maps values that are defined outside of `source` to the values that the copies use.
+        """
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
@@ -432,7 +435,10 @@ class Graph:
     def create_clone(
         self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
     ) -> Node:
-        """Copy a node of any graph with mapped inputs; the copy is not in any block yet."""
+        """Return a copy of `source`, a node of any graph; the copy is not in any block yet.
+
+        `value_map` maps the inputs of `source` to the inputs of the copy.
+        """
         lookup = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
         node = self._clone_node(source, lookup)
         if copy_blocks:
@@ -499,9 +505,9 @@ class Graph:
         return self._block.prepend_node(node)
 
     def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
-        """Insert an operator node on values or Python constants; the schema determines the output type.
+        """Insert a node of the operator `kind` and return its output, whose type follows from the schema.
 
-        Omitted arguments get the defaults of the matching overload.
+        `inputs` are values or Python constants. Omitted arguments get the defaults of the matching overload.
         """
         values = [v if isinstance(v, Value) else self.insert_constant(v) for v in inputs]
         if type is None and OperatorLookup.with_defaults is not None:
@@ -597,11 +603,11 @@ class Graph:
         self._insert_before = position._return if isinstance(position, Block) else position
 
     def inserting_before(self, position: Node | Block) -> InsertPoint:
-        """Return a context manager that inserts before a node or at the end of a block."""
+        """Return a context manager in which new nodes are inserted before a node or at the end of a block."""
         return InsertPoint(self, position)
 
     def inserting_at_end(self, block: Block) -> InsertPoint:
-        """Return a context manager that inserts at the end of `block`."""
+        """Return a context manager in which new nodes are inserted at the end of `block`."""
         return InsertPoint(self, block)
 
     def at_range(self, range: SourceRange | None) -> SourceRangeScope:
@@ -629,7 +635,7 @@ class Graph:
         return [mapped[value] for value in callee.outputs()]
 
     def lint(self) -> None:
-        """Raise `InternalError` if an invariant is violated."""
+        """Raise `InternalError` if the graph violates an invariant (`ts.ir.verifier`)."""
         from ts.ir.verifier import verify
 
         verify(self)

@@ -54,7 +54,11 @@ def parse_ir(
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
-    """Parse graph text; `find_class` resolves types named ``__torch__.…``."""
+    """Parse graph text; `find_class` resolves types named ``__torch__.…``.
+
+    `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
+    compatibility with PyTorch.
+    """
     reader = _GraphParser(TokenStream(graph_text), find_class, make_tensor)
     try:
         graph = reader.read_graph()

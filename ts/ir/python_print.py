@@ -318,8 +318,8 @@ class _Printer:
             self.level += 1
             self.block(block, bool(node.outputs()))
             if block_index == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
-                # The first assignment is annotated, because a compiler of the source uses its type for the
-                # variable.
+                # The first assignment is annotated, because the annotation determines the type of the
+                # variable when the source is compiled.
                 self.split_long(block.outputs())
                 target = f"{self.use(node.output())} : {self.format_type(node.output().type())}"
                 self.line(f"{target} = {self.use(block.outputs()[0])}")

@@ -204,7 +204,7 @@ def plain(t: Type) -> Type:
 
 
 def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> ParsedType:
-    """Read a type with all its suffixes."""
+    """Read a type with its suffixes, such as `[2]` and `?`."""
     charge(_TYPE_NS, _TYPE_BYTES)
     t, alias = _read_base(tokens, find_class)
     size: int | None = None
@@ -296,7 +296,7 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
 
 
 def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
-    """Read types up to the closing bracket, after the opening one."""
+    """Read types separated by commas, up to the closing bracket; the opening bracket was read before."""
     types: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
         types.append(read_type(tokens, find_class))

@@ -1,6 +1,6 @@
 """Nominal types: classes, modules, interfaces, enumerations, functions.
 
-Two nominal types are equal if their names are equal; every declaration creates one type with a unique name.
+Nominal types are compared by name and, for classes and modules, by declaration, and not by structure.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class ClassType(NamedType):
 class ModuleType(ClassType):
     """Type of module instances; `attributes` are submodules, parameters and other attributes.
 
-    `concrete` describes such instances for the frontend; None for a type parsed from text.
+    `concrete` is the frontend's description of the instances; None for a type parsed from text.
     """
 
     __slots__ = ("concrete",)

@@ -25,7 +25,8 @@ class TensorType(Type):
     """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
     `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`; unknown sizes and strides are None.
-    `inferred` marks a parameter without annotation: the same type, but mentioned in error messages.
+    `inferred` is True for the type of a parameter without annotation, which equals plain ``Tensor``; error
+    messages mention it.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")

@@ -181,7 +181,7 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
 
 
 def unify_list(types: Sequence[Type], default_to_union: bool = False) -> Type | None:
-    """Return the unification of all `types`, from left to right, or None."""
+    """Return the common type of all `types`, unified from left to right; None if there is none."""
     result: Type | None = types[0] if types else None
     for t in types[1:]:
         if result is None:
