@@ -21,8 +21,9 @@ def is_cast(x: Tensor, dtype: Any) -> bool:
 def rule_of(op: Any, device: str) -> str:
     """Return an operator's autocast rule for a device type.
 
-    The rule is the dtype of the converted arguments ("lower", "float32", "widest"), "" for no conversion, or
-    the message of the error that autocast raises.
+    The rule is the dtype of the converted arguments: "lower" (the dtype that the autocast block selects),
+    "float32", or "widest" (float32 if an argument is float32, otherwise the dtype for "lower"); "" for no
+    conversion; or the message of the error that autocast raises.
     """
     rule = "" if op.record is None else op.record.autocast
     return rule if isinstance(rule, str) else rule.get(device, "")

@@ -106,9 +106,9 @@ class FunctionalizingTracer(ExportTracer):
         return metadata
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor or symbol.
+        """Return the node of a tensor or symbolic number.
 
-        A number that the exported graph computes keeps the node of this computation.
+        A number that a node of the exported graph computes has the node that replays this computation.
         """
         entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if entry is None else entry[1]

@@ -122,7 +122,7 @@ class ExportTape:
         inputs: Sequence[Tensor],
         create: bool,
     ) -> list[Tensor | None]:
-        """Return the gradient of the sum of root * root_gradient for each tensor of `inputs`.
+        """Return the gradient of sum(root * root_gradient) with respect to each tensor of `inputs`.
 
         The gradient is None if no root depends on the tensor.
 
@@ -148,9 +148,9 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Add the gradients of `roots` to the `grad` of their leaves.
+        """Add the gradients of `roots` to the `grad` of `inputs`; if None, to the `grad` of all leaf tensors.
 
-        Raise UserError if a leaf is a parameter.
+        Raise UserError if one of these tensors is a parameter.
         """
         leaves = self._leaves(roots) if inputs is None else list(map(self.recorder.fake_of, inputs))
         state = {id(fake_tensor) for _, fake_tensor in self.recorder._fakes.values()}

@@ -1,6 +1,6 @@
 """Guards: conditions on arguments that are evaluated before each run and shown as Python code in errors.
 
-s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
+s0 <= 16, if s0 is the size of dimension 0 of x        "x.size()[0] <= 16"
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 def to_formula(x: Any, sources: Mapping[Any, Source]) -> Any:
-    """Convert an expression to a formula of locations in the arguments."""
+    """Convert an expression to a formula in which locations in the arguments replace the symbols."""
     if x.is_Symbol:
         return sources[x]
     if not x.args:

@@ -76,8 +76,9 @@ class _RegionExtractor:
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Return the graph regions inside of blocks, and the number of the graph's last region.
+        """Return the graph's regions inside of blocks, and the number of its last region.
 
+        All regions are numbered; the numbers in names of subgraphs begin after the last of these numbers.
         Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
         of the region.
         """

@@ -262,7 +262,7 @@ class Unflattening:
         return node
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
-        """Return the module whose graph the call of the submodule `name` of `owner` runs.
+        """Return the module that runs the graph of this call of the submodule `name` of `owner`.
 
         For the first call, this is the registered submodule; for later calls, a new module.
         """
@@ -391,7 +391,10 @@ def _has(module: Module, path: str) -> bool:
 
 
 def _calls(node: Node) -> list[tuple[str, str]] | None:
-    """Return the module calls that enclose a node as (call, path), outermost first; None if not recorded."""
+    """Return (call such as `encoder@1`, module path) for each module call that encloses a node.
+
+    The outermost call is first. Return None if the node has no metadata about calls.
+    """
     stack = node.meta.get("nn_module_stack")
     if not stack:
         return None

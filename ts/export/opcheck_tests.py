@@ -5,7 +5,7 @@
 test_schema                   mutations match the schema; results do not alias arguments
 test_autograd_registration    results that require grad have gradients
 test_faketensor               dtypes and shapes of the fake kernel's results match the real results
-test_aot_dispatch_dynamic     results and gradients of an export with dynamic sizes match
+test_aot_dispatch_dynamic     results and gradients of an export with dynamic sizes match the operator's
 """
 
 from __future__ import annotations

@@ -229,7 +229,10 @@ class ExportedProgram:
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
-        """Return the program without mutation, decomposed by `decomp_table` or into core operators."""
+        """Return an equivalent program that mutates no tensors, with decomposed operators.
+
+        `decomp_table` contains the decompositions; None decomposes to core operators.
+        """
         from ts.export.run_decompositions import decompose_program
 
         return decompose_program(self, decomp_table)

@@ -84,7 +84,7 @@ class _QuestionPolicy(DecisionPolicy):
             raise UndecidableError(str(expression)) from None
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Accept the condition, which is true for some sizes."""
+        """Do nothing: a condition that the program requires limits the sizes of calls."""
 
 
 class _CheckedEnvironment(ShapeEnv):

@@ -1,10 +1,10 @@
 """Shape environment of an export: symbolic shapes, the ranges of their sizes, and constraints.
 
     env = ShapeEnv()
-    n = env.size("x", 0, hint=8)          a SymInt: s0, with the example value 8
-    env.evaluate_static(expr)                       True, False or None (unknown); adds no guard
+    n = env.size(Source("x", 0), hint=8)  a SymInt: s0, with the example value 8
+    env.evaluate_static(expr)             True, False or None (unknown); adds no guard
     env.decide(expr)                      the value for the example arguments; adds a guard
-    env.require(expr, message)            constraint, asserted at run time
+    env.require(expr, message)            adds a guard or, if expr depends on data, an assertion in the graph
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
 depend on tensor elements, and have no example values; control flow that depends on unbacked symbols cannot be
@@ -298,7 +298,10 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Add a second assertion of `n % k == 0` if n could be negative at the first, as PyTorch does."""
+        """Require `n % k == 0` a second time if n could be negative when it was first required.
+
+        PyTorch also has two assertions in this case.
+        """
         condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
@@ -402,7 +405,7 @@ class ShapeEnv:
     # ---- facts
 
     def assume(self, condition: Any) -> None:
-        """Assume that a condition holds, which the example satisfies."""
+        """Assume a condition that holds for the example arguments; the policy adds a guard for it."""
         self.policy.assume(self, condition)
 
     def require(self, condition: Any, message: str = "") -> None:

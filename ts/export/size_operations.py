@@ -1,7 +1,7 @@
 """Table of the operations on symbolic sizes, from which all other tables of these operations are derived.
 
-    BY_NAME["floordiv"].target         operator.floordiv, which graph nodes call
-    BY_NAME["floordiv"].functions      FloorDiv: the sympy function of the result, with its interval rule
+    BY_NAME["floordiv"].target                 operator.floordiv, which graph nodes call
+    BY_NAME["floordiv"].functions              FloorDiv: the sympy function of the result, and interval rule
     ARCHIVE_TARGETS["_operator.floordiv"]      operator.floordiv, from its name in archives
 
 To add an operation, add an element to `OPERATIONS`, and a class to `sympy_functions` if sympy does not define
@@ -329,7 +329,7 @@ ARCHIVE_TARGETS: Final[dict[str, Callable[..., Any]]] = {
     **{op.archive_name: op.target for op in OPERATIONS if op.target is not None},
     "_operator.getitem": operator.getitem,
 }
-# Name in expressions of archives -> functions that it denotes, of different kinds of arguments.
+# Name in expressions of archives -> functions that the name denotes, for different kinds of arguments.
 ARCHIVE_FUNCTIONS: Final[dict[str, list[SymbolicFunction]]] = {
     name: [f for op in OPERATIONS for f in op.functions if name in f.names_in_archives]
     for name in (name for op in OPERATIONS for f in op.functions for name in f.names_in_archives)

@@ -32,8 +32,8 @@ _DECOMPOSITION_MODULES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    True if dispatch modes receive the operators that the decomposition calls instead of the
-                decomposed operator; or the collection of those `keys` for which this holds
+    implicit    the keys of operators for which dispatch modes do not receive the operator itself, but the
+                operators that the decomposition calls; True for all `keys`
     """
 
     def register(function: F) -> F:

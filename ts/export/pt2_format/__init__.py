@@ -4,7 +4,7 @@
     load("model.pt2")               reads files of torch.export.save
 
     container.py     the records of the zip file
-    schema.py        the objects of its JSON; json_codec.py decodes and encodes them
+    schema.py        the classes of JSON objects; json_codec.py decodes and encodes the objects
     reader.py        JSON to ExportedProgram; writer.py the inverse
     symbols.py       expressions of sizes; argument_conditions.py the guards on arguments
     pytree_specs.py  pytree specs of arguments and results

@@ -2,7 +2,7 @@
 
     resolve("torch.ops.aten.add.Tensor")     the overload
     resolve("_operator.floordiv")            operator.floordiv
-    name_of(operator.floordiv)             "_operator.floordiv"
+    name_of(operator.floordiv)               "_operator.floordiv"
 
 A name that is neither listed here nor registered as an operator raises ArchiveError; nothing is imported.
 """
