@@ -253,7 +253,7 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file for which the sender has called `add_user`."""
+    """Map a named file; another process has called `add_user` for this mapping, and then sent the path."""
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:

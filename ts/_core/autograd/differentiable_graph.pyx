@@ -99,7 +99,7 @@ cdef class GraphRule(Rule):
 
     cdef Function subgraph
     cdef object make_subgraph
-    cdef readonly object prepare       # compiles a graph to a Code; for functions that a planner creates
+    cdef readonly object prepare       # prepare(graph, name) compiles the graphs of plans to Code
     cdef dict plans  # key -> plan; None if the graph cannot be differentiated as a whole for this key
     cdef tuple last  # (key, plan) of the last call; one tuple, so that threads replace both at once
 
@@ -167,7 +167,7 @@ cdef inline bint requires_grad_value(IValue *x) noexcept:
 
 
 cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
-    """Write the key of the arguments; return its length, or -1 if it is too long or an argument is
+    """Write the key of the arguments to `key`; return its length, or -1 if it is too long or an argument is
     unsupported.
     """
     cdef IValue *x

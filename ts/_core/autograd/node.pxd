@@ -54,12 +54,14 @@ cdef class Node:
 
 cdef class Hooks:
     """Hook tables of a node; a table maps handle numbers to hooks."""
-    cdef readonly dict tensors         # output number -> table of hooks of that result tensor, hook(gradient)
+    # output number -> table of the hooks of this result tensor; called as hook(gradient)
+    cdef readonly dict tensors
     cdef readonly dict retained  # output number -> weak reference to the tensor that retains its gradient
-    cdef readonly object before        # called before the node: hook(gradients of the results)
-    # called after the node: hook(gradients of the arguments, gradients of the results)
+    cdef readonly object before        # table of hooks called before the node: hook(gradients of the results)
+    # table of hooks called after the node: hook(gradients of the arguments, gradients of the results)
     cdef readonly object after
-    cdef readonly object accumulated   # for a leaf: called after its gradient was accumulated: hook(leaf)
+    # for a leaf: table of hooks called after gradient accumulation: hook(leaf)
+    cdef readonly object accumulated
 
 
 cdef class NodeTask:

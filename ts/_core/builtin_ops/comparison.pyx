@@ -209,7 +209,7 @@ cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) exce
 
 
 cdef bint is_sortable(IValue *x) except -1:
-    """Return whether values of this type can be sorted.
+    """Return whether values of the type of `x` can be sorted.
 
     Raise RuntimeError for a tuple with an unsortable element, and for a class without `__lt__`.
     """
@@ -305,7 +305,7 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
     cdef Py_ssize_t i
     if n:
         check_sortable(&items[0])
-    for i in range(1, n):  # check all items before the first one moves
+    for i in range(1, n):  # raise errors for incomparable items before an item is moved
         compare_values(&items[i - 1], &items[i])
     scratch = <IValue *>malloc((n + 1) * sizeof(IValue))
     if scratch == NULL:

@@ -206,7 +206,7 @@ cdef int empty_dict(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- lists of entries
 
 cdef TypeSpec item_spec(Dict x):
-    """Return the spec of (key, value) tuples, cached in the dict's spec."""
+    """Return the TypeSpec of the (key, value) tuples of `x`, which is cached in the TypeSpec of the dict."""
     if x.spec is None:
         return None
     if x.spec.item is None:

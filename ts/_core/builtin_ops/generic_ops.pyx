@@ -117,7 +117,7 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        # the schema declares type Any, so the verifier does not check this
+        # the verifier does not check that the argument is a tuple: the schema declares type Any
         raise TypeError("prim::TupleIndex() takes a tuple")
     x = <Tuple>r[at[0]].v.o
     if i < 0:
@@ -133,7 +133,7 @@ cdef int tuple_unpack(Operator op, IValue *r, const int32_t *at) except -1:
     register.
     """
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        # the schema declares type Any, so the verifier does not check this
+        # the verifier does not check that the argument is a tuple: the schema declares type Any
         raise TypeError("prim::TupleUnpack() takes a tuple")
     copy_value(&r[at[1]], &r[at[0]])
     return 0

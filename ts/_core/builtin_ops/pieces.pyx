@@ -83,7 +83,7 @@ cdef Characters strip_set  # set of the last call of `strip`; the next call with
 # ---------------------------------------------------------------- short strings
 
 cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
-    """Write the cache key of the first n of READ bytes."""
+    """Write the cache key of the first `n` of the READ characters in `bytes` to `key`."""
     cdef uint64_t mask[2]
     memcpy(mask, MASKS[n], READ)
     memcpy(key, bytes, READ)

@@ -4,12 +4,12 @@ from libc.stdint cimport int64_t
 
 from ts._core.value.container cimport List
 
-# Split at a non-empty separator, at most `max_splits` times (no limit if negative); if `backwards`, start at
-# the end of the string.
+# Split `string` at a non-empty separator, at most `max_splits` times (no limit if negative); if `backwards`,
+# from the end of the string on.
 cdef List split_at(str string, str separator, int64_t max_splits, bint backwards)
-# Split at whitespace, at most `max_splits` times (no limit if negative).
+# Split `string` at whitespace, at most `max_splits` times (no limit if negative).
 cdef List split_words(str string, int64_t max_splits)
-# Split into lines; if `keep_line_ends`, the lines include the line ends.
+# Split `string` into lines; if `keep_line_ends`, the lines include the line ends.
 cdef List split_lines(str string, bint keep_line_ends)
-# Split into single characters.
+# Split `string` into single characters.
 cdef List split_characters(str string)

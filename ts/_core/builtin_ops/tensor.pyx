@@ -235,7 +235,7 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 
 
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
-    """Convert a tensor to nested lists of the annotated depth; raise for another rank or element type."""
+    """Convert a tensor to nested lists; raise an error if its rank or dtype differs from the annotation."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
     # variadic operator: the schema declares no types, so they are checked here
     if not conforms_to_list(inputs):

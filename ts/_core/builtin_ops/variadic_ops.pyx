@@ -58,8 +58,9 @@ cdef str letters_of(object sublist):
 
 
 cdef int einsum_sublist(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute einsum for arguments in the order tensor, dimension list, ...; a final list is for the
-    output.
+    """Compute einsum for the arguments tensor, list of its dimension numbers, tensor, list, and so on.
+
+    If a list is last without a tensor before it, it contains the dimension numbers of the output.
     """
     cdef Tuple rest = <Tuple>r[at[1]].v.o
     cdef list args = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]

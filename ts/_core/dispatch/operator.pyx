@@ -660,8 +660,8 @@ cdef object on_device(Tensor x, object backend, object device):
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors on different devices; `backend` and `device` receive the first
-    device.
+    """Return whether a list has tensors on different devices; `backend` and `device` receive the device
+    of the first tensor.
     """
     cdef Tensor t
     for x in xs:

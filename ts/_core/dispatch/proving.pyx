@@ -66,7 +66,7 @@ cdef tuple parameter_specs(Operator op):
 cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
     """Match an argument type with the type `expected`, binding type variables; return whether they match.
 
-    The items of read-only lists may have a narrower type.
+    Element types of containers may be narrower than in `expected`.
     """
     cdef Py_ssize_t i
     cdef int kind = expected.kind

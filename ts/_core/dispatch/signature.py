@@ -120,7 +120,7 @@ def _split_schema(schema: str) -> tuple[str, str, str]:
 
 
 def _split(declarations: str) -> list[str]:
-    """Split at commas that are outside of brackets and strings."""
+    """Split a parameter or result list at the commas that are outside of brackets and strings."""
     elements: list[str] = []
     depth = start = 0
     for i, c in _brackets_and_commas(declarations):

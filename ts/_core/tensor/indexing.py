@@ -102,7 +102,10 @@ def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """Apply the basic indices; return the view, and its index tensors by dimension ([] if none)."""
+    """Return the view selected by integers, slices, None and `...`, and a list of index tensors.
+
+    The list contains None for dimensions without an index tensor; it is [] if there are no index tensors.
+    """
     items = _items(index)
     shape = x.array.shape
     consumed_dims = sum(_consumed(item) for item in items)

@@ -147,8 +147,8 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the backends package that `connect` registered; `load_operators` imports the module that calls `connect`.
 cdef object backend_registry()
 cdef int load_operators() except -1
-# Return whether one operator can compute `x[index]` (int64 indices or a mask on the tensor's device), or
-# `x[i, j, ...]`.
+# Return whether a single operator computes x[index] (`selects_alone`) or x[i, j, ...] (`select_together`):
+# the indices are int64 tensors, or one bool mask, on the device of `x`.
 cdef bint selects_alone(Tensor x, Tensor index)
 cdef bint select_together(Tensor x, tuple indices)
 # Return the callable of an operator name such as "add" from the registry; raise an error for an unknown name.

@@ -218,13 +218,15 @@ cdef int watch_memory(LetGo function) except -1:
 
 
 def report_exposed_array(array):
-    """Tell the memory watcher that the address of an array was exposed."""
+    """Report to the function registered by `watch_memory` that the address of an array was exposed."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
 
 
 cdef class ArrayAttribute:
-    """Descriptor of `Tensor.array`; tells the memory watcher that Python code may write to the array."""
+    """Descriptor of `Tensor.array`; reports to `watch_memory`'s function that Python code may write to the
+    array.
+    """
 
     def __get__(self, Tensor x, cls):
         if x is None:
@@ -502,7 +504,9 @@ cdef object _to_copy = None
 
 
 def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memory_format=None):
-    """Copy to another dtype (its number), device or memory format (its number) by `aten::_to_copy`."""
+    """Return a copy of `x` with another dtype (by number), device or memory format (by number); by
+    `aten::_to_copy`.
+    """
     global _to_copy
     if _to_copy is None:
         _to_copy = operator_function("_to_copy").operators()[0]
@@ -836,15 +840,15 @@ def version(Tensor x not None):
 
 
 cdef bint selects_alone(Tensor x, Tensor index):
-    """Return whether one operator computes `x[index]`: an int64 index or bool mask on the tensor's device."""
+    """Return whether a single operator computes x[index]: an int64 or mask index on the device of `x`."""
     if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
     return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
 
 
 cdef bint select_together(Tensor x, tuple indices):
-    """Return whether one operator computes `x[i, j, ...]`: all are int64 indices, of the leading
-    dimensions.
+    """Return whether a single operator computes x[i, j, ...]: all indices are int64 tensors, at most one per
+    dimension.
     """
     for index in indices:
         if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):

@@ -56,7 +56,7 @@ def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
 
 
 def _forget() -> None:
-    """Replace a build lock that another thread held; for forked children, which do not have this thread."""
+    """Replace the build lock in a forked child, unless the only thread of the child holds the lock."""
     global _lock
     if not _lock._is_owned():
         _lock = RLock()

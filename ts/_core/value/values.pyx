@@ -168,7 +168,7 @@ cdef int compare_tuples(Tuple x, Tuple y) except? -2:
 
 
 cdef int compare_numbers(IValue *a, IValue *b) except? -2:
-    """Compare numbers of different types as Python does; raise TypeError for other values."""
+    """Compare numbers of different types, and return -1, 0 or 1; raise TypeError for other values."""
     if a.tag == TAG_NONE or b.tag == TAG_NONE or a.tag == TAG_OBJECT or b.tag == TAG_OBJECT:
         raise_different(a, b)
     x = a.v.f if a.tag == TAG_FLOAT else <object>a.v.i

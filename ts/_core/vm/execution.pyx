@@ -446,7 +446,7 @@ cdef void end_frames(ScriptCoroutine program) noexcept:
 
 
 cdef int fail_waiting(State *state) except -1:
-    """End a program whose WAIT would be a deadlock, by a RuntimeError."""
+    """End a program with a RuntimeError, because its WAIT would be a deadlock."""
     state.frame.pc += 1
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
