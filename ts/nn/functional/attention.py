@@ -190,7 +190,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the result of multi-head attention, and the attention weights or None."""
+    """Return the result of multi-head attention, and the attention weights (None without `need_weights`)."""
     batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(

@@ -112,7 +112,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the multi-class hinge loss: the target class should exceed all other classes by a margin."""
+    """Return the multi-class hinge loss: the target's score should exceed all other scores by a margin."""
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None:

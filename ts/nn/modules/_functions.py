@@ -1,6 +1,6 @@
 """Differentiable functions of layers: `torch.nn.modules._functions`.
 
-CrossMapLRN2d.apply(x, 5)      x normalised over about five neighbouring channels
+CrossMapLRN2d.apply(x, 5)      x normalized over about five neighbouring channels
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Batch normalization of (N, C) or (N, C, L)."""
 
     def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
         if input.dim() != 2 and input.dim() != 3:
@@ -172,7 +172,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (N, C, H, W)."""
+    """Batch normalization of (N, C, H, W)."""
 
     def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
         if input.dim() != 4:
@@ -180,7 +180,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
+    """Batch normalization of (N, C, D, H, W)."""
 
     def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
         if input.dim() != 5:

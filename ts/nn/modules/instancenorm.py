@@ -50,7 +50,7 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (N, C, L) or (C, L)."""
+    """Instance normalization of (N, C, L) or (C, L)."""
 
     def _get_no_batch_dim(self) -> int:
         return 2
@@ -61,7 +61,7 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
+    """Instance normalization of (N, C, H, W) or (C, H, W)."""
 
     def _get_no_batch_dim(self) -> int:
         return 3
@@ -72,7 +72,7 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
+    """Instance normalization of (N, C, D, H, W) or (C, D, H, W)."""
 
     def _get_no_batch_dim(self) -> int:
         return 4

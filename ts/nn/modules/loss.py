@@ -61,7 +61,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Multi-label margin loss: target classes should exceed all other classes by a margin."""
+    """Multi-label margin loss: the scores of target classes should exceed all others by a margin."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
@@ -336,7 +336,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Multi-class margin loss (hinge loss): the target class should exceed all other classes by a margin."""
+    """Multi-class margin loss (hinge loss): the target's score should exceed all other scores by a margin."""
 
     __constants__ = ["p", "margin", "reduction"]
     p: int

@@ -245,7 +245,7 @@ class DistributedDataParallel(Module):
         raise NotImplementedError("join is not supported: all processes must run the same number of batches")
 
     def register_comm_hook(self, state: object, hook: Any) -> None:
-        """Raise an error: custom communication hooks are unsupported."""
+        """Raise NotImplementedError: custom communication hooks are unsupported."""
         raise NotImplementedError("register_comm_hook is not supported: gradients are sent unchanged")
 
     def _broadcast(self, tensors: Iterable[Tensor]) -> None:
