@@ -161,7 +161,7 @@ class Graph:
 
     @property
     def owning_module(self) -> Any:
-        """GraphModule that executes the graph, or None."""
+        """GraphModule that executes the graph; None if the graph belongs to no module."""
         return self._owning_module
 
     @owning_module.setter
