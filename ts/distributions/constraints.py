@@ -172,7 +172,7 @@ class IntegerGreaterThan(GreaterThanEq):
 
 
 class IntegerLessThan(LessThan):
-    """Integers at most equal to an upper bound."""
+    """Integers less than or equal to a bound."""
 
     is_discrete = True
 
