@@ -47,7 +47,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Return True if autocast is enabled in this thread for a device type; the default is CUDA."""
+    """Return True if autocast is enabled in this thread for a device type (default: CUDA)."""
     if device_type is not None and not isinstance(device_type, str):
         raise TypeError(
             "is_autocast_enabled(): argument 'device_type' (position 1) must be str, not "
