@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        # tracer of an export, or None
+        # tracer of the running export; None outside an export
         self.recorder = tracer if tracer is not None and tracer.is_export else None
         with GradMode(True), transforming():
             self.leaves = [
