@@ -52,7 +52,7 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Operators whose scale factors and intermediate results are rounded to complex32, too.
+# Operators that round not only the result to complex32, but also scale factors and intermediate results.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
@@ -89,7 +89,7 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Raise PyTorch's error if an operator with a complex32 result has no kernel for this dtype."""
+    """Raise PyTorch's error if only the result is complex32 and the operator does not support this."""
     if not any(map(_is_narrow, args)) and not _is_supported(record, args):
         _raise_dtype_error(record, args)
 

@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Array, Array]:
-    """Return the distances of interior samples to their predecessor and successor."""
+    """Return the distances of interior samples to their predecessors, and those to their successors."""
     if isinstance(spacing, (int, float, complex)):
         h = common.cast(xp, spacing, dtype)
         return h, h

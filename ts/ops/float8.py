@@ -46,7 +46,7 @@ _WITH_INFINITY: Final = {  # dtypes that `isinf` and similar operators support
 }
 # Operators that reject only float8_e8m0fnu, which has no sign -> kernel name in PyTorch's error message.
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
-# Operators that support 8-bit floats if `dtype=` selects another dtype, to which they convert first.
+# Operators that support 8-bit floats if `dtype=` is another dtype, to which they convert the argument first.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
 
 # Lines "kernel name in PyTorch's error: operators", for kernels whose name differs from the operator's name.

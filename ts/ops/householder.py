@@ -32,7 +32,7 @@ def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
 
 
 def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
-    """Return Q x or Q^H x for Q given by reflectors below the diagonal of `a`."""
+    """Return Q x, or Q^H x if `adjoint`, for Q given by reflectors below the diagonal of `a`."""
     count = tau.shape[-1]
     lower = xp.tril(a[..., :count], -1) + xp.eye(a.shape[-2], count, dtype=a.dtype)
     for i in cost_model.steps(range(count) if adjoint else reversed(range(count))):

@@ -223,7 +223,10 @@ def _trilinear(
     sumdim: Sequence[int],
     unroll_dim: int = 1,
 ) -> Array:
-    """Return the sum over `sumdim` of the product of three arrays, with new dimensions `expand*`."""
+    """Return the sum over `sumdim` of the product of three arrays.
+
+    Before the product, dimensions of size 1 are inserted at `expand1`, `expand2` and `expand3`.
+    """
     rank = i1.ndim + len(expand1)
     dtype = common.result_type(i1, i2, i3)
     if dtype == common.BOOL and (expand1 or expand2 or expand3):

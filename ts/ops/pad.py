@@ -1,6 +1,7 @@
 """Padding: constant, reflected, replicated, circular.
 
-In: an array and pairs (before, after), last dimension first, as in PyTorch; out: the padded array.
+In: an array, and the numbers of elements to add (before, after) to each dimension, the last dimension first,
+as in PyTorch; out: the padded array.
 Every mode except "constant" maps each index of the result to a source index; backward adds each element of
 the gradient to its source element.
 """

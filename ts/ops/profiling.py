@@ -86,9 +86,9 @@ def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[A
 
 
 def label_until(label: int, future: Future[Any]) -> Future[Any]:
-    """End a profiler label when `future` completes; return a future that completes after this.
+    """End a profiler label when `future` completes.
 
-    The returned future has the value of `future`.
+    Return a future that completes after the label has ended, with the value or exception of `future`.
     """
     if not isinstance(future, Future):
         raise TypeError(f"expected a Future, not {type(future).__name__}")

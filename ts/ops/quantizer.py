@@ -74,7 +74,7 @@ def warn_once() -> None:
 
 
 def grid_of(x: Tensor) -> QuantizationParams | None:
-    """Return the quantization grid of a tensor, or None if unknown."""
+    """Return the quantization grid attached to tensor `x`, or None without a grid."""
     grid = x.__dict__.get(_ATTRIBUTE)
     return grid if isinstance(grid, QuantizationParams) else None
 

@@ -2,7 +2,7 @@
 
 In: a Generator (None is the default one) and a shape; out: samples.
 
-    randint             one random word (two if the range needs 28 bits or more) modulo the range
+    randint             one random word (two for ranges of 2^28 or more integers) modulo the range
     randperm            a Fisher-Yates shuffle from the first element
     rand, randn         see `ts.ops.generator`; 16-bit floats are rounded float32 numbers
 

@@ -394,7 +394,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
-    """Return the index of the first extreme element along `dim`, or in the flattened array for None."""
+    """Return the index of the first extreme element along `dim`; in the flattened array if `dim` is None."""
     if self.dtype.kind == "c":
         common.raise_unsupported_dtype(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin

@@ -176,7 +176,10 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 
 def _range_from(low: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the first integer >= `low` that `dtype` represents, and the size of the range modulo 2**64."""
+    """Return the first integer >= `low` that `dtype` represents, and the number of integers up to the last.
+
+    For the full int64 range, return (0, 2**64), because samples wrap modulo 2**64.
+    """
     if low == -(1 << 63):
         if dtype not in (common.INT64, common.DOUBLE, common.FLOAT) and not dtypes.is_bfloat16(dtype):
             raise RuntimeError(

@@ -70,8 +70,7 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
-        # Complex numbers are added one after the other, so that the imaginary part is not reduced modulo 2
-        # pi.
+        # Add complex numbers in a loop, by a formula that does not reduce the imaginary part modulo 2 pi.
         terms = xp.moveaxis(self, axis, 0)
         result = terms.copy()
         for i in cost_model.steps(range(1, len(terms))):

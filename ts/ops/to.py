@@ -1,7 +1,7 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
 In: tensors, which may be on other devices than the result; out: tensors.  These records are `tensor_kernel`:
-their kernels accept and return tensors, so that data may cross backends.
+their kernels accept and return tensors, so that data may move to another backend.
 
     x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
     x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_

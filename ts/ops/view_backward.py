@@ -68,7 +68,8 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
     """Return the gradient of the input of `unfold`.
 
-    In each iteration, elements with one offset in their windows are added, because they do not overlap.
+    Each iteration adds the gradients of the elements at one position of all windows; these are distinct
+    elements of the input.
     """
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:

@@ -62,7 +62,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """Formula parameter: an argument, result or gradient, or a property such as `self.sizes()`."""
+    """Formula parameter: an argument, result or gradient, or a property such as `self.size()`."""
 
     name: str  # name of the parameter, such as "self" or "self_size"
     of: str  # name of the argument, result or gradient that is read, such as "self"

@@ -5,7 +5,7 @@ In: the record of an operator, its arguments, their tangents, its results; out: 
     ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
     LINEAR          the operator applied to the tangents
     a formula       an expression in self, self_t, result ...
-    none            double backward: g = J' u is linear in u, and its backward computes J t
+    none            double backward: the gradient J^T u is linear in u, and its backward computes J t
 """
 
 from __future__ import annotations

@@ -125,9 +125,10 @@ def pad_rank(x: Tensor, rank: int) -> Tensor:
 
 
 def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
-    """Convert argument `i`, if it is a batch of 0-dim tensors, so that type promotion has the correct result.
+    """Return argument `i`; if it is a batch of 0-dim tensors, convert it to the promoted dtype of the others.
 
-    Type promotion treats a 0-dim tensor like a number, but a batch of 0-dim tensors is a vector.
+    Type promotion treats a 0-dim tensor like a number, which changes the dtype only if its category is
+    higher, but a batch of 0-dim tensors is a vector.
     """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:
