@@ -172,7 +172,7 @@ class IntegerGreaterThan(GreaterThanEq):
 
 
 class IntegerLessThan(LessThan):
-    """Integers less than or equal to a bound."""
+    """Integers up to an inclusive upper bound."""
 
     is_discrete = True
 
