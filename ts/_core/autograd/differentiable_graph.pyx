@@ -248,7 +248,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    # without a plan during anomaly detection, which needs the source line of each operator
+    # no plan during anomaly detection, which needs the source line of each operator of the graph
     if op.nargs <= MAX_ARGUMENTS and not searching:
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:

@@ -26,13 +26,14 @@ cdef inline int set_history(Tensor t, Node node, int output) except -1:
     t.requires_grad_flag = True
     return 0
 
-# Set the history of `t` after an in-place write. `edge` is the edge of `node` for the previous value of `t`,
-# or -1.
+# Set the history of `t` after an in-place write. `edge` is the number of the edge of `node` for the previous
+# value of `t`; -1 if there is none.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Raise RuntimeError for in-place writes to a leaf that requires grad, or to a view that forbids in-place
 # writes.
 cdef int check_write_to(Tensor t) except -1
-# Like `check_write_to`, for a write by a custom Python function with `results` result tensors.
+# Raise RuntimeError if a custom `autograd.Function` that returns `results` tensors must not write to `t` in
+# place.
 cdef int check_write_by_function(Tensor t, int results) except -1
 # Return whether the dtype of `t` is differentiable: floating point or complex.
 cdef inline bint is_differentiable(Tensor t) noexcept:

@@ -59,7 +59,7 @@ cdef class Operator:
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
     cdef tuple argument_specs                   # TypeSpec of each parameter, in the format of `proving`
-    # TypeSpec of the only result if it is more precise than the schema, else None
+    # TypeSpec of the only result if this type is more precise than the schema's; else None
     cdef readonly TypeSpec result_spec
     # True for a composite operator, whose kernel calls other operators on tensors of any device
     cdef bint tensor_kernel
@@ -81,41 +81,40 @@ cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
-# Check `ts.limits` before an operator runs; `work` sets this pointer.
+# Pointer, set by `work`, to the function that checks the time limit before an operator runs.
 cdef Kernel before_limited
-# Like `before_limited`, for Python values instead of registers.
+# Pointer, set by `work`, to the variant of `before_limited` for arguments as Python values.
 cdef int (*before_limited_call)(Operator op, list args) except -1
-# Like `invoke_watched`, with the profiler, which records start and end times; `profiler_recorder` sets this
-# pointer.
+# Pointer, set by `profiler_recorder`, to the function that runs an operator and records start and end times.
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke_recorded`, for Python values instead of registers.
+# Pointer, set by `profiler_recorder`, to the variant of `invoke_recorded` for arguments as Python values.
 cdef object (*call_recorded)(Operator op, list args)
 # Tell the profiler that an operator runs the Python kernel of its record on arrays of `backend`.
 cdef int (*note_record)(Operator op, int backend) except -1
-# Like `invoke`, with autocast, which casts the arguments; `autocast` sets this pointer.
+# Pointer, set by `autocast`, to the function that casts the arguments and then calls `invoke_uncast`.
 cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke_cast`, for Python values instead of registers.
+# Pointer, set by `autocast`, to the variant of `invoke_cast` for arguments as Python values.
 cdef object (*call_cast)(Operator op, list args)
-# Called after autocast: runs the operator like `invoke_watched`, without casting arguments.
+# Run an operator after autocast, or without it: dispatch to layers, then to the tape, then run the kernel.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
-# Like `invoke`, for the case that a thread flag is set or a tensor requires grad. `code` and `instruction`
-# identify the calling instruction of a script; they are NULL for other callers.
+# Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
+# `instruction` identify the calling instruction of a script; they are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke`, for the case that this thread has an observer, such as a profiler or limits.
+# Run an operator in a thread that has an observer of operators, such as a profiler or limits.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke`, for the case that an input or its base requires grad; the tape sets this pointer.
+# Pointer, set by the tape, to the function that runs an operator of which an input or its base requires grad.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke`, for the case that an input may have layers; `ts._core.dispatch_layers` sets this pointer.
+# Pointer, set by `ts._core.dispatch_layers`, to the function that runs an operator if an input has layers.
 # `requires_grad`: an argument requires grad.
 cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1
 # Run an operator on Python values that have layers.
 cdef object (*call_layered)(Operator op, list args)
 # Call `function(op, Python values)` with the values in registers, and write its results to registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
-# Like `invoke`, below the tape: runs the kernel with profilers and limits.
+# Run the kernel of an operator with the thread's profiler and limits, without recording by the tape.
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Like `invoke_seen`, with limits but without the profiler.
+# Run the kernel of an operator with the thread's limits.
 cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
 cdef object call_limited(Operator op, list args)
 

@@ -171,7 +171,7 @@ cdef class OverloadSet:
         if not operators:
             raise AttributeError(f"unknown operator {self.name}")
         chosen = [op for op in operators if op.record is not None] or list(operators)
-        # a stable sort, which keeps the registry's order
+        # a stable sort, which keeps the registry's order of overloads with equal counts
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)
         binders = [b for b in binders if not is_scripts_only(b)] or binders
         self.any_numbers = any([(<Binder>b).numbers for b in binders])

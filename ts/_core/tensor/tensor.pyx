@@ -860,7 +860,7 @@ cdef int rank_of(Tensor x) except -1:
     return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
 
 
-# Skips the checks of `Size`, which a shape does not need.
+# Creates a `Size` without the checks of its constructor, which the shape of an array does not need.
 cdef object size_of_shape = tuple.__new__
 
 

@@ -302,7 +302,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # any iterable; a tensor along its first dimension; a tuple subclass by its stored elements
+        # the items of any iterable; of a tuple subclass, the stored elements, even if it overrides `__iter__`
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -434,7 +434,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
         return put_object(x, out)
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
-    # the class is list or tuple, with elements of any type
+    # the parameter's type is `list` or `tuple` without an element type
     if kind == KIND_OBJECT and (spec.annotation_str == "list" or spec.annotation_str == "tuple"):
         if type(x) is (List if spec.annotation_str == "list" else Tuple):
             return put_object(x, out)

@@ -200,8 +200,8 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE levels,
-# the items are instead stored in an array, whose items the outermost release then releases.
+# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE
+# nested releases, the items are stored in an array instead, and the outermost release releases them.
 
 cdef enum:
     MAX_RELEASE = 100

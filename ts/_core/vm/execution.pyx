@@ -601,7 +601,7 @@ seal(ScriptCoroutine)
 
 
 # The garbage collector traverses the frames of suspended programs, so that a program which waits for an unreachable
-# future is collected together with it.  Cython's traversal visits the attributes.
+# future is collected together with it.  Cython's traversal visits only the attributes.
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept

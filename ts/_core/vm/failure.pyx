@@ -38,7 +38,7 @@ cdef object add_location(object error, list stack):
     if isinstance(error, MemoryError):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "not enough memory", stack, "MemoryError")))
     else:
-        # as in PyTorch, the text contains the class name
+        # as in PyTorch, the message names the class RuntimeError, even for NotImplementedError
         message = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
         result = NotImplementedError(message) if isinstance(error, NotImplementedError) else RuntimeError(message)
     result.__cause__ = error

@@ -39,7 +39,7 @@ cdef struct State:
     Chunk *chunk
     IValue result                 # result of the finished program
     PyThreadState *thread         # thread state saved while the program runs without the GIL; else NULL
-    # steps (backward jumps and calls) left until the next meter check, when the loop exits
+    # steps (backward jumps and calls) left until the next meter check; updated when the loop exits
     int64_t budget
     int64_t quantum               # value of `budget` after the last meter check
     double last_check_time        # time of the last check for signals

@@ -163,7 +163,7 @@ cdef class Specializations:
             index = find(self, guards)
             if index < 0 and may_specialize(self, guards):
                 code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guard_count)])
-                # checked again, because `make` may have created it recursively
+                # checked again, because `make` may have created this specialization recursively
                 if find(self, guards) < 0 and may_specialize(self, guards):
                     index = self.count
                     if code is not None:
