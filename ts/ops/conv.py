@@ -258,7 +258,7 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
 
 
 def backwards(g: Geometry, input: Array) -> Geometry:
-    """Return the geometry of the input-gradient convolution with the same weight (cached in `g.back`)."""
+    """Return the geometry of the convolution that computes the input's gradient (cached in `g.back`)."""
     if g.back is None:
         n = len(g.kernel)
         g.back = Geometry(
@@ -342,7 +342,7 @@ def conv(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Compute conv1d, conv2d or conv3d by `compute`."""
+    """Check the arguments of conv1d, conv2d or conv3d, and call `compute`."""
     geometry = described(input, weight, bias, stride, padding, dilation, groups)
     return compute(xp, geometry, input, weight, bias)
 
@@ -360,7 +360,7 @@ def conv_transpose(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Compute conv_transpose1d, 2d or 3d by `compute`."""
+    """Check the arguments of conv_transpose1d, 2d or 3d, and call `compute`."""
     geometry = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
     return compute(xp, geometry, input, weight, bias)
 

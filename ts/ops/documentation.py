@@ -120,7 +120,7 @@ def _listed(phrases: Sequence[str]) -> str:
 
 
 def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:
-    """Yield lines about result shape, dtypes and errors."""
+    """Yield the lines of a help text about result shape, dtypes, errors and, if `out`, about `out=`."""
     record = operators[0].record
     if record is not None:
         shape = _shape(record, operators[0].signature)

@@ -53,7 +53,7 @@ def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -> tuple[Array, Array]:
-    """Return the interpolation taps of coordinates (N, P), and their weights.
+    """Return the interpolation taps of pixel positions `at` (N, P), and their weights.
 
     Taps are integral positions (taps, N, P), stored as floats.
     """

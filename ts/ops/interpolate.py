@@ -20,7 +20,8 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions of the input) -> operator that accepts a list of scale factors
+# (mode, number of dimensions of the input) -> resampling operator; the operators in `_ALIGNED` also have the
+# parameter `align_corners`
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",

@@ -20,7 +20,7 @@ Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """Return packed L and U, LAPACK pivots (counted from 1), and the index of the first zero pivot or 0."""
+    """Return packed L and U, LAPACK pivots, and the index of the first zero pivot or 0; all count from 1."""
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)

@@ -48,11 +48,11 @@ class TypeErrorMessage(str):
 
 
 class CategoryErrorMessage(str):
-    """Error text that is also raised for outputs of a higher category, e.g. complex for a real result."""
+    """Error text that is raised even if the output has a higher category, e.g. complex for a real result."""
 
 
 class ComplexErrorMessage(str):
-    """Error text, with another text `of_complex` for complex outputs."""
+    """Error text for real outputs; its attribute `of_complex` is the text for complex outputs."""
 
     of_complex: str
 

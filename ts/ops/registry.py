@@ -192,8 +192,8 @@ class OperatorRecord:
     conjugates: bool = False  # True if the result is the conjugate, or a real argument itself
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
-    # True if PyTorch's compiler creates a differentiable graph for a single call; or the overload for which
-    # it does.  False for aliases.
+    # True if PyTorch's compiler creates a differentiable graph even for a single call of the operator; the
+    # name of an overload if it does so only for this overload.  False for aliases.
     graph_autodiff: bool | str = False
 
     # Source code in the script language: argument name -> derivative formula, and an equivalent expression
@@ -531,7 +531,7 @@ def _remove_family(family: str) -> None:
 
 
 def records(name: str | None = None) -> list[OperatorRecord]:
-    """Return the records of operator `name`, `out=` variants last; for None, those of all operators."""
+    """Return the records of operator `name`, `out=` variants last; those of all operators for `name` None."""
     if name is None:
         load()
         return [r for group in _records.values() for r in group]

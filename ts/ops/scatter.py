@@ -166,7 +166,7 @@ def _along(
 ) -> tuple[Array, tuple[Any, ...]]:
     """Return a copy of `self`, and the NumPy key that selects `index` along `dim`.
 
-    If an index is out of range, raise the error `beyond`.
+    If an index is out of range, raise the error `beyond`. With `negative`, indices >= -n are valid, too.
     """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:

@@ -91,7 +91,7 @@ def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
 
 
 def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
-    """Return the gradient of pairwise distances with respect to the first set of vectors."""
+    """Return the gradient of the pairwise distances of `x1` and `x2` with respect to `x1`."""
     gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
 
@@ -103,7 +103,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of Euclidean distances with respect to the first vectors, by matrix products."""
+    """Return the gradient of the Euclidean distances of `x1` and `x2` with respect to `x1`."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

@@ -77,7 +77,7 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Return `slope`; if `grad_output` contains one gradient per sample, `slope` is summed over classes."""
+    """Return `slope`, summed over the classes if `grad_output` contains one gradient per sample."""
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

@@ -66,7 +66,7 @@ def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) 
 def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
     """Return the gradient of the lower bound of `clamp`.
 
-    It is `grad` for elements below the bound, except where the upper bound is smaller.
+    It is `grad` for elements below the bound, except where the upper bound is smaller than the lower one.
     """
     used = self < min if max is None else (self < min) & (min < max)
     return ts.where(used, grad, 0)

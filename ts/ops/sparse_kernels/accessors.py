@@ -156,7 +156,7 @@ def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
 
 
 def mark_coalesced(dense: Any, xp: Any, self: Any, coalesced: bool) -> CooArray:
-    """Return the array with the flag `coalesced`; raise RuntimeError if True for unsorted indices."""
+    """Return the array with the flag `coalesced`, which may be True only for sorted, distinct indices."""
     coo = conversions.require_coo(self, "_coalesced_")
     if coalesced:
         flat = coo.flat_indices()

@@ -1,4 +1,4 @@
-"""Batching rules of views and data movement; sizes and dimensions are changed for the batch dimension."""
+"""Batching rules of views and data movement; size and dimension arguments are adapted to the batch."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def with_batched_size(call: Call) -> Any:
 
 
 def run_unchanged(call: Call) -> Any:
-    """Apply the batching rule of operators that need no change for batched tensors."""
+    """Run the operator on the batched tensors without changing its other arguments."""
     return call.run(
         [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
     )
