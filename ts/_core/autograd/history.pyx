@@ -37,7 +37,7 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Move the retained-gradient entry of a tensor from result `output` of its old node to its new node."""
+    """Move the entry of a tensor in `Hooks.retained` from result `output` of its old node to its new node."""
     if before is None or before.hooks is None:
         return 0
     reference = before.hooks.retained.get(output)

@@ -178,13 +178,13 @@ class RestoreAutocastState:
 
 
 def increment_nesting():
-    """Increment the nesting depth of autocast blocks in this thread and return it."""
+    """Increment the nesting depth of autocast blocks in this thread; return the new depth."""
     autocast_flags.nesting += 1
     return autocast_flags.nesting
 
 
 def decrement_nesting():
-    """Decrement the nesting depth of autocast blocks in this thread and return it."""
+    """Decrement the nesting depth of autocast blocks in this thread; return the new depth."""
     autocast_flags.nesting -= 1
     return autocast_flags.nesting
 
@@ -247,7 +247,7 @@ cdef CastPolicy read_casts(Operator op):
 # ---------------------------------------------------------------- converting arguments
 
 cdef int element_backend(Tensor t) except -1:
-    """Return the backend of a tensor's elements, also of a tensor wrapped by function transforms."""
+    """Return the backend number of a tensor's elements, which may be wrapped in layers of transforms."""
     while t.backend == BACKEND_META and hides_elements(t):
         t = <Tensor>t.history.layer.inner
     return t.backend

@@ -134,7 +134,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
-        """Return the overload for a call, its converted arguments, and the original arguments."""
+        """Return (overload for the call, converted arguments, original arguments)."""
         cdef Binder b
         cdef list values
         self.load()
@@ -147,7 +147,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def for_python(self, Operator op not None, result):
-        """Convert the result of an overload for Python."""
+        """Convert a result of overload `op` for Python (lists to tuples, dtype codes to dtype objects)."""
         cdef Binder b
         for b in self.binders:
             if b.op is op:

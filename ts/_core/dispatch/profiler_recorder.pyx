@@ -293,7 +293,10 @@ def is_watched():
 
 
 def begin_call(str name):
-    """Begin the event of a call to another process; any thread may end it. Return None if not recorded."""
+    """Begin the event of a call to another process, and return it; any thread may end the event.
+
+    Return None if this thread is not recorded.
+    """
     return begin_event("call", name)
 
 

@@ -74,7 +74,8 @@ cdef inline int level_of(Tensor t) noexcept:
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level among the arguments for `own` 0, else whether autograd records level `own`.
+    """Return the highest level among the arguments if `own` is 0, else 1 or 0: whether autograd records level
+    `own`.
 
     Autograd records a level if a tensor of this level requires grad. At the level SUBCLASSES, tensors of all
     levels count, because autograd runs before `__torch_dispatch__`.

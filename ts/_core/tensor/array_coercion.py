@@ -66,7 +66,7 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, target_type: str) -> str:
-    """Return an error message's hint how to convert array `x` to `target_type`; "" if `x` is not an array."""
+    """Return a hint for error messages: how to convert array `x` to `target_type`; "" for other values."""
     if not is_array(x):
         return ""
     if target_type.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

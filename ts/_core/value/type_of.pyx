@@ -87,15 +87,15 @@ def register_future_type(type cls not None):
 
 
 def register_class_spec(function):
-    """Register the function that returns the TypeSpec of an enum or scripted class, or None: function(class)."""
+    """Register function(class), which returns the TypeSpec of an enum or scripted class, None for other
+    classes.
+    """
     global class_spec
     class_spec = function
 
 
 def register_interface_test(function):
-    """Register the function that tests whether an object implements an interface: function(Object, interface) ->
-    bool.
-    """
+    """Register function(Object, interface), which returns whether an object implements an interface."""
     global has_interface
     has_interface = function
 

@@ -324,7 +324,10 @@ cdef int raise_failure(State *state, int status) except -1:
 
 
 cdef int raise_no_element(State *state, const Instruction *at) except -1:
-    """Raise the IndexError of an access to a tensor element, by calling `select` for each dimension."""
+    """Raise PyTorch's IndexError for an access to a tensor element, by calling `select` for each dimension.
+
+    Raise RuntimeError if all indices are valid, because the tensor was changed during a loop.
+    """
     cdef Code code = <Code>state.frame.code
     cdef const IValue *r = <IValue *>frame_registers(state.frame)
     row = code.rows[at - code.instructions]

@@ -134,7 +134,9 @@ cdef class Specializations:
 
     @property
     def specialized_codes(self):
-        """Return (code, number of entries) for each specialization; `code` is None for general code."""
+        """Return (code, number of calls that entered it) per specialization; the code is None for general
+        code.
+        """
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 
     @property
