@@ -38,7 +38,7 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits per element of sub-byte dtypes; their storages count bytes
+_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits per element of sub-byte dtypes, whose storages count bytes
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
     "torch.per_channel_affine": True,
@@ -93,7 +93,7 @@ def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationPa
 
 
 def scheme(grid: QuantizationParams) -> str:
-    """Return the name of the quantization scheme in `torch`."""
+    """Return the name of the quantization scheme in `torch`, such as `per_tensor_affine`."""
     if grid.axis < 0:
         return "per_tensor_affine"
     floats = grid.zero_point.is_floating_point()

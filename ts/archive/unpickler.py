@@ -23,7 +23,7 @@ from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
-_STEPS_PER_CHECK: Final = 256  # opcodes between checks of the limits
+_STEPS_PER_CHECK: Final = 256  # opcodes between two checks of the limits on time and memory
 
 
 class Global:
