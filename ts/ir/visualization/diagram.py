@@ -118,7 +118,7 @@ class _Drawing:
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
-        self._captured: list[Value] = []  # values that nested blocks use
+        self._captured: list[Value] = []  # values of outer blocks that nested blocks use
 
     def block(self, block: Block, title: str, level: int) -> Diagram:
         diagram = Diagram(title)
@@ -265,7 +265,7 @@ class _Drawing:
         return kind, [*inputs]
 
     def _arguments(self, node: Node, inputs: list[Value | None]) -> Iterator[str]:
-        """Yield the inputs that are written inside the box."""
+        """Yield the text lines of the inputs that are written inside the node's box."""
         names = _OPERANDS.get(node.kind())
         if node.kind() == "prim::Loop":
             names = (*_OPERANDS["prim::Loop"], *(f"%{x.debug_name()}" for x in node.blocks()[0].inputs()[1:]))
