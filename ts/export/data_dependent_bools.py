@@ -1,4 +1,7 @@
-"""Operators whose boolean result depends on tensor elements; exports record the calls of other functions."""
+"""Operators whose boolean result depends on tensor elements.
+
+Exports do not record these operators, but the operators that the functions in `BOOL_OPERATORS` call.
+"""
 
 from __future__ import annotations
 

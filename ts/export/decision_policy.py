@@ -132,7 +132,7 @@ class FrozenPolicy(DecisionPolicy):
         raise UndecidableError(str(expression))
 
     def assume(self, environment: ShapeEnv, condition: Any) -> None:
-        """Ignore the condition."""
+        """Do nothing: a replay adds no guards."""
 
 
 class NotingPolicy(DecisionPolicy):
@@ -144,7 +144,7 @@ class NotingPolicy(DecisionPolicy):
         self.noted = noted
 
     def assume(self, environment: ShapeEnv, condition: Any) -> None:
-        """Collect the condition."""
+        """Append the condition to `noted`."""
         self.noted.append(condition)
 
 

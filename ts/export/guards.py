@@ -35,7 +35,7 @@ def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 
 
 
 def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
-    """Return an expression as Python and its precedence."""
+    """Return an expression as Python source, and the precedence of its outermost operator."""
     operation, function = e.FUNCTIONS.get(x.func, (None, None))
     sign, operands = "", x.args
     if x.is_Symbol:

@@ -84,7 +84,7 @@ class FunctionCounter:
 
 
 def _kind_of(function: Any, name: str) -> str:
-    """Return the name of the Python type that the function `name` has in PyTorch."""
+    """Return the name of the function's Python type in PyTorch, such as `method_descriptor`."""
     if type(function).__name__ == "OverloadSet":
         return "method_descriptor" if hasattr(Tensor, name) else "builtin_function_or_method"
     return "function" if type(function).__name__ == "Overridable" else type(function).__name__

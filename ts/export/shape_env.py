@@ -76,7 +76,7 @@ class ShapeEnv:
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export
         # Symbol of a size -> smallest size that calls may pass, because a condition that had one value in the
-    # export has another value for smaller sizes (0 or 1).
+        # export has another value for smaller sizes (0 or 1).
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     @property

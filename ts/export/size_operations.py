@@ -83,14 +83,14 @@ class SizeOperation(NamedTuple):
 
     @property
     def call_name(self) -> str:
-        """Name of a call in Python conditions, such as `max` or `math.floor`."""
+        """Name by which Python conditions call the operation, such as `max` or `math.floor`."""
         assert self.compute is not None
         module = self.compute.__module__
         return self.compute.__name__ if module == "builtins" else f"{module}.{self.compute.__name__}"
 
     @property
     def call_names(self) -> tuple[str, ...]:
-        """Names by which Python conditions may call the operation: `call_name`, and others."""
+        """All names by which Python conditions may call the operation."""
         return self.call_name, *([self.archive_name] if self.target else []), *self.more_call_names
 
 

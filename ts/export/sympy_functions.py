@@ -228,7 +228,7 @@ class PowByNatural(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Return a power of sympy if the exponent is constant; None leaves the expression unevaluated."""
+        """Return sympy's power if the exponent is constant; None leaves the expression unevaluated."""
         return sympy.Pow(a, b) if b.is_Integer else None
 
 

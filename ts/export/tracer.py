@@ -2,7 +2,7 @@
 
 The tracer receives the operators that its thread calls (`ts._core.thread.context`):
 
-    y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y is a fake tensor
+    y = x + 1         operator(add, (x, 1), {}): node aten.add.Tensor(x, 1); y is a fake tensor
     n = x.shape[0]    the symbol of the size; the first use of n as an argument creates a node
     y.item()          a data-dependent number: an unbacked symbol
 
@@ -322,7 +322,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
 
     def _new_size(self, lower: int, upper: Any) -> Any:
-        """Create an unbacked size from `lower` to `upper` for a shape rule."""
+        """Create an unbacked size with the range [lower, upper] for a shape rule."""
         environment = self.environment
         if isinstance(upper, SymNumber):
             upper = environment.between(upper.node.expr).high
