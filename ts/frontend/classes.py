@@ -89,7 +89,7 @@ def compile_class(cls: type) -> ClassType:
     try:
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        # Restore the interface type, because methods of an interface have no bodies to compile
+        # `cls` is an interface, whose methods have no bodies to compile: restore its interface type
         if isinstance(previous_type, InterfaceType):
             setattr(cls, ATTRIBUTE, previous_type)
         raise

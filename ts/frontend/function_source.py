@@ -2,7 +2,7 @@
 
     source_of_function(f)  FunctionSource("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 
-To look up compiled code, the code cache imports only this module of the frontend.
+The code cache uses this module without importing the compiler, so that lookups of compiled code are fast.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    # raised, for example, if `stop` is inside a multi-line string
+    # for example, `stop` is inside a multi-line string
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body

@@ -237,7 +237,7 @@ class Namespace(SugaredValue):
 
 
 class Class(SugaredValue):
-    """Class in printed source, which creates objects by `__new__` and then calls `__init__`."""
+    """Class in printed source, where an object is created by `__new__`, followed by a call of `__init__`."""
 
     kind = "class"
 
@@ -247,7 +247,7 @@ class Class(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return `__new__` as a special form, or a function of the class that is called without object."""
+        """Return `__new__` as a special form, or a function of the class, which is called without object."""
         if name == "__new__":
             return SpecialForm("__new__")
         function = self.find(f"{self.name}.{name}")  # for example a hook of a module

@@ -114,7 +114,7 @@ class Ranges:
             case ast.Constant(value=str(string)):
                 length = len(string) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
-                length = 20  # any length: an int of more than 64 bits does not compile
+                length = 20  # arbitrary, as an int of more than 64 bits does not compile
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():

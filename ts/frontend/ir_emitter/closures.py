@@ -6,8 +6,8 @@
             return grad * (1 - y * y)
         return y
 
-As in PyTorch, the name refers to a closure, which programs cannot call.  The parser rejects nested functions
-in live functions.
+As in PyTorch, the name of the nested function refers to a closure, which programs cannot call.  In live
+functions, the parser rejects nested functions.
 """
 
 from __future__ import annotations

@@ -403,7 +403,7 @@ def _join(
     true: tuple[Scope, Block, bool],
     false: tuple[Scope, Block, bool],
 ) -> None:
-    """After an `if`, define a variable with the unified type of its assignments in both branches."""
+    """After an `if`, define variable `name` with the unified type of its values in both branches."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
         assigned = None if exits else scope.lookup_type(name)

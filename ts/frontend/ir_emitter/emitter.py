@@ -138,7 +138,7 @@ class Emitter:
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Record an error of statement `node` and the errors of its callees; mark its variables as failed."""
-        if not error.has_caller:  # the error is in this function, possibly without a location
+        if not error.has_caller:  # the error is not in a callee, and may have no location yet
             error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (descendant for descendant in ast.walk(node) if isinstance(descendant, ast.Name))
@@ -151,7 +151,7 @@ class Emitter:
                 self.noted.add(further)
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
-        """Emit an expression and return its graph value; `hint` is the expected type."""
+        """Emit an expression and return its graph value; `hint` is the type that the context expects."""
         deadline.charge(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
         emit = EXPRESSIONS.get(type(node))
         if emit is not None:
@@ -203,7 +203,7 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         sugared = self.scope.find(name)
-        # the variable is undefined, even if a global has this name
+        # the assignment of the variable does not compile: do not find a global of this name instead
         if sugared is None and name in self.failed_names:
             raise CompilationError(f"undefined value {name}", range)
         if sugared is None:

@@ -216,8 +216,8 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
     values = emit_values(em, node.elts)
     if not values:
         if not options:
-            # An empty literal converts to a list of any type if it is an argument, else it is a list of
-            # tensors.
+            # As an argument of a call, this node is converted to a list of the parameter's type; otherwise
+            # it becomes a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         elem = require_single_type(hint, options, range).elem
     else:

@@ -1,6 +1,6 @@
 """Emission of subscripts, read and written: `x[i]`, `x[a:b]`, `x[..., None, 0]`.
 
-    xs[i]            aten::__getitem__          t[1]             prim::TupleIndex
+    xs[i] of a list  aten::__getitem__          t[1] of a tuple  prim::TupleIndex
     xs[a:]           aten::slice                t[1:]            prim::TupleConstruct of the elements
     x[0, 1:, None]   aten::select, aten::slice, aten::unsqueeze, from left to right
     x[mask]          aten::index                x[mask] = y      aten::index_put_
@@ -140,8 +140,8 @@ def int_and_slice_indexing(
             return dim + step
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # `emit_again` removes the emitted nodes if they have side effects, so the slice is emitted once
-            # more. This is not necessary for a name, for which no nodes are emitted.
+            # `emit_again` removes nodes with side effects, so that bounds may be missing: emit the slice
+            # once more. This is not necessary for a name, for which no nodes are emitted.
             must_emit_again = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)

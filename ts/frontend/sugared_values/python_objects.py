@@ -289,8 +289,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # `math.dist` is excluded, because it differs from `aten::dist`; a bound method such as `random.random`
-    # has no module.
+    # No operator is searched for builtins of the standard library: `math.dist` differs from `aten::dist`.
+    # A bound method such as `random.random` has no module.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
