@@ -1,5 +1,5 @@
 """Passes: transformations of graphs.
 
-The modules of this package run in the pipelines (`pipelines`) and in specialization, or are passes that these
-call. The other passes are in packages: `freezing`, `tracing`, and `pytorch` for passes that run on request.
+The modules of this package are passes that run in a pipeline (`pipelines`), in specialization, or within such
+a pass. The subpackages contain other passes: `freezing`, `tracing`, and `pytorch` for passes on request.
 """

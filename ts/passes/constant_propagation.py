@@ -169,7 +169,7 @@ class _Propagator:
     # -- ifs -------------------------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
-        """Replace an `if` with a constant condition by its branch (branch elimination); visit other ifs."""
+        """Replace an `if` with a constant condition by the taken branch; visit the branches of other ifs."""
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
             branch = node.blocks()[0 if condition else 1]

@@ -6,7 +6,8 @@ are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structu
 one definition and blocks have outputs. The pass has five steps:
 
 1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them;
-2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)` with these variables;
+2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)`, and records that it
+   passes the variables of the loop;
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
 4. `_Substitution` replaces each load by the value in scope, adds the carried values to block outputs, and all
    variables to `prim::Line` nodes;

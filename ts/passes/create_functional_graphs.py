@@ -6,8 +6,8 @@
 
 A node is functional if it does not write and has no side effects, and if its results are not written to and
 do not escape. An `if` or loop is functional if all its nodes are. Functional nodes are moved next to each
-other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` replaces the graphs by
-their nodes, which then have the same order as after PyTorch's passes.
+other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` replaces functional graphs
+by their nodes; as after PyTorch's passes, these stay next to each other.
 """
 
 from __future__ import annotations

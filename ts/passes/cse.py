@@ -89,7 +89,7 @@ class _Eliminator:
         return None
 
     def _may_share(self, node: Node) -> bool:
-        """Return whether nothing writes to the inputs and outputs of `node`."""
+        """Return whether no node of the graph writes to the inputs and outputs of `node`."""
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._has_writers(node)
         return True

@@ -4,8 +4,8 @@
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
 The body is copied, and then the calls in the copy are inlined.  For execution, a body with branches is first
-specialized to the constant arguments of the call (`training=False`, a bias that is None): branches that they
-decide are removed before the copy, and functions called only in removed branches are never compiled.  Each
+specialized to the constant arguments of the call (`training=False`, a bias that is None): branches that these
+arguments rule out are removed before the copy, and functions called only there are never compiled.  Each
 copied node records its call: `node.callstack` holds (function name, source location of the call) pairs,
 outermost first.  Recursive calls are not inlined, so that each level of recursion has a frame; neither are
 bodies that would increase the graph to more than `_MAX_GRAPH_NODES` nodes.

@@ -20,13 +20,13 @@ _TUPLE_READS: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlic
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
-    """Bypass tuples constructed and unpacked within the graph, then eliminate dead code."""
+    """Replace items read from tuples that the graph constructs by the values; then eliminate dead code."""
     changed = bypass_tuples(graph)
     return eliminate_dead_code(graph) or changed
 
 
 def bypass_tuples(graph: Graph) -> bool:
-    """Bypass tuples that are constructed and unpacked in the graph; `dce` removes the constructions."""
+    """Replace items read from tuples that the graph constructs by the values; `dce` removes the tuples."""
     return _RULES.apply(graph)
 
 

@@ -114,7 +114,7 @@ def _is_complex(node: Node, type: TensorType) -> bool | None:
 
 
 def _is_on(node: Node, type: TensorType) -> bool | None:
-    """Return the result of a device query such as `is_cuda`, or None if unknown."""
+    """Return the result of device query `node`, such as `is_cuda`, or None if the device is unknown."""
     device = _device(node, type)
     return None if device is None else device.type == node.kind().removeprefix("prim::is_")
 

@@ -4,10 +4,10 @@
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors, which have shapes and no elements.  The types do not contain sizes,
-because sizes are specific to these inputs; `complete_shape_analysis` sets sizes and strides, too.  Numbers
-computed by the program are unknown.  Tensors that may share memory with a tensor whose shape changes are also
-unknown.  A loop-carried tensor has a known shape only if every iteration preserves it; otherwise only its
-dtype and device are known.
+because sizes are specific to the example inputs; `complete_shape_analysis` sets sizes and strides, too.
+Numbers computed by the program are unknown.  Tensors that may share memory with a tensor whose shape changes
+are also unknown.  A loop-carried tensor has a known shape only if every iteration preserves it; otherwise
+only its dtype and device are known.
 
 `propagate_types` starts from the declared types of the graph's inputs.  In this mode, and in
 `complete_shape_analysis` after a loop or a branch, some sizes of a tensor may be known and others unknown:

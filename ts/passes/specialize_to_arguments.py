@@ -11,10 +11,10 @@
           -> (%x)
       ... `if b is not None`, `y.is_cuda` ...
 
-Queries are operators that tensor types decide (`peephole_types`), tests for None, and `isinstance`.  Argument
-types are propagated only through operators on which a query depends. `queried_arguments` returns the
-arguments whose types determine the condition of a branch.  Sizes are never known, and neither are dtypes that
-depend on the default dtype, because both may change between calls.
+Queries are operators whose results are known from tensor types (`peephole_types`), tests for None, and
+`isinstance`.  Argument types are propagated only through operators on which a query depends.
+`queried_arguments` returns the arguments whose types determine the condition of a branch.  Sizes are never
+known, and neither are dtypes that depend on the default dtype, because both may change between calls.
 """
 
 from __future__ import annotations

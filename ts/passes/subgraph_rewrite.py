@@ -7,7 +7,7 @@
 
 An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern, whose
 values are used outside only through the pattern's outputs. Constants and attribute reads must be equal to
-those of the pattern. Occurrences do not overlap: the first one in program order is replaced.
+those of the pattern. Of occurrences that overlap, only the first one in program order is replaced.
 """
 
 from __future__ import annotations

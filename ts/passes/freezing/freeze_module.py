@@ -10,7 +10,7 @@ with all calls inlined, and the remaining attributes of each object.  An attribu
 
 - it is requested by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory or to memory that it shares,
-- it is an argument or result of a forked task, or an argument of an opaque call,
+- it is an argument or result of a forked task, or an argument of a call of an unknown function,
 - its module is in training mode, or its value cannot be a constant of a graph.
 
 The pass tracks the aliases of each attribute itself. It does not use `AliasDb`, because `AliasDb` treats all

@@ -3,9 +3,9 @@
     functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
     inplace_to_functional_activation     the inverse
 
-`functional_to_inplace_activation` requires that the input is new memory that only the activation reads, so
-that nothing reads the overwritten elements. Both passes are limited to functions of one tensor whose result
-always has the dtype of this tensor.
+`functional_to_inplace_activation` requires that the activation's input is new memory that only the activation
+reads, so that nothing reads the overwritten elements. Both passes are limited to functions of one tensor
+whose result always has the dtype of this tensor.
 """
 
 from __future__ import annotations

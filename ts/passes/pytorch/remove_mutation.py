@@ -31,12 +31,12 @@ def remove_mutation(graph: Graph) -> bool:
 
 
 def remove_list_mutation(graph: Graph) -> bool:
-    """Move appended or inserted elements into the list's construction."""
+    """Move elements appended or inserted into a new list into the `prim::ListConstruct` of the list."""
     return _LIST_RULES.apply(graph)
 
 
 def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
-    """Replace in-place operators on new tensors by functional variants, for nodes that `accept` accepts."""
+    """Replace in-place operators on new tensors by functional variants if `accept(node)` is true."""
     rule = Rule(inplace_kinds(graph), partial(_make_functional, accept, set()))
     return RuleSet("remove_mutation", rule, preserves_aliases=False).apply(graph)
 

@@ -12,8 +12,8 @@ are values named by their paths.  Values of one block may be used in any other b
 
 and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
 
-Values of other blocks that a block uses become its parameters, in order of use; values that other blocks use
-become its results.
+Values of other blocks that a block uses become its parameters, in order of use; values of the block that
+other blocks use become its results.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Return whether the `prim::TracedAttr` of `value` reads this module, a submodule or an attribute."""
+        """Return whether the `prim::TracedAttr` of `value` reads the block's module or a member of it."""
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 
