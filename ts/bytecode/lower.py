@@ -300,7 +300,7 @@ class Lowering(FutureLowering):
                 self.move(target, source)
             else:  # check at run time, because the verifier cannot prove a refined member of a Union
                 self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
-        else:  # `isinstance` has a branch for each union member, even for those the static type excludes
+        else:  # unreachable: an `isinstance` branch for a type that the static type excludes
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 

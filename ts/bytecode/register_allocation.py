@@ -9,8 +9,8 @@ without most of the copies, and with DROP instructions after the last uses of ob
     MOVE  %total, %total.2                   (one register: the copy is gone)
     STEP  %i, %n, head                       step r1, r0, head
 
-Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write is a
-copy of the other register.  The two registers of a copy are merged into a group if they do not interfere.
+Two registers a and b interfere if a is written while b is live (`live_ranges.py`) or vice versa, unless the
+write copies the live register.  The two registers of a copy are merged into a group if they do not interfere.
 Then each group, in code order, gets the first real register that is free during the live ranges of the group
 (greedy coloring).
 """

@@ -125,7 +125,7 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
 def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:
     """Return the indices of a loop without duplicates."""
     distinct: list[tuple[Holder, AffineIndex]] = []
-    for entry in loop.indices.values():  # entries are not hashable, so a set cannot be used
+    for entry in loop.indices.values():  # indices are not hashable, so a set cannot be used
         if entry not in distinct:
             distinct.append(entry)
     return distinct
