@@ -178,7 +178,7 @@ class ScriptModule(Module):
         return self._of_class(name)
 
     def _of_class(self, name: str) -> Any:
-        """Return a member of the original Python class that is not compiled."""
+        """Return an ignored or overloaded method, a function attribute, `_c` or `plan`, or raise an error."""
         member = getattr(self._concrete.python_class, name, None)
         if isinstance(member, FunctionType):
             if modifier_of(member) in ("ignore", "unused"):

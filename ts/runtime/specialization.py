@@ -77,7 +77,7 @@ class Specializer:
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return the code for arguments like `values`; None if it would equal the code for all arguments."""
+        """Return code for arguments with the properties of `values`; None if these simplify nothing."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -203,7 +203,7 @@ class ArgumentSignature:
 
     @property
     def tensors(self) -> dict[int, Type]:
-        """Index of an argument that is a tensor -> type of the argument."""
+        """Types of the arguments that are tensors, by argument index."""
         return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
 
     def describe(self, names: Sequence[str]) -> str:
