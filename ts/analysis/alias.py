@@ -47,7 +47,7 @@ _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Kinds of nodes that return their first input with another static type.
+# Kinds of nodes that create a container of their inputs, and kinds that read items of a container.
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {
