@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PartialCall:
-    """Function with bound arguments; only the tensors remain parameters."""
+    """Function in which all arguments except tensors are bound."""
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function = function

@@ -167,7 +167,7 @@ def value_text(x: Any) -> str:
 
 
 def dtype_of_number(scalar: Any) -> Any:
-    """Return the NumPy dtype of a tensor that represents a number."""
+    """Return the NumPy dtype of the tensor that represents the number `scalar` in a trace."""
     if isinstance(scalar, bool | int):
         return np.bool_ if isinstance(scalar, bool) else np.int64
     return np.float64 if isinstance(scalar, float) else np.complex128
