@@ -1,6 +1,6 @@
 """Nominal types: classes, modules, interfaces, enumerations, functions.
 
-Nominal types are compared by name and, for classes and modules, by declaration, and not by structure.
+Nominal types are compared by name and declaration (for example, the Python class), not by structure.
 """
 
 from __future__ import annotations
