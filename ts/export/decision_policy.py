@@ -54,7 +54,7 @@ class DecisionPolicy:
     is_frozen = False  # True if the policy adds no facts to the environment
 
     def decide(self, environment: ShapeEnv, condition: Any) -> bool:
-        """Return the value of a condition on which the program depends."""
+        """Return a condition's value for the example arguments, and add a guard that it keeps this value."""
         condition = as_multiple(environment.simplify(condition))
         try:
             holds = bool(environment.hint(condition))
@@ -136,7 +136,7 @@ class FrozenPolicy(DecisionPolicy):
 
 
 class NotingPolicy(DecisionPolicy):
-    """Policy for an exported program: the example arguments decide, and `noted` collects the conditions."""
+    """Policy for a replay: the example arguments decide, and the list `noted` collects the conditions."""
 
     is_frozen = True
 

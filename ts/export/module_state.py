@@ -115,7 +115,7 @@ def _restore_contents(x: Any, items: Any) -> None:
 
 
 def _tensors_in(x: Any, at: str, around: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
-    """Yield (expression, tensor) for each tensor in a nested value."""
+    """Yield (expression such as self.layer.seen[0], tensor) for each tensor in a nested value."""
     if isinstance(x, Tensor):
         yield at, x
     elif isinstance(x, list | tuple | deque | dict) and id(x) not in around:

@@ -35,7 +35,7 @@ _Reads = Callable[[Any, str], Any]
 
 
 def read(text: str, cls: Any, record: str) -> Any:
-    """Decode a JSON record to an object of class `cls`."""
+    """Decode JSON text to an object of class `cls`; `record` is the record's name in error messages."""
     return _reader(cls)(parse(text, record), record)
 
 
