@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
-# Module in which PyTorch defines the classes of a module, if it differs from the module in `ts`.
+# PyTorch's name of a module in which `ts` defines classes -> module in which PyTorch defines them.
 _PYTORCH_MODULES: Final = {
     "torch.nn.modules.attention": "torch.nn.modules.activation",
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",

@@ -52,7 +52,7 @@ class Ranges:
     def token(
         self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, characters_before: int = 0
     ) -> SourceRange:
-        """Return the range of the first `length` characters of a node and the `characters_before` it."""
+        """Return the range of a node's first `length` characters and `characters_before` preceding ones."""
         start = self.offset(node.lineno, node.col_offset)
         return self.between(start - characters_before, start + length)
 
