@@ -417,7 +417,7 @@ class _Merger:
         return True
 
     def _continue(self, branch: Block, rest: Block) -> None:
-        """Append the nodes of `rest` to a branch of the previous `if`."""
+        """Append the nodes of `rest`, a branch of the second `if`, to `branch` of the first `if`."""
         first = branch.owning_node()
         assert first is not None
         outputs = tuple(branch.outputs())

@@ -103,7 +103,8 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # they would prevent optimizations
+        # Autocast blocks prevent the optimization of a graph, so callees with such blocks are not inlined
+        if self._specialize and autocast_blocks(self._graph(callee)[0]):
             return False
         body = self._body(callee, call)
         if body is None:

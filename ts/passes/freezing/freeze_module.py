@@ -221,7 +221,7 @@ class _Freezer:
             yield from _forked_graphs(graph)
 
     def _resolve(self, graph: Graph) -> None:
-        """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
+        """Inline all calls, and find the module object of each module-typed value, also in forked tasks."""
         inline(graph)
         while self._record_modules(graph) and inline(graph):
             pass  # repeat, because interface calls became method calls of a class

@@ -62,7 +62,7 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            use.user.replace_input(use.offset, x)  # `x` has the same rank as the result of `linear`
+            use.user.replace_input(use.offset, x)  # an `aten::dim`; `x` has the same rank
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
         flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)
