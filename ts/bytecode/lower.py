@@ -435,7 +435,7 @@ class Lowering(FutureLowering):
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """Lower a warning that is issued at most once per run of the code; a register holds the flag."""
+        """Lower a warning, issued at most once per run of the code; a register records that it was issued."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:

@@ -25,7 +25,7 @@ _FLOAT32_CODE: Final = 6
 
 
 def singles_before(code: Code) -> list[int]:
-    """Return the bit mask of the registers that hold float32 values before each instruction."""
+    """Return for each instruction the bit mask of the registers that hold float32 values before it."""
     constants = _constants(code)
     every = (1 << code.register_count) - 1
     before = [every] * code.size
