@@ -544,7 +544,7 @@ def _declared(function: Any) -> ScriptFunction:
 
 
 def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
-    """Return the key of a function in the code cache; None if it cannot be cached."""
+    """Return the fingerprint that identifies a function in the code cache; None if it is not cached."""
     if disk_cache.cache_folder() is None or not isinstance(function, FunctionType):
         return None
     from ts.runtime.function_fingerprint import fingerprint_of
