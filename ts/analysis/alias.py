@@ -214,11 +214,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that depend on it after `target`; return False if invalid."""
+        """Move `node` and the nodes that depend on it after `target` if possible; return whether it is."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that it depends on before `target`; return False if invalid."""
+        """Move `node` and the nodes that it depends on before `target` if possible; return whether it is."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
