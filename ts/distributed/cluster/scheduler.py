@@ -53,7 +53,7 @@ _NOTHING: Final[dict[str, Any]] = {
 class RegisteredWorker:
     """Record of a registered process, with the counters of its latest heartbeat."""
 
-    worker_id: int
+    number: int
     name: str
     address: str
     kind: str
@@ -136,7 +136,7 @@ class NameService(Scheduler):
         except JoinRejectedError as error:
             return {"status": "error", "message": str(error)}
         try:
-            response = {"number": entry.worker_id, "name": entry.name, "shows": self._has_dashboard}
+            response = {"number": entry.number, "name": entry.name, "shows": self._has_dashboard}
             await comm.write({"status": "OK", **response})
             await self.add_worker(comm, **_as_worker(entry))
         finally:
@@ -146,8 +146,8 @@ class NameService(Scheduler):
     def find(self, who: Any = None) -> Any:
         """Return the number, name and address of the process `who` (name or number); None if unknown."""
         for entry in self._entries.values():
-            if who in (entry.name, entry.worker_id):
-                return [entry.worker_id, entry.name, entry.address]
+            if who in (entry.name, entry.number):
+                return [entry.number, entry.name, entry.address]
         return None
 
     def members(self) -> Any:
@@ -208,7 +208,7 @@ class NameService(Scheduler):
         if stream is not None:
             stream.abort()
         until = time.monotonic() + _REPLACE_TIMEOUT_SECONDS
-        while stale.worker_id in self._entries and time.monotonic() < until:
+        while stale.number in self._entries and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
     def _add_entry(
@@ -231,8 +231,8 @@ class NameService(Scheduler):
         return entry
 
     def _remove_entry(self, entry: RegisteredWorker) -> None:
-        if self._entries.get(entry.worker_id) is entry:
-            del self._entries[entry.worker_id]
+        if self._entries.get(entry.number) is entry:
+            del self._entries[entry.number]
 
     async def remove_worker(self, address: str, **options: Any) -> Any:
         """Remove the registration of a process that has left, and notify all other processes."""
@@ -251,5 +251,5 @@ def _as_worker(entry: RegisteredWorker) -> dict[str, Any]:
         "address": entry.address, "resolve_address": False, "status": "running", "server_id": entry.name,
         "nthreads": 1, "name": entry.name, "now": time.time(), "resources": {}, "memory_limit": None,
         "metrics": _metrics(entry), "pid": entry.pid, "services": {}, "local_directory": "", "versions": {},
-        "nanny": None, "extra": {}, "stimulus_id": f"join-{entry.worker_id}",
+        "nanny": None, "extra": {}, "stimulus_id": f"join-{entry.number}",
     }  # fmt: skip
