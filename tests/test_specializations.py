@@ -128,6 +128,20 @@ def test_irrelevant_arguments_share_the_general_code():
     assert "no branch depends on them" in str(f.plan)
 
 
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
+def test_branches_on_many_arguments(count):
+    """A function may test more arguments than a specialization can guard."""
+    parameters = ", ".join(f"a{i}: Optional[Tensor]" for i in range(count))
+    branches = "".join(f"  if a{i} is not None:\n    s += a{i}.dim() * {i + 1}\n" for i in range(count))
+    f = unit(f"def f({parameters}) -> int:\n  s = 0\n{branches}  return s\n")
+    generator = random.Random(count)
+    for _ in range(12):
+        arguments = [generator.choice([None, ts.ones(2), ts.ones(2, 3)]) for _ in range(count)]
+        check(f, *arguments)
+        assert f(*arguments) == sum((i + 1) * x.dim() for i, x in enumerate(arguments) if x is not None)
+    assert len(f.plans.registers) == min(count, 16)
+
+
 def test_kinds_beyond_the_limit_run_the_general_code():
     f = unit(ASKS, "asks")
     w = ts.rand(3)

@@ -20,7 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.tensor.tensor import Tensor
-from ts._core.vm.specializations import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
+from ts._core.vm.specializations import (
+    MAX_GUARDED_ARGUMENTS,
+    MAX_SPECIALIZATIONS_PER_FUNCTION,
+    Specializations,
+)
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.serialized_code import SerializedCode
 from ts.runtime.gc_pause import gc_disabled
@@ -58,12 +62,16 @@ class Specializer:
         self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
-        """Return a program that selects and runs a specialization by the arguments at `tested_arguments`."""
+        """Return the program that selects a specialization by the arguments at indices `tested_arguments`.
+
+        Of more than `MAX_GUARDED_ARGUMENTS` arguments, only the first ones are tested; branches on the others
+        remain in the specializations.
+        """
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
         specs = tuple(type_spec(value.type()) for value in graph.inputs())
-        plans = self.plans(specs, result_spec(graph), tested_arguments)
+        plans = self.plans(specs, result_spec(graph), tested_arguments[:MAX_GUARDED_ARGUMENTS])
         classes = "".join(register_class(value.type()) for value in graph.inputs())
         rows = [(NUMBER["ENTER_PLAN"], 0, 0, 0)]
         name = self._function.name

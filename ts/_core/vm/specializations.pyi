@@ -4,6 +4,7 @@ from typing import Any
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 
+MAX_GUARDED_ARGUMENTS: int
 MAX_SPECIALIZATIONS_PER_FUNCTION: int
 
 class Specializations:

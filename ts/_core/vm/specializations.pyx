@@ -14,6 +14,7 @@ from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 from ts._core.value.build_lock import build_lock
 
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # exported to Python, for reports
+MAX_GUARDED_ARGUMENTS = MAX_GUARDS                           # exported to Python, for the compiler
 cdef int together = 0              # number of specializations in the process
 cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 
