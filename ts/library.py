@@ -24,6 +24,7 @@ import ts
 from ts import dtypes
 from ts._core.dispatch.signature import signature
 from ts._core.dispatch_layers.batched_tensor import call_rule, level_of_batch
+from ts._core.late_binding import resolve
 from ts._core.tensor.storage import owning_array
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
@@ -457,8 +458,7 @@ def opcheck(
     A failed check raises OpCheckError; with `raise_exception=False`, the error is the outcome of the check in
     the result. Raises ValueError if `op` is not a custom operator.
     """
-    from ts.export import opcheck_tests
-
+    opcheck_tests = resolve("opcheck_tests")
     name = getattr(op, "_qualname", None) or getattr(op, "qualified_name", None)
     name = op.name().partition(".")[0] if isinstance(op, OpOverload) else name
     if name not in _custom:
@@ -469,9 +469,10 @@ def opcheck(
     namespace, _, short = str(name).partition("::")
     overload = getattr(getattr(ts.ops, namespace), short).default
     closeness = {} if atol is None and rtol is None else {"atol": atol, "rtol": rtol}
-    return opcheck_tests.opcheck(
+    outcomes: dict[str, Any] = opcheck_tests.opcheck(
         overload, _custom[str(name)], args, kwargs, test_utils, raise_exception, closeness
     )
+    return outcomes
 
 
 # ---------------------------------------------------------------- decorator

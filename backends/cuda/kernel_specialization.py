@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import cupy
 import numpy as np
 
+from ts._core.late_binding import resolve
 from ts._core.tensor import strides as layouts
 
 from . import kernel_sources, pointwise_codegen, row_epilogues, row_reduction_codegen
@@ -107,10 +108,9 @@ def is_number(x: Any) -> bool:
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
     """Return compute and result dtype of a record's expression for operands; None if they are unsupported."""
-    from ts.ops import common  # imported here, because backends are a lower layer than operators
-
+    promotion = resolve("type_promotion")
     mask = kernel_sources.mask_operand(record)
-    if mask >= 0 and getattr(operands[mask], "dtype", None) != common.BOOL:
+    if mask >= 0 and getattr(operands[mask], "dtype", None) != promotion.BOOL:
         return None
     promoted = [x for i, x in enumerate(operands) if i != mask and x is not None and not isinstance(x, str)]
     dtypes = {x.dtype for x in promoted if not is_number(x)}
@@ -119,17 +119,17 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
         return None
     if record.promotion is None:
         dtype = next(iter(dtypes))
-        if len(dtypes) > 1 or any(common.category(x) > common.CATEGORY_OF[dtype] for x in numbers):
+        if len(dtypes) > 1 or any(promotion.category(x) > promotion.CATEGORY_OF[dtype] for x in numbers):
             return None  # the operator's kernel promotes the operands or raises an error
     else:
-        dtype = common.result_type(*promoted)
+        dtype = promotion.result_type(*promoted)
         if record.promotion == "float":
-            dtype = common.float_dtype(dtype)
-        elif common.BOOL in dtypes and "-" in record.cuda:
+            dtype = promotion.float_dtype(dtype)
+        elif promotion.BOOL in dtypes and "-" in record.cuda:
             return None
     if not kernel_sources.supports_dtype(record, dtype.name):
         return None
-    return dtype, common.BOOL if record.promotion == "bool" else dtype
+    return dtype, promotion.BOOL if record.promotion == "bool" else dtype
 
 
 def is_representable(value: float, dtype: str, strict: bool) -> bool:
@@ -148,8 +148,7 @@ def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
     """Return the group's operations with dtypes, and its values: `TypedValue`s, numbers and strings."""
-    from ts.ops import common
-
+    promotion = resolve("type_promotion")
     values: list[Any] = [
         TypedValue(x.dtype, tuple(x.shape)) if isinstance(x, cupy.ndarray) else x for x in inputs
     ]
@@ -172,7 +171,9 @@ def _typed_ops(
             raise NotFusibleError(f"{name} has no expression for these dtypes")
         compute, result = dtypes
         try:
-            shape = common.broadcast_shapes(*(x.shape for x in operand_values if isinstance(x, TypedValue)))
+            shape = promotion.broadcast_shapes(
+                *(x.shape for x in operand_values if isinstance(x, TypedValue))
+            )
         except RuntimeError:
             raise NotFusibleError(f"{name} has operands whose shapes do not broadcast") from None
         ops.append(pointwise_codegen.ExpressionOp(record.cuda, operands, compute.name, result.name))

@@ -472,13 +472,10 @@ def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
     return DataDependentOutputException(_error_name(op))
 
 
-def _run(op: Any, values: list[Any]) -> Any:
+def run_on_fakes(op: Any, values: list[Any]) -> Any:
     """Run an operator with fake arguments in their mode, even if no `with` block of the mode is open."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.run_on_fakes(op, values)
-
-
-level_stack.set_run_of_fakes(_run)
 
 
 def fake() -> FakeTensorMode:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.autograd.differentiable_graph import BackwardVariant, DifferentiablePlan, GraphRule, set_planner
+from ts._core.autograd.differentiable_graph import BackwardVariant, DifferentiablePlan, GraphRule
 from ts._core.dispatch.op_log import identity
 from ts._core.tensor.tensor import Tensor
 from ts.autodiff.tape_to_graph import (
@@ -131,6 +131,3 @@ def _is_view(line: Line) -> bool:
     """Return True if the schema marks the result as an alias of the first argument, a tensor."""
     returned = line[0].schema.returns
     return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
-
-
-set_planner(get_plan_for_function)

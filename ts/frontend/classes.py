@@ -20,6 +20,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
+from ts._core.late_binding import resolve
 from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 from ts.frontend import parse
@@ -84,9 +85,8 @@ def compile_class(cls: type) -> ClassType:
     """Declare the script class of `cls` and compile its user-written methods, as `script(cls)` does."""
     previous_type = vars(cls).get(ATTRIBUTE)
     type = class_type(cls)
-    from ts.frontend.compile import compile_all
-
     try:
+        compile_all = resolve("compile").compile_all
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
         # `cls` is an interface, whose methods have no bodies to compile: restore its interface type
@@ -156,10 +156,9 @@ def declare_method(type: ClassType, cls: type, name: str, function: Any, is_clas
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
     """Declare method `name` with the body of `function` and the parameter types of `declaration`."""
-    from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
-        definition = parse_overload(function, declaration, type)
+        definition: ParsedFunction = resolve("overloads").parse_overload(function, declaration, type)
         definition.name = name
         return definition
 

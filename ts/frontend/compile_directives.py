@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ts._core.late_binding import resolve
 from ts._core.thread.context import current_tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -267,13 +268,11 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
-    from ts.frontend.annotations import to_type
-    from ts.frontend.resolve import Resolver
-
     if origin is None or (not arguments and target_type is not tuple[()]):
         if not builtins.isinstance(target_type, type | None):
             # Raises an error for an invalid type such as `List` without an element type
-            to_type(target_type, Resolver())
+            annotations = resolve("annotations")
+            annotations.to_type(target_type, annotations.Resolver())
         return builtins.isinstance(obj, target_type or type(None))
     if origin in (typing.Union, types.UnionType):
         return any(isinstance(obj, each) for each in arguments)

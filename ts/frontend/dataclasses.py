@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from ts._core.late_binding import resolve
 from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
@@ -112,7 +113,7 @@ def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
 
     Fields with invalid annotations are skipped; the declaration of the field reports the error.
     """
-    from ts.frontend.annotations import to_type
+    to_type = resolve("annotations").to_type
     from ts.ir.types import OptionalType
 
     optional_names = set()

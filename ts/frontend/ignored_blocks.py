@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ts._core.late_binding import resolve
 from ts.errors import CompilationError
 from ts.ir.types import NONE, TupleType, Type
 
@@ -35,8 +36,6 @@ def is_ignored_block(node: ast.stmt) -> bool:
 
 def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     """Emit a call of the block as a Python function, and assign its results."""
-    from ts.frontend.sugared_values.python_functions import PythonFunction
-
     inputs, outputs = _declared(em, node)
     types = list(outputs.values())
     returns = NONE if not types else types[0] if len(types) == 1 else TupleType(types)
@@ -44,7 +43,8 @@ def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     arguments = [em.variable(name, range) for name in inputs]
     function = _function(em, node, list(inputs), list(outputs))
     function.__annotations__ = {**inputs, "return": returns}
-    result = PythonFunction(function).call(em, range, arguments, {}, len(outputs))
+    python_functions = resolve("python_functions")
+    result = python_functions.PythonFunction(function).call(em, range, arguments, {}, len(outputs))
     results = [result] if len(outputs) == 1 else result.as_tuple(em, range) if outputs else []
     for name, value in zip(outputs, results, strict=True):
         em.scope.set(range, name, value)

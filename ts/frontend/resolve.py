@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
+from ts._core import late_binding
 from ts.module_names import is_installed
 
 if TYPE_CHECKING:
@@ -147,9 +148,8 @@ def _is_torch(module: str) -> bool:
 
 
 def _ts() -> ModuleType:
-    import ts
-
-    return ts
+    package: ModuleType = late_binding.resolve("package")
+    return package
 
 
 def closure_of(function: FunctionType) -> dict[str, object]:

@@ -16,9 +16,9 @@ def __getattr__(name: str) -> Any:
         namespace = globals()[name] = namespaces(name)
         return namespace
     if name == "higher_order":
-        from ts._higher_order_ops import operators
+        from ts._core.late_binding import resolve
 
-        return operators
+        return resolve("higher_order_operators")
     if name in ("load_library", "loaded_libraries"):
         from ts.ops import extension_libraries
 

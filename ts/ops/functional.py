@@ -14,6 +14,7 @@ from typing import Any
 
 from ts._core.dispatch.overloads import overloads as operator
 from ts._core.dispatch.overrides import Overridable
+from ts._core.late_binding import resolve
 from ts._core.thread.warnings import warn
 
 Function = Callable[..., Any]
@@ -143,9 +144,7 @@ def _over(name: str) -> Function:
     """Return a tensor method that calls the package function `name`."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        from ts import functional
-
-        return getattr(functional, name)(self, *args, **kwargs)
+        return getattr(resolve("functional"), name)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     return method

@@ -35,18 +35,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ts import backends
 from ts._core.builtin_ops import registry as prims
 from ts._core.builtin_ops.properties import names_with
-from ts._core.dispatch import subclasses  # noqa: F401  connects subclasses of `Tensor`
-from ts._core.dispatch.operator import Operator, set_layouts, set_narrow, set_schema_parser
-from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
+from ts._core.dispatch import work  # noqa: F401  adds time limits to operator calls
+from ts._core.dispatch.operator import Operator
+from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.signature import signature
-from ts._core.dispatch.work import set_work_rules
-from ts._core.tensor.tensor import connect, install_methods
+from ts._core.late_binding import resolve
+from ts._core.tensor.tensor import install_methods
 from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
-from ts.ops import common, cost_model, result_strides, unsupported_dtypes
+from ts.ops import common, unsupported_dtypes
 from ts.ops.out_variants import (
     ErrorTexts,
     OutVariantSpec,
@@ -476,11 +475,10 @@ def _load() -> None:
         return
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
-        from ts.ops.functional import tensor_methods
 
         overload_sets = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
         overload_sets |= {name: _with_tensor_second(overload_sets[name]) for name in ("where", "polygamma")}
-        install_methods(overload_sets | tensor_methods())
+        install_methods(overload_sets | resolve("torch_functions").tensor_methods())
         _loaded = True
 
 
@@ -631,14 +629,12 @@ def canonical(name: str) -> str:
 
 def function(name: str) -> Any:
     """Return a callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
-    from ts.ops.functional import torch_functions
-
-    torch_function = torch_functions().get(name)
+    torch_function = resolve("torch_functions").torch_functions().get(name)
     if torch_function is not None:
         return torch_function
     if not records(f"aten::{name}"):
         raise missing_attribute("module 'ts'", name, _names_of("ts"))
-    return overloads(name)
+    return resolve("overload_set_by_name")(name)
 
 
 def nn_function(name: str) -> Any:
@@ -707,32 +703,3 @@ def namespace(name: str) -> dict[str, str]:
     prefix = f"{name}_"
     load()
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
-
-
-# The modules are imported at the first call, because few programs need them.
-def _check_narrow(record: Any, dtype: Any, args: Any) -> None:
-    from ts.ops import complex32, float8
-
-    (complex32 if dtype.is_complex else float8).check(record, dtype, args)
-
-
-def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
-    from ts.ops import complex32
-
-    return complex32.kernel(record, kernel, args)
-
-
-# The module is imported at the first call, because only `help` needs it.
-def _documentation(name: str, operators: Sequence[Any]) -> str:
-    from ts.ops import documentation
-
-    return documentation.help_text(name, operators)
-
-
-connect(backends, overloads)
-set_lookup(lookup)
-set_documentation(_documentation)
-set_layouts(result_strides.apply_layout_rules)
-set_narrow(_check_narrow, _narrow_kernel)
-set_work_rules(cost_model.rule_of)
-set_schema_parser(_parse_schema)

@@ -18,8 +18,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.profiler_recorder import Stage
+from ts._core.late_binding import resolve
 from ts._core.thread.context import is_grad_enabled
-from ts._core.value.values import register_script_text
 from ts._core.vm.function import Function, args_require_grad, is_optimizing, last_executed, set_optimizing
 from ts.bytecode.native import background_compilation
 from ts.runtime.gc_pause import gc_disabled
@@ -45,13 +45,6 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 
-def _script_text(value: object) -> str:
-    from ts.runtime.tensor_str import script_text  # imported here, as few programs print tensors
-
-    return script_text(value)
-
-
-register_script_text(_script_text)
 background_compilation.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
@@ -227,9 +220,7 @@ def _has_tensors(graph: Graph) -> bool:
 def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
     """Return the code of a function; for a function with specializations, code that selects one."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
-        from ts.debugger.breakpoint_hook import prepare_with_breakpoints
-
-        return prepare_with_breakpoints(function)
+        return resolve("breakpoint_hook").prepare_with_breakpoints(function)
     if variant is GraphVariant.WRITTEN:
         return prepare_graph(function.as_compiled(), function.name, function.policy, variant)
     entry = None if function.unit is None and function.digest is None else cache_entry(function, variant)

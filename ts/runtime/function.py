@@ -19,17 +19,15 @@ import io
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
 from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
 from ts._core.dispatch.profiler_recorder import Stage
+from ts._core.late_binding import resolve
 from ts._core.value.build_lock import build_lock
-from ts._core.value.ivalue import new_object, object_set, register_object_conversion
+from ts._core.value.ivalue import new_object, object_set
 from ts._core.value.spec import TypeSpec
-from ts._core.value.type_of import register_class_spec, register_interface_test
-from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function, is_optimizing
 from ts.bytecode import disk_cache
 from ts.errors import CompilationError, InternalError
@@ -179,15 +177,12 @@ class ScriptFunction(Function):
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """Return the graph that runs for the given arguments: optimized, and annotated with tensor types."""
-        from ts.runtime.executor import graph_for
-
-        return graph_for(self, args, kwargs)
+        graph: Graph = resolve("executor").graph_for(self, args, kwargs)
+        return graph
 
     def get_debug_state(self) -> Any:
         """Return the executed graph and the execution plans, as PyTorch's `GraphExecutorState`."""
-        from ts.runtime.debug_state import debug_state
-
-        return debug_state(self)
+        return resolve("debug_state").debug_state(self)
 
     @property
     def code(self) -> str:
@@ -200,10 +195,10 @@ class ScriptFunction(Function):
     def bytecode(self) -> str:
         """Disassembly of the executed code, with all specializations and with source lines."""
         from ts.bytecode.disasm import disassemble
-        from ts.runtime.executor import prepare
         from ts.runtime.graph_variants import GraphVariant
 
-        code = prepare(self, GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN)
+        variant = GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
+        code = resolve("executor").prepare(self, variant)
         if code.plans is None:
             return disassemble(code)
         from ts.runtime.specialization import codes_with_descriptions
@@ -358,18 +353,14 @@ class ScriptFunction(Function):
 
     def without_optimisation(self) -> Unoptimized:
         """Return the variant that `optimized_execution(False)` runs."""
-        from ts.runtime.executor import Unoptimized
-
         if self._unoptimized is None:
-            self._unoptimized = Unoptimized(self)
+            self._unoptimized = resolve("executor").Unoptimized(self)
         return self._unoptimized
 
     def with_gradients(self) -> Differentiated:
         """Return the variant that runs while autograd records."""
-        from ts.runtime.executor import Differentiated
-
         if self._differentiated is None:
-            self._differentiated = Differentiated(self)
+            self._differentiated = resolve("executor").Differentiated(self)
         return self._differentiated
 
     def _repr_html_(self) -> str:
@@ -421,9 +412,7 @@ def _signature(schema: FunctionSchema) -> inspect.Signature:
 
 
 def _compile_code(function: ScriptFunction) -> Any:
-    from ts.runtime.executor import prepare
-
-    return prepare(function)
+    return resolve("executor").prepare(function)
 
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
@@ -458,37 +447,6 @@ def _parse(function: Any, source: FunctionSource | None = None) -> ParsedFunctio
     from ts.frontend import parse  # imported here, as cached code does not need it
 
     return parse.function_def(function, function_source=source)
-
-
-def _class_spec(cls: type) -> TypeSpec | None:
-    """Return the type descriptor of instances of `cls` passed as `Any`; None for unscripted classes."""
-    type = cls.__dict__.get("__ts_type__")
-    if type is None and not issubclass(cls, Enum):
-        return None
-    from ts.bytecode.typespec import type_spec
-    from ts.frontend.annotations import object_type
-    from ts.ir.types import CustomClassType
-
-    if not isinstance(type, CustomClassType):
-        type = object_type(cls)
-    return None if type is None else type_spec(type)
-
-
-def _lazy_object_function(name: str) -> Callable[..., Any]:
-    """Return a function that imports `runtime.objects` at its first call and calls its function `name`."""
-
-    def call(*args: Any) -> Any:
-        from ts.runtime import objects
-
-        return getattr(objects, name)(*args)
-
-    return call
-
-
-register_class_spec(_class_spec)
-register_object_conversion(_lazy_object_function("object_of"), _lazy_object_function("instance_of"))
-register_interface_test(_lazy_object_function("has_interface"))
-register_object_order(_lazy_object_function("order_of"))
 
 
 # ---- Python functions --------------------------------------------------------------------------------
@@ -559,14 +517,13 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
     """
     if fingerprint is None:
         return None
-    from ts.runtime.executor import cache_entry
     from ts.runtime.graph_variants import GraphVariant
 
     parse_it = partial(_parse, fingerprint.frozen, source=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.fingerprint = fingerprint
     for variant in (GraphVariant.OPTIMIZED, GraphVariant.DIFFERENTIATED):
-        entry = cache_entry(script, variant)
+        entry = resolve("executor").cache_entry(script, variant)
         code = None if entry is None else entry.read()
         if entry is not None and code is not None:
             script.cached_code = entry.path, code

@@ -46,7 +46,7 @@ from ts.runtime.frozen_modules import frozen_object
 from ts.runtime.function import compile_function
 from ts.runtime.jit_enabled import enabled
 from ts.runtime.module_handle import ModuleHandle
-from ts.runtime.objects import assign, register_modules
+from ts.runtime.objects import assign
 from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
 
 modules.install(compile_function)
@@ -649,7 +649,6 @@ def module_of(handle: Object) -> ScriptModule:
         return RecursiveScriptModule(concrete, handle, children)
 
 
-register_modules(module_of)
 freeze_module.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
 
 

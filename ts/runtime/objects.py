@@ -14,14 +14,18 @@ instance does not change.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
+from ts._core.late_binding import resolve
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object, ObjectClass
-from ts.bytecode.typespec import object_class
+from ts._core.value.spec import TypeSpec
+from ts.bytecode.typespec import object_class, type_spec
+from ts.frontend.annotations import object_type
 from ts.frontend.classes import ATTRIBUTE, class_type, live_type
 from ts.ir.attributes import constant_type_hooks
-from ts.ir.types import BOOL, ClassType, InterfaceType, ModuleType, why_not_implemented
+from ts.ir.types import BOOL, ClassType, CustomClassType, InterfaceType, ModuleType, why_not_implemented
 
 _OPERATORS = (
     "len contains getitem setitem delitem call enter exit add sub mul truediv floordiv mod pow matmul and or "
@@ -29,16 +33,17 @@ _OPERATORS = (
 )
 
 
-_module_of: Callable[[Object], Any] | None = None
-
-
-def register_modules(module_of: Callable[[Object], Any]) -> None:
-    """Register the function that returns the module for a script object of a module."""
-    global _module_of
-    _module_of = module_of
-
-
 # ---- conversions -----------------------------------------------------------------------------------------
+
+
+def class_spec(cls: type) -> TypeSpec | None:
+    """Return the type descriptor of instances of an enum or scripted class; None for other classes."""
+    script_type = cls.__dict__.get("__ts_type__")
+    if script_type is None and not issubclass(cls, Enum):
+        return None
+    if not isinstance(script_type, CustomClassType):
+        script_type = object_type(cls)
+    return None if script_type is None else type_spec(script_type)
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
@@ -116,8 +121,7 @@ def has_interface(handle: Object, interface: Any) -> bool:
 def instance_of(handle: Object) -> Any:
     """Return a Python instance with the attributes of `handle`; a handle if there is no Python class."""
     if handle.cls.type.is_module():
-        assert _module_of is not None  # `ts.runtime.module` has registered the function
-        return _module_of(handle)
+        return resolve("module_of_object")(handle)
     python_class = handle.cls.type.python_class or _live_class(handle)
     if python_class is None:
         return RecursiveScriptClass(handle)

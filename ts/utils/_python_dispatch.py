@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.dispatch_layers import dispatch_modes, level_stack, torch_dispatch
+from ts._core.dispatch_layers import dispatch_modes, level_stack
 from ts._core.tensor.subclasses import is_traceable_wrapper_subclass, is_traceable_wrapper_subclass_type
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
@@ -72,13 +72,14 @@ def _is_default(x: Any, default: Any) -> bool:
     return type(x) is type(default) and not isinstance(x, Tensor) and bool(x == default)
 
 
-def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+def build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments (func, args, kwargs) of a `__torch_dispatch__` handler for an operator call."""
     op = overload_for_numbers(op)
     values = with_factory_options(op, values)
     return overload_named(op.name, op.overload), *_arguments(op, values)
 
 
-def _find_decomposition(op: Any) -> Callable[..., Any] | None:
+def find_decomposition(op: Any) -> Callable[..., Any] | None:
     """Return the decomposition of a composite operator as a function; None for other operators."""
     function = decomposition_table.implicit().get(op.key)
     if function is None:
@@ -94,9 +95,6 @@ def _find_decomposition(op: Any) -> Callable[..., Any] | None:
         return function(*positional, **keywords)
 
     return run
-
-
-torch_dispatch.set_call_rules(_find_decomposition, _build_call)
 
 
 # ---------------------------------------------------------------- modes

@@ -12,6 +12,7 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.autograd.engine import run_backward
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import Size, Tensor, operator
 from ts._core.thread.context import current_tracer
 from ts._core.thread.transform_state import outside_only
@@ -217,11 +218,12 @@ def _batched(
     """Run one backward pass, vectorized over the first dimension of `root_gradients` (`is_grads_batched`)."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True is not supported in an exported program: use vmap around grad")
-    from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
-
+    batching = resolve("batched_tensor")
     _check_inputs(inputs)
     n = len(next(g for g in root_gradients if g is not None))
-    with opened_batch(n) as level:
-        gradients = _gradients(roots, [None if g is None else batched(level, g) for g in root_gradients])
+    with batching.opened_batch(n) as level:
+        gradients = _gradients(
+            roots, [None if g is None else batching.batched(level, g) for g in root_gradients]
+        )
         results = _pass(roots, gradients, keep, create, inputs)
-        return [None if g is None else unbatched(level, g) for g in results]
+        return [None if g is None else batching.unbatched(level, g) for g in results]

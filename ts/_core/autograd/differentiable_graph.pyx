@@ -37,7 +37,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value
 from ts._core.value.no_python_construction cimport seal
 from ts._core.vm.function cimport Function
 
-from ts._core.value.build_lock import import_lock
+from ts._core.late_binding import resolve
 
 cdef enum:
     MAX_ARGUMENTS = 60
@@ -140,20 +140,9 @@ cdef class GraphRule(Rule):
         return <DifferentiablePlan>result
 
 
-cdef object planner = None
-
-
-def set_planner(function):
-    """Register `function(rule, arguments, requires_grad flags)`, which must return a plan or None."""
-    global planner
-    planner = function
-
-
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
-    if planner is None:
-        with import_lock():
-            import ts.autodiff.differentiable_plans  # noqa: F401
-    return planner(rule, args, requires_grad)
+    """Return the DifferentiablePlan of a graph for arguments and their requires_grad flags; None if it has none."""
+    return resolve("differentiable_plan")(rule, args, requires_grad)
 
 
 # ---------------------------------------------------------------- argument keys

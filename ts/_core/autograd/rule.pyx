@@ -1,8 +1,8 @@
-"""Differentiation rules and derivative formulas, built by the function that `set_rules` registers."""
+"""Differentiation rules and derivative formulas, built by `ts.ops.derivatives.tape_rules`."""
 
 from libc.stdlib cimport free, malloc
 
-from ts._core.value.build_lock import import_lock
+from ts._core.late_binding import resolve
 
 
 cdef class Formula:
@@ -70,19 +70,5 @@ cdef class Rule:
 
 
 invoke_graph = NULL
-cdef object give_rule = None
-
-
-def set_rules(function):
-    """Register `function(record)`, which must return the rule of an operator; called by
-    `ts.ops.derivatives`.
-    """
-    global give_rule
-    give_rule = function
-
-
 cdef Rule rule_of(object record):
-    if give_rule is None:
-        with import_lock():
-            import ts.ops.derivatives.tape_rules  # noqa: F401
-    return <Rule?>give_rule(record)
+    return <Rule?>resolve("derivative_rule")(record)

@@ -57,6 +57,7 @@ from ts._core.tensor.tensor cimport (
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 
 from ts import devices, dtypes
+from ts._core.late_binding import resolve
 from ts._core.tensor import factories
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.value import ivalue as ivalue_module, type_of
@@ -90,17 +91,6 @@ cdef int reject_undefined(Operator op, int i) except -1:
 
 
 # ---------------------------------------------------------------- the operator
-
-cdef object _parse_schema = None
-
-
-def set_schema_parser(parse):
-    """Register `parse(text)`, which parses the schemas of operators without a record; called by the
-    registry.
-    """
-    global _parse_schema
-    _parse_schema = parse
-
 
 cdef class Operator:
     """Callable operator overload; `repr` shows its schema."""
@@ -140,7 +130,7 @@ cdef class Operator:
         if self.record is not None:
             return self.record.schema
         if self.schema_ is None:
-            self.schema_ = _parse_schema(self.schema_text)
+            self.schema_ = resolve("operator_schema")(self.schema_text)
         return self.schema_
 
     @property
@@ -396,13 +386,15 @@ cdef tuple layouts_of(Operator op):
     return op.record.layout
 
 
-cdef object arranged = None
+cdef object _apply_layout_rules = None
 
 
-def set_layouts(function):
-    """Register `function(xp, rules, results, arguments)`, which applies layout rules to results."""
-    global arranged
-    arranged = function
+cdef inline object apply_layout_rules():
+    """Return the function that gives results the memory layout of the record: (xp, rules, results, arguments)."""
+    global _apply_layout_rules
+    if _apply_layout_rules is None:
+        _apply_layout_rules = resolve("apply_layout_rules")
+    return _apply_layout_rules
 
 
 cdef object call_bound(Operator op, list args):
@@ -619,22 +611,15 @@ cdef bint has_sparse_layout(Operator op, list args) except -1:
     return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
 
-cdef object check_narrow = None, narrow_kernel = None
-
-
-def set_narrow(check, kernel):
-    """Register the handlers of dtypes without native arithmetic (float8, complex32).
-
-    `check(record, dtype, arguments)` raises an error for operators that do not support such arguments or
-    results; `kernel(record, kernel, arguments)` returns the kernel for complex32 arguments.
-    """
-    global check_narrow, narrow_kernel
-    check_narrow, narrow_kernel = check, kernel
-
-
 cdef inline bint is_narrow(int scalar_type) noexcept:
     """Return whether a dtype is float8 or complex32; few operators have kernels for them."""
     return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
+
+
+cdef int check_narrow(object record, object dtype, list args) except -1:
+    """Raise an error if an operator does not support arguments or results of a float8 dtype or complex32."""
+    resolve("check_complex32" if dtype.is_complex else "check_float8")(record, dtype, args)
+    return 0
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
@@ -646,9 +631,9 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
             if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
                 check_narrow(op.record, y.dtype, args)
                 if (<Tensor>y).scalar_type == 8:
-                    return narrow_kernel(op.record, kernel, args)
+                    return resolve("complex32_kernel")(op.record, kernel, args)
             elif type(y) is complex:  # a complex number with a float16 operand gives complex32
-                return narrow_kernel(op.record, kernel, args)
+                return resolve("complex32_kernel")(op.record, kernel, args)
     return kernel
 
 
@@ -754,7 +739,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
             raise
         raise better from error
     if op.layouts and backend != BACKEND_SPARSE:
-        result = arranged(bound[1], op.layouts, result, values[1:])
+        result = apply_layout_rules()(bound[1], op.layouts, result, values[1:])
     return wrap_results(op, result, args)
 
 

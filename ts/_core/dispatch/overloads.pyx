@@ -33,7 +33,8 @@ from ts._core.dispatch.binding cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.dispatch.overrides cimport any_overrides
-from ts._core.tensor.tensor cimport Tensor, load_operators
+from ts._core.late_binding import resolve
+from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport overriding, watched, watcher
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
@@ -81,7 +82,7 @@ cdef class OverloadSet:
 
     @property
     def __doc__(self):
-        return _documentation(self.name, self.operators())
+        return resolve("operator_documentation")(self.name, self.operators())
 
     def operators(self):
         """Return the overloads in the order of overload resolution."""
@@ -386,20 +387,6 @@ cdef list convert_first_number(list values):
 # ---------------------------------------------------------------- overload sets by name
 
 cdef dict _sets = {}
-cdef object _lookup = None           # lookup(name) returns the overloads in PyTorch's order
-cdef object _documentation = None    # documentation(name, overloads) returns the docstring
-
-
-def set_lookup(function):
-    """Register `function(name)`, which returns the overloads of an operator name; called by the registry."""
-    global _lookup
-    _lookup = function
-
-
-def set_documentation(function):
-    """Register `function(name, overloads)`, which returns a docstring; called by the registry."""
-    global _documentation
-    _documentation = function
 
 
 def overloads(str name not None):
@@ -410,8 +397,7 @@ def overloads(str name not None):
         name = f"aten::{name}"
     result = _sets.get(name)
     if result is None:
-        load_operators()
-        result = OverloadSet(name, _lookup)
+        result = OverloadSet(name, resolve("operator_overloads"))
         result.load()
         result = _sets.setdefault(name, result)
     return result

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable, class_overrides
-from ts._core.tensor.tensor import Tensor, set_derived
+from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
 # Members of `Tensor` that do not call `__torch_function__`: creation, copies, pickling and attribute access.
@@ -39,7 +39,7 @@ _OPERATORS: Final = """
 _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
-def defined(cls: type[Tensor]) -> None:
+def initialize_subclass(cls: type[Tensor]) -> None:
     """Give a new subclass of `Tensor` copies of the methods that must call `__torch_function__`."""
     count_overriding()
     for base in cls.__mro__[1:]:
@@ -79,7 +79,7 @@ def _property(member: Any) -> property:
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 
-def call(
+def call_torch_function(
     cls: type[Tensor],
     function: Callable[..., Any],
     types: Iterable[type],
@@ -102,6 +102,3 @@ def _of_class(result: Any, cls: type[Tensor]) -> Any:
     if isinstance(result, tuple | list):
         return type(result)([_of_class(item, cls) for item in result])
     return result
-
-
-set_derived(defined, call)

@@ -14,22 +14,14 @@ from ts._core.value.container cimport Dict, List, Tuple
 from ts._core.thread.deadline cimport check_time, charge_time
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
 cdef double ITEM_NS = 0.1   # lower bound of an operator's time per list item or character
 
-cdef object rule_of_record = None
 cdef dict rules = {}  # Operator -> function that estimates its time; None if the time is negligible
-
-
-def set_work_rules(function):
-    """Register `function(record)`, which returns a function from arguments to the estimated time in ns, or
-    None if the time is negligible.
-    """
-    global rule_of_record
-    rule_of_record = function
 
 
 cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
@@ -78,7 +70,7 @@ cdef bint of_meta(args) except -1:
 
 cdef object rule_of(Operator op):
     if op not in rules:
-        rules[op] = rule_of_record(op.record)
+        rules[op] = resolve("operator_work")(op.record)
     return rules[op]
 
 

@@ -29,6 +29,7 @@ from ts._core.dispatch_layers.level_stack import (
     open_levels,
     push_level,
 )
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import Tensor, has_hidden_elements, hide_elements, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
 
@@ -196,10 +197,9 @@ class Call:
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that are batched at the level."""
-    from ts.ops.vmap_rules.rules import composite, run_batched, run_random, writes_first_argument
-
+    rules = resolve("batching_rules")
     record = op.record
-    decomposition = composite(record)
+    decomposition = rules.composite(record)
     if decomposition is not None:
         if record.nondeterministic and level.random == "different":
             args = _batch_random_arguments(level, op, args)
@@ -214,13 +214,13 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         )
     with below_level(level):
         if record.nondeterministic:
-            result, of_batch = run_random(call)
+            result, of_batch = rules.run_random(call)
         elif not some:
             result, of_batch = call.run_as_called(call.values), False
-        elif record.variant == "inplace" or writes_first_argument(record):
+        elif record.variant == "inplace" or rules.writes_first_argument(record):
             return _in_place(call, args)
         else:
-            result = run_batched(call)
+            result = rules.run_batched(call)
             result, of_batch = (result.value, False) if isinstance(result, Unbatched) else (result, True)
     if isinstance(result, Tensor) and returns and returns[0].alias_of >= 0:
         return args[returns[0].alias_of]
@@ -233,12 +233,11 @@ def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]
 
     Raise RuntimeError for in-place operators.
     """
-    from ts.ops.vmap_rules.rules import draws, unbatched_write_message
-
-    if not draws(op.record, args) or any(unwrap_batched(level, x)[1] for x in args):
+    rules = resolve("batching_rules")
+    if not rules.draws(op.record, args) or any(unwrap_batched(level, x)[1] for x in args):
         return args
     if op.record.variant == "inplace":
-        raise RuntimeError(unbatched_write_message(Call(level, op, args)))
+        raise RuntimeError(rules.unbatched_write_message(Call(level, op, args)))
     result = []
     for x in args:
         if isinstance(x, Tensor):
@@ -266,17 +265,16 @@ def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -
 
 def _in_place(call: Call, args: list[Any]) -> Any:
     """Run an in-place operator: write the functional result to the target, which must be batched."""
-    from ts.ops.vmap_rules.rules import run_batched, unbatched_write_message
-
+    rules = resolve("batching_rules")
     target = args[0]
     if not call.batch_flags[0]:
-        raise RuntimeError(unbatched_write_message(call))
+        raise RuntimeError(rules.unbatched_write_message(call))
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
         # a copy, because a backward node may save the operand, and `copy_` below changes the inner tensor
         call.values[0] = operator("clone")(layer.inner)
-    result = run_batched(call)
+    result = rules.run_batched(call)
     if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.level_id, result, True))

@@ -25,6 +25,7 @@ from ts._core.dispatch_layers.level_stack import (
     of_level,
     requires_grad_below,
 )
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import (
     Tensor,
     has_hidden_elements,
@@ -142,10 +143,9 @@ def _replace_layer(x: Tensor, layer: Dual) -> None:
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that have tangents at the level."""
-    from ts.ops.derivatives.forward import composite, tangents_of
-
+    forward = resolve("forward_derivatives")
     record = op.record
-    decomposition = composite(record)
+    decomposition = forward.composite(record)
     if decomposition is not None:
         return call_decomposition(decomposition, args)
     if record.variant == "out":
@@ -173,7 +173,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         outputs = op.call_list(primals)
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
-        output_tangents = tangents_of(record, before, tangents, results)
+        output_tangents = forward.tangents_of(record, before, tangents, results)
         if not written:
             output_tangents = [
                 _copy_if_shared(r, t, pairs) for r, t in zip(results, output_tangents, strict=True)

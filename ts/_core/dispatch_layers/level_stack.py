@@ -17,16 +17,15 @@ from ts._core.autograd.operator_node import bare
 from ts._core.dispatch.operator import mark_as_view
 from ts._core.dispatch_layers import transform_dispatch
 from ts._core.dispatch_layers.layer import Layer
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import (
     Tensor,
     detached,
     detached_array,
     hide_elements,
     layer_of,
-    set_before_marking,
     set_layer,
 )
-from ts._core.thread.transform_state import raise_inside_transforms
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # Numbers of reserved levels, which are lower than the numbers of function transforms:
@@ -68,26 +67,7 @@ class _Stack(threading.local):
 
 
 _here = _Stack()
-_run_fakes: Callable[[Any, list[Any]], Any] | None = None
-_run_dispatched: Callable[[Any, list[Any]], Any] | None = None
-_has_modes: Callable[[], bool] = bool
 _has_subclasses = False  # True if a tensor of the level SUBCLASSES was created in this process
-
-
-def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
-    """Register `function(operator, arguments)`, which runs operators on fake tensors."""
-    global _run_fakes
-    _run_fakes = function
-
-
-def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
-    """Set the function that calls `__torch_dispatch__` handlers; it runs below function transforms.
-
-    `run` runs the operators of threads for which `has_modes()` is True, and operators on tensors of the level
-    SUBCLASSES.
-    """
-    global _run_dispatched, _has_modes
-    _run_dispatched, _has_modes = run, has_modes
 
 
 def expect_modes(there_are: bool) -> None:
@@ -138,11 +118,6 @@ def top() -> Level | None:
 def open_levels() -> list[Level]:
     """Return the open levels of this thread, outermost first."""
     return list(_here.open)
-
-
-set_before_marking(
-    lambda: raise_inside_transforms("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
-)
 
 
 def depth(level_number: int) -> int:
@@ -242,14 +217,17 @@ def requires_grad_below(x: Any) -> bool:
     return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
 
-def _run(op: Any, args: list[Any], level_number: int) -> Any:
-    if level_number == SUBCLASSES or (level_number < SUBCLASSES and _has_modes()):
-        assert _run_dispatched is not None
-        return _run_dispatched(op, args)
+def run_on_levels(op: Any, args: list[Any], level_number: int) -> Any:
+    """Run an operator whose arguments have layers of levels up to `level_number`; 0 means no layers.
+
+    Levels of function transforms run before `__torch_dispatch__` handlers.
+    """
+    if level_number == SUBCLASSES or (level_number < SUBCLASSES and _here.modes):
+        return resolve("torch_dispatch").run(op, args)
     if level_number == 0:
         return run_without_layers(op, args)
-    if level_number == FAKES and _run_fakes is not None:
-        return _run_fakes(op, args)
+    if level_number == FAKES:
+        return resolve("run_on_fakes")(op, args)
     for level in _here.open:
         if level.level_id == level_number:
             return level.run(level, op, args)
@@ -280,6 +258,3 @@ def run_without_layers(op: Any, args: list[Any]) -> Any:
         return op.call_list(args)
     finally:
         transform_dispatch.enable_transform_dispatch(True)
-
-
-transform_dispatch.set_runner(_run)

@@ -17,7 +17,6 @@ meta backend. Other tensors of such classes (`as_subclass`, `_make_subclass`) ha
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -34,7 +33,6 @@ from ts._core.tensor.tensor import (
     instance_of,
     operator,
     set_layer,
-    set_subclasses,
     wrap_array,
 )
 from ts._core.thread.context import GradMode
@@ -102,7 +100,7 @@ class SubclassLayer(Layer):
 
 def attach_layer(x: Tensor) -> None:
     """Attach a layer to a tensor with elements whose class defines `__torch_dispatch__`."""
-    _expect_subclasses()
+    level_stack.expect_subclasses()
     set_layer(x, SubclassLayer(detached_array(x), x.device, x.layout, False))
 
 
@@ -115,12 +113,6 @@ def call_without_dispatch(func: Callable[..., Any], args: Any, kwargs: dict[str,
     """Return func(*args, **kwargs), called without `__torch_dispatch__` handlers."""
     with level_stack.no_transforms():
         return func(*args, **(kwargs or {}))
-
-
-def _expect_subclasses() -> None:
-    import ts.utils._python_dispatch  # noqa: F401  registers the call rules
-
-    level_stack.expect_subclasses()
 
 
 # ---------------------------------------------------------------- wrappers
@@ -146,7 +138,7 @@ def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
     if arguments["requires_grad"] and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     device = devices.CPU if arguments["device"] is None else devices.as_device(arguments["device"])
-    _expect_subclasses()
+    level_stack.expect_subclasses()
     inner = wrap_array(_metadata(arguments, dtype))
     result: Tensor = instance_of(cls, wrap_array(inner.array))
     set_layer(result, SubclassLayer(inner, device, arguments["layout"], True))
@@ -262,6 +254,3 @@ def rebuild_wrapper(cls: type, metadata: tuple[Any, ...], attributes: dict[str, 
     )
     vars(result).update(attributes)
     return result
-
-
-set_subclasses(sys.modules[__name__])

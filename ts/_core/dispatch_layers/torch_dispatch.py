@@ -11,33 +11,19 @@ autograd is disabled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ts._core.dispatch_layers import dispatch_modes, level_stack, transform_dispatch
+from ts._core.dispatch_layers import dispatch_modes, level_stack
+from ts._core.late_binding import resolve
 from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
 from ts._core.thread.context import GradMode, TracingScope
 
-# Types of two functions: `Composites` returns the decomposition of an operator, or None if it is not
-# composite; `CallBuilder` converts an operator and its arguments to (func, args, kwargs) for
-# `__torch_dispatch__`.
-Composites = Callable[[Any], Callable[..., Any] | None]
-CallBuilder = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
-
-_find_decomposition: Composites | None = None
-_build_call: CallBuilder | None = None
-
-
-def set_call_rules(composites: Composites, calls: CallBuilder) -> None:
-    """Register `composites`, which looks up decompositions, and `calls`, which creates handler arguments."""
-    global _find_decomposition, _build_call
-    _find_decomposition, _build_call = composites, calls
-
 
 def is_composite(op: Any) -> bool:
     """Return whether an operator has a decomposition; handlers then receive the decomposed operators."""
-    return _find_decomposition is not None and _find_decomposition(op) is not None
+    return resolve("torch_dispatch_decomposition")(op) is not None
 
 
 def run(op: Any, values: list[Any]) -> Any:
@@ -45,8 +31,7 @@ def run(op: Any, values: list[Any]) -> Any:
     if not _is_visible(op):
         with dispatch_modes.without_all(), level_stack.no_transforms(), TracingScope(None):
             return op.call_list(values)
-    assert _find_decomposition is not None and _build_call is not None
-    function = _find_decomposition(op)
+    function = resolve("torch_dispatch_decomposition")(op)
     if function is not None:
         result = level_stack.call_decomposition(function, values)
         if result is not NotImplemented:
@@ -56,7 +41,7 @@ def run(op: Any, values: list[Any]) -> Any:
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
-    func, args, kwargs = _build_call(op, values)
+    func, args, kwargs = resolve("torch_dispatch_call")(op, values)
     result = _call_handlers(func, dispatched, args, kwargs)
     for x, before in versions:
         if version(x) == before:
@@ -184,7 +169,3 @@ def _mark_view(op: Any, base: Tensor, view: Any) -> None:
         )
     if is_dispatched(view) and view._base is None:
         follow_view(view, base)
-
-
-level_stack.set_dispatch(run, dispatch_modes.is_active)
-transform_dispatch.set_composites(is_composite)

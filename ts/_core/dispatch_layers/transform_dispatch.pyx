@@ -16,29 +16,15 @@ from ts._core.autograd.tape cimport leave
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
 from ts._core.dispatch_layers.layer cimport Layer
+from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport Tensor, is_layered, needs_grad
 from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set_flag, set_process_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
-cdef object runner = None              # function(operator, arguments, level) that runs operators
-
-
 cdef enum:
     # level of tensors whose class defines `__torch_dispatch__`; `level_stack.py` has the same constant
     SUBCLASSES = 2
-
-# is_composite(operator) is True if the operators of its decomposition are dispatched instead
-cdef object is_composite = None
-
-
-def set_composites(function):
-    """Register `function(operator)`: if it returns True, handlers receive the operators of the decomposition.
-
-    Handlers are the `__torch_dispatch__` methods of classes and modes.
-    """
-    global is_composite
-    is_composite = function
 
 
 def set_dispatch_modes(bint on):
@@ -49,12 +35,6 @@ def set_dispatch_modes(bint on):
 def watch_all_threads():
     """Enable transform dispatch in all threads, because tensors of the level SUBCLASSES can occur in each."""
     set_process_flag(LAYERED)
-
-
-def set_runner(function):
-    """Register `function(operator, arguments, level)`, which runs operators; level 0 means no layers."""
-    global runner
-    runner = function
 
 
 def enable_transform_dispatch(bint on):
@@ -119,7 +99,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) e
             leave(op, r, at)
             return HAS_RUN
     if dispatches_to_python:
-        if requires_grad and is_recorded_at_level(op, r, at, level) and not is_composite(op):
+        if requires_grad and is_recorded_at_level(op, r, at, level) and not resolve("torch_dispatch").is_composite(op):
             return OF_TAPE
         run_in_python(op, run, r, at)
         return HAS_RUN
@@ -133,7 +113,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) e
 
 
 cdef object run(Operator op, list args):
-    return runner(op, args, top_of(args))
+    return resolve("run_on_levels")(op, args, top_of(args))
 
 
 cdef int top_of(list args) except -1:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts import dtypes
+from ts._core.late_binding import resolve
 from ts._core.tensor import storage, strides
 from ts._core.tensor.tensor import (
     Tensor,
@@ -156,9 +157,8 @@ def _complex_component(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Te
 def share_memory_(self: Tensor) -> Tensor:
     """Move the storage to shared memory, for all tensors that use it."""
     _check_strided(self)
-    from ts._core.tensor import sharing  # imported here, because few programs need it
-
-    return sharing.share_tensor(self)
+    shared: Tensor = resolve("shared_storage").share_tensor(self)
+    return shared
 
 
 def is_shared(self: Tensor) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.late_binding import resolve
 from ts._core.shared_memory import find_filename, is_shared_array, map_path
 from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
 
@@ -229,14 +230,14 @@ class UntypedStorage:
 
     def share_memory_(self) -> UntypedStorage:
         """Move the bytes to shared memory, for all tensors that use them."""
-        _sharing_module().share_memory([self])
+        resolve("shared_storage").share_memory([self])
         return self
 
     @classmethod
     def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
         if devices.as_device(device).type != "cpu":
             return cls(size, device=device)
-        result: UntypedStorage = _sharing_module().create_shared_storage(size)
+        result: UntypedStorage = resolve("shared_storage").create_shared_storage(size)
         return result
 
     def __repr__(self) -> str:
@@ -294,17 +295,10 @@ class UntypedStorage:
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _sharing_module().reduce_unregistered(self) or self._reduce_by_value()
+        return resolve("shared_storage").reduce_unregistered(self) or self._reduce_by_value()
 
     def _reduce_by_value(self) -> tuple[Any, ...]:
         return _storage_of, (owning_array(self.bytes),)
-
-
-def _sharing_module() -> Any:
-    """Return the module `sharing`, which moves storages and imports this module."""
-    from ts._core.tensor import sharing
-
-    return sharing
 
 
 def _storage_of(array: Array) -> UntypedStorage:

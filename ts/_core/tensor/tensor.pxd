@@ -144,9 +144,8 @@ cdef int rebind(Tensor t, object array) except -1
 # Convert a NumPy type number to a ScalarType, and a ScalarType to a NumPy type number; -1 if there is none.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
-# Return the backends package that `connect` registered; `load_operators` imports the module that calls `connect`.
+# Return the package `ts.backends`, imported at the first call.
 cdef object backend_registry()
-cdef int load_operators() except -1
 # Return whether a single operator computes x[index] (`selects_alone`) or x[i, j, ...] (`select_together`):
 # the indices are int64 tensors, or one bool mask, on the device of `x`.
 cdef bint selects_alone(Tensor x, Tensor index)

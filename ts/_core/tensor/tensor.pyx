@@ -43,7 +43,8 @@ from ts._core.value.no_python_construction cimport seal
 from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
-from ts._core.value.build_lock import import_lock
+from ts._core.late_binding import resolve
+from ts._core.thread.transform_state import is_transforming, raise_inside_transforms
 from ts.errors import missing_attribute
 
 cnp.import_array()
@@ -127,25 +128,13 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
 # ---------------------------------------------------------------- wrapping
 
 cdef object backends = None          # the package ts.backends
-cdef object overloads = None         # overloads(name) returns the callable of an operator
-
-
-def connect(package, function):
-    """Register the backends package and the function that looks up operators; both are imported later."""
-    global backends, overloads
-    backends, overloads = package, function
-
-
-cdef int load_operators() except -1:
-    """Import the operator registry, which calls `connect`; needed if a tensor is used before any operator."""
-    if backends is None:
-        with import_lock():
-            import ts.ops.registry  # noqa: F401
-    return 0
 
 
 cdef object backend_registry():
-    load_operators()
+    """Return the package `ts.backends`."""
+    global backends
+    if backends is None:
+        backends = resolve("backends")
     return backends
 
 
@@ -248,8 +237,7 @@ cdef set _installed = set()          # names of methods added by install_methods
 cdef object operator_function(str name):
     function = _functions.get(name)
     if function is None:
-        load_operators()
-        function = _functions[name] = overloads(name)
+        function = _functions[name] = resolve("overload_set_by_name")(name)
     return function
 
 
@@ -283,9 +271,7 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    with import_lock():
-        from ts.ops import registry
-    registry.load()
+    resolve("operator_registry").load()
     _methods_loaded = True
     return True
 
@@ -368,41 +354,14 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- subclasses of Tensor
 
-cdef object derived = None             # callback derived(cls) for a new subclass that overrides functions
-cdef object call_of_derived = None     # implementation of `Tensor.__torch_function__`
-
-
-def set_derived(function, call):
-    """Register a callback for new subclasses, and `call`, the implementation of
-    `Tensor.__torch_function__`.
-    """
-    global derived, call_of_derived
-    derived, call_of_derived = function, call
-
-
-cdef object subclasses = None          # module for tensors whose class defines `__torch_dispatch__`
 cdef object disabled_dispatch = None   # `Tensor.__torch_dispatch__`
-
-
-def set_subclasses(module):
-    """Set the module that attaches layers to tensors whose class defines `__torch_dispatch__`."""
-    global subclasses
-    subclasses = module
 
 
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
     """Run an operator without the `__torch_dispatch__` of classes and modes; the default that classes
     inherit.
     """
-    load_dispatch()
-    return subclasses.call_without_dispatch(func, args, kwargs)
-
-
-cdef int load_dispatch() except -1:
-    if subclasses is None:
-        with import_lock():
-            import ts._core.dispatch_layers.tensor_subclasses  # noqa: F401
-    return 0
+    return resolve("tensor_subclasses").call_without_dispatch(func, args, kwargs)
 
 
 cdef bint class_dispatches(object cls) except -1:
@@ -414,8 +373,7 @@ cdef bint class_dispatches(object cls) except -1:
 cdef int attach(Tensor t) except -1:
     """Attach a layer to a tensor if its class defines `__torch_dispatch__`."""
     if class_dispatches(type(t)) and not is_layered(t):
-        load_dispatch()
-        subclasses.attach_layer(t)
+        resolve("tensor_subclasses").attach_layer(t)
     return 0
 
 
@@ -466,15 +424,6 @@ cdef object only_element(Tensor x):
     if NUMBER[x.scalar_type] >= NUMBERS:
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
-
-
-cdef object before_marking = None      # callback that `requires_grad_` calls first
-
-
-def set_before_marking(function):
-    """Register a function that `requires_grad_` calls first; it may raise an error."""
-    global before_marking
-    before_marking = function
 
 
 cdef int check_elements(Tensor x) except -1:
@@ -661,8 +610,7 @@ cdef object array_without_elements(Tensor x, bint of_batch):
     global meta_array
     cdef Py_ssize_t itemsize = x.array.dtype.itemsize
     if meta_array is None:
-        load_operators()
-        meta_array = backends.get("meta").array_type
+        meta_array = backend_registry().get("meta").array_type
     shape, steps = x.array.shape, [step * itemsize for step in x.stride()]
     if x.backend == BACKEND_META:
         offset = x.array.offset
@@ -900,8 +848,7 @@ cdef class Tensor:
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         """Call a function with tensors of a derived class, and convert its results to this class."""
-        load_operators()
-        return call_of_derived(cls, func, types, args, kwargs)
+        return resolve("call_torch_function")(cls, func, types, args, kwargs)
 
     @staticmethod
     def _make_wrapper_subclass(*args, **kwargs):
@@ -911,8 +858,7 @@ cdef class Tensor:
         dtype=None,
                                layout=strided, device=None, pin_memory=False, requires_grad=False, ...)
         """
-        load_dispatch()
-        return subclasses.make_wrapper(*args, **kwargs)
+        return resolve("tensor_subclasses").make_wrapper(*args, **kwargs)
 
     def as_subclass(self, cls):
         """Return a differentiable view of the tensor as an object of a derived class."""
@@ -944,7 +890,7 @@ cdef class Tensor:
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
         if name == "__cuda_array_interface__":
-            return interop.cuda_array_interface(self)
+            return resolve("cuda_array_interface")(self)
         if name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         raise missing_attribute(f"'{type(self).__name__}' object", name, partial(dir, self))
@@ -1073,8 +1019,8 @@ cdef class Tensor:
 
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` in place; return the tensor."""
-        if before_marking is not None:
-            before_marking()
+        if is_transforming():
+            raise_inside_transforms("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
         return self._marked(requires_grad)
 
     def _marked(self, requires_grad):
@@ -1096,8 +1042,7 @@ cdef class Tensor:
         if requires_grad and self.of_inference and not context_flags() & INFERENCE:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad and not attention & GRADIENTS_REQUIRED:
-            with import_lock():
-                import ts._core.autograd.tape  # noqa: F401  enables recording
+            resolve("tape")  # enables recording
             set_gradients_required()
         self.requires_grad_flag = requires_grad
         return self
@@ -1133,7 +1078,7 @@ cdef class Tensor:
             # `other` is a fake tensor, so this tensor becomes one
             history_of(self).layer = other.history.layer
         elif is_dispatched(self):
-            subclasses.replace_data(self, other)
+            resolve("tensor_subclasses").replace_data(self, other)
 
     @property
     def T(self):
@@ -1319,10 +1264,9 @@ cdef class Tensor:
         return (self == x).any().item()
 
     def __repr__(self):
-        from ts._core.tensor import printing
         if watched():
-            return watcher().unrecorded(printing.tensor_text, self)
-        return printing.tensor_text(self)
+            return watcher().unrecorded(resolve("tensor_text"), self)
+        return resolve("tensor_text")(self)
 
     def _element(self):
         return only_element(self)
@@ -1450,8 +1394,7 @@ def _derived(cls):
     if definer is Tensor and class_dispatches(cls):
         cls.__torch_function__ = function = _disabled_torch_function_impl
     if function is not _disabled_torch_function_impl:
-        load_operators()
-        derived(cls)
+        resolve("initialize_subclass")(cls)
 
 
 disabled_dispatch = staticmethod(_disabled_torch_dispatch_impl)
@@ -1562,5 +1505,9 @@ PyType_Modified(Tensor)
 Py_INCREF(TensorMeta)
 Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
-# These modules add methods to Tensor, so they are imported after its definition.
-from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, basic_indexing
+# These modules use the class above, so they are imported after it.
+from ts._core.tensor import factories, indexing, basic_indexing
+# These modules add methods to it.
+resolve("conversion_methods")
+resolve("interoperability_methods")
+resolve("layout_methods")

@@ -51,9 +51,7 @@ class FakeImplCtx:
                 "API can only create non-negative sizes."
             )
         if self.new_size is None:
-            raise DataDependentOutputException(
-                f"{self.operator} returns a tensor with a data-dependent size"
-            )
+            raise DataDependentOutputException(f"{self.operator} returns a tensor with a data-dependent size")
         return self.new_size(min, max)
 
     create_unbacked_symint = new_dynamic_size

@@ -31,6 +31,7 @@ from cpython.number cimport PyNumber_Check, PyNumber_Float, PyNumber_Long
 from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
 
+from ts._core.late_binding import resolve
 from ts._core.value.container cimport (
     Dict,
     DictEntry,
@@ -65,19 +66,7 @@ cdef extern from "Python.h":
 
 # ---------------------------------------------------------------- conversions registered by other modules
 
-cdef object object_of_instance = None
-cdef object instance_of_object = None
 cdef dict code_of_type = {}
-
-
-def register_object_conversion(to_object, to_instance):
-    """Register the conversions between instances of Python classes and objects of scripts.
-
-    `to_object(x, cls)` returns an Object of the ObjectClass `cls`, or raises TypeError; `to_instance(object)` returns
-    the Python instance of an Object.
-    """
-    global object_of_instance, instance_of_object
-    object_of_instance, instance_of_object = to_object, to_instance
 
 
 def register_code_type(type cls not None, code):
@@ -427,7 +416,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
     if kind == KIND_CLASS:
         if type(x) is Object and <object>(<Object>x).cls is spec.detail:
             return put_object(x, out)
-        return put_object(<Object?>object_of_instance(x, spec.detail), out)
+        return put_object(<Object?>resolve("object_of_instance")(x, spec.detail), out)
     if kind == KIND_CLASS or kind == KIND_ENUM:
         if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
             return mismatch(x, spec)
@@ -557,7 +546,7 @@ cdef object box_object(object o):
     """Return the Python instance of a core object; creating it may convert attributes recursively."""
     enter_recursion(b" while an object is converted")
     try:
-        return instance_of_object(o)
+        return resolve("instance_of_object")(o)
     finally:
         Py_LeaveRecursiveCall()
 

@@ -16,6 +16,7 @@ from cpython.ref cimport PyObject
 from cpython.complex cimport PyComplex_CheckExact
 from cpython.unicode cimport PyUnicode_CheckExact
 
+from ts._core.late_binding import resolve
 from ts._core.value.container cimport Dict, List, Object, Tuple, list_item
 from ts._core.value.spec cimport (
     ANY_SPEC,
@@ -62,10 +63,6 @@ from ts._core.value.tagged cimport (
 
 # ---------------------------------------------------------------- types registered by other modules
 
-cdef object class_spec = None
-cdef object has_interface = None
-
-
 def register_tensor_type(cls):  # its class is `TensorMeta`, which Cython's `type` does not accept
     """Register the class of the values that `Tensor` parameters accept."""
     global tensor_type
@@ -84,20 +81,6 @@ def register_future_type(type cls not None):
     """Register the class of futures, which is defined after this module."""
     global future_type
     future_type = cls
-
-
-def register_class_spec(function):
-    """Register function(class), which returns the TypeSpec of an enum or scripted class, None for other
-    classes.
-    """
-    global class_spec
-    class_spec = function
-
-
-def register_interface_test(function):
-    """Register function(Object, interface), which returns whether an object implements an interface."""
-    global has_interface
-    has_interface = function
 
 
 # ---------------------------------------------------------------- type of a Python object
@@ -187,8 +170,10 @@ cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
 
 
 cdef TypeSpec spec_of_class(type cls):
-    """Return the TypeSpec of a scripted class or enum, from the registered function."""
-    cdef object spec = None if class_spec is None else class_spec(cls)
+    """Return the TypeSpec of a scripted class or enum; of another class, one that has the name of the class."""
+    cdef object spec = None
+    if "__ts_type__" in cls.__dict__ or issubclass(cls, Enum):
+        spec = resolve("class_spec")(cls)
     return TypeSpec(KIND_OBJECT, (), cls.__name__) if spec is None else spec
 
 
@@ -236,7 +221,7 @@ cdef bint object_is_of(object o, TypeSpec spec, set checked_pairs) except -1:
     if kind == KIND_COMPLEX or kind == KIND_NUMBER:
         return PyComplex_CheckExact(o)
     if kind == KIND_CLASS:
-        return type(o) is Object and ((<Object>o).cls is spec.detail or has_interface(o, spec.detail))
+        return type(o) is Object and ((<Object>o).cls is spec.detail or resolve("object_has_interface")(o, spec.detail))
     if kind == KIND_ENUM:
         return isinstance(o, Enum if spec.detail is None else spec.detail)
     if kind == KIND_DEVICE:

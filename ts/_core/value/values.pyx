@@ -10,6 +10,7 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
 
+from ts._core.late_binding import resolve
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.thread.deadline cimport count_items
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
@@ -212,19 +213,10 @@ cdef str tuple_type_text(Tuple x):
         Py_LeaveRecursiveCall()
 
 
-cdef object order_of_class = None
-
-
-def register_object_order(function):
-    """Register the order of objects: function(ObjectClass) returns less(a, b), or raises for unordered classes."""
-    global order_of_class
-    order_of_class = function
-
-
 def check_object_order(Object x not None):
     """Raise RuntimeError if the class of the object does not define `__lt__`."""
     if x.cls.less is None:
-        x.cls.less = order_of_class(x.cls)
+        x.cls.less = resolve("object_order")(x.cls)
 
 
 cdef int compare_objects(Object x, Object y) except? -2:
@@ -378,7 +370,7 @@ cdef str text_inside(IValue *x):
         return complex_text(o)
     if isinstance(o, Enum):
         return f"Enum<{type(o).__name__}.{o.name}>"
-    return script_text(o) if script_text is not None else str(o)
+    return resolve("script_text")(o)
 
 
 cdef str dict_text(Dict d):
@@ -401,15 +393,6 @@ cdef str dict_text(Dict d):
         return f"{{{join_texts(texts)}}}"
     finally:
         Py_LeaveRecursiveCall()
-
-
-cdef object script_text = None
-
-
-def register_script_text(function):
-    """Register the function that converts other objects (tensors) to strings in scripts: function(object) -> str."""
-    global script_text
-    script_text = function
 
 
 import ts._core.value.gc_traverse  # noqa: E402, F401 -- the containers are complete: show them to the garbage collector

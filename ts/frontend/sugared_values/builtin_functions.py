@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import Any
 
+from ts._core.late_binding import resolve
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
@@ -89,19 +90,16 @@ class BuiltinFunction:
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:
-        from ts.frontend.compile import declare
-
         self.parsed = parsed
-        schema = declare(parsed)
+        schema = resolve("compile").declare(parsed)
         assert schema is not None
         self.schema: FunctionSchema = schema
 
     @cached_property
     def graph(self) -> Graph:
         """Graph of the function, compiled at the first access."""
-        from ts.frontend.compile import compile_function
-
-        return compile_function(self.parsed).graph
+        graph: Graph = resolve("compile").compile_function(self.parsed).graph
+        return graph
 
 
 _SOURCES: dict[str, list[str]] = {}

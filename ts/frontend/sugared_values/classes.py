@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from ts._core.late_binding import resolve
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
 from ts.frontend.classes import ATTRIBUTE, class_type, compile_class, is_ignored, static_method
@@ -111,9 +112,9 @@ class ClassValue(SugaredValue):
 
 def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
     """Return `cls`, a class defined in the body of another class, as a sugared value."""
-    from ts.frontend.sugared_values.python_objects import to_sugared
-
-    return to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
+    to_sugared = resolve("python_objects").to_sugared
+    inner: SugaredValue = to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
+    return inner
 
 
 class UnboundMethod(SugaredValue):
@@ -203,9 +204,8 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
     """Emit `value.name`, where `value` is an object of a script class."""
     type: Any = value.type()
     if isinstance(type, ModuleType):
-        from ts.frontend.sugared_values.modules import ModuleValue
-
-        return ModuleValue(value).attr(em, range, name)
+        member: SugaredValue = resolve("script_modules").ModuleValue(value).attr(em, range, name)
+        return member
     if name == "__str__" and name not in type.methods and "__repr__" in type.methods:
         name = "__repr__"
     if name in type.methods:

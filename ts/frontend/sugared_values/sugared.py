@@ -18,6 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts._core.builtin_ops import op_index
+from ts._core.late_binding import resolve
 from ts.errors import CompilationError
 from ts.frontend import hints
 from ts.frontend.literal_types import construct_literal
@@ -161,9 +162,8 @@ class SimpleValue(SugaredValue):
         value = self.simple
         type = value.type()
         if isinstance(type, OBJECT_TYPES):
-            from ts.frontend.sugared_values.classes import attribute
-
-            return attribute(em, range, value, name)
+            member: SugaredValue = resolve("script_classes").attribute(em, range, value, name)
+            return member
         if type.is_subtype_of(TENSOR):
             if name in _CAST_METHODS:
                 return TensorCast(_CAST_METHODS[name], value)
@@ -174,15 +174,12 @@ class SimpleValue(SugaredValue):
         elif isinstance(type, ir.CustomClassType) and name in type.methods:
             return CustomMethod(type.methods[name], value)
         elif isinstance(type, ir.EnumType):
-            from ts.frontend.enums import enum_attribute
-
-            enum_value = enum_attribute(em, value, name)
+            enum_value: SugaredValue | None = resolve("enum_attribute")(em, value, name)
             if enum_value is not None:
                 return enum_value
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
-            from ts.frontend.sugared_values.classes import MethodValue
-
-            return MethodValue(value, name)  # an interface variable whose type is a union after an `if`
+            method: SugaredValue = resolve("script_classes").MethodValue(value, name)
+            return method  # an interface variable whose type is a union after an `if`
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -389,8 +386,7 @@ class BuiltinFunction(SugaredValue):
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         if self.name == "aten::format":
-            from ts.frontend.sugared_values.classes import to_printable
-
+            to_printable = resolve("script_classes").to_printable
             args = [to_printable(em, range, arg) if isinstance(arg, Value) else arg for arg in args]
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
 
@@ -482,8 +478,7 @@ class PrintValue(SugaredValue):
         if kwargs:
             hint = "it prints one line to standard output; format the string before"
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
-        from ts.frontend.sugared_values.classes import to_printable
-
+        to_printable = resolve("script_classes").to_printable
         values = [to_printable(em, range, insert_actual(em, arg)) for arg in args]
         em.insert("prim::Print", values, 0, range)
         return NoneValue()

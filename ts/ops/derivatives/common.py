@@ -34,9 +34,7 @@ def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool)
     return unsqueeze_reduced(grad, dim, keepdim).expand(sizes)
 
 
-def scatter_gradient(
-    grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool
-) -> Tensor:
+def scatter_gradient(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
     """Return the gradient of the input of a reduction that selects the elements at `indices` along `dim`.
 
     It is zero for all other elements.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.autograd.rule import DifferentiationKind, Formula, FormulaInputKind, Rule, set_rules
+from ts._core.autograd.rule import DifferentiationKind, Formula, FormulaInputKind, Rule
 from ts._core.dispatch.signature import signature
 from ts.fusion.program import KIND
 from ts.ops.derivatives import formulas
@@ -124,6 +124,3 @@ def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, 
         if read.of == result.gradient or (read.of == "grad" and i == inputs.differentiable[0]):
             return (FormulaInputKind.GRADIENTS if is_list else FormulaInputKind.GRADIENT), i, False
     raise ValueError(f"a formula of {inputs.record.key} reads {read.of}")
-
-
-set_rules(rule_of)

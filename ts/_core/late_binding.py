@@ -1,0 +1,98 @@
+"""Late binding: functions and modules of upper layers that lower layers use, imported at the first use.
+
+Input: a name of the table `_PROVIDERS`.  Output: the function, class or module that the table gives for it.
+
+    resolve("script_text")(x)          ts.runtime.tensor_str.script_text(x)
+
+A lower layer cannot import an upper one without an import cycle, and most programs never need these
+functions. This table is the only place where lower layers name upper ones; `tests/test_imports.py` checks
+that no other upward imports exist.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from ts._core.value.build_lock import import_lock
+
+# name: module, or module:attribute
+_PROVIDERS: Final = {
+    # operators and their rules
+    "backends": "ts.backends",
+    "operator_registry": "ts.ops.registry",
+    "operator_overloads": "ts.ops.registry:lookup",
+    "type_promotion": "ts.ops.common",
+    "functional": "ts.functional",
+    "higher_order_operators": "ts._higher_order_ops:operators",
+    "opcheck_tests": "ts.export.opcheck_tests",
+    "operator_documentation": "ts.ops.documentation:help_text",
+    "operator_schema": "ts.ir.schema:parse_schema",
+    "operator_work": "ts.ops.cost_model:rule_of",
+    "apply_layout_rules": "ts.ops.result_strides:apply_layout_rules",
+    "torch_functions": "ts.ops.functional",
+    "check_float8": "ts.ops.float8:check",
+    "check_complex32": "ts.ops.complex32:check",
+    "complex32_kernel": "ts.ops.complex32:kernel",
+    "overload_set_by_name": "ts._core.dispatch.overloads:overloads",
+    # derivatives and function transforms
+    "tape": "ts._core.autograd.tape",
+    "derivative_rule": "ts.ops.derivatives.tape_rules:rule_of",
+    "differentiable_plan": "ts.autodiff.differentiable_plans:get_plan_for_function",
+    "batching_rules": "ts.ops.vmap_rules.rules",
+    "run_on_levels": "ts._core.dispatch_layers.level_stack:run_on_levels",
+    "run_on_fakes": "ts._subclasses.fake_tensor:run_on_fakes",
+    "forward_derivatives": "ts.ops.derivatives.forward",
+    "batched_tensor": "ts._core.dispatch_layers.batched_tensor",
+    # subclasses of Tensor and dispatch modes
+    "initialize_subclass": "ts._core.dispatch.subclasses:initialize_subclass",
+    "call_torch_function": "ts._core.dispatch.subclasses:call_torch_function",
+    "tensor_subclasses": "ts._core.dispatch_layers.tensor_subclasses",
+    "torch_dispatch": "ts._core.dispatch_layers.torch_dispatch",
+    "torch_dispatch_call": "ts.utils._python_dispatch:build_call",
+    "torch_dispatch_decomposition": "ts.utils._python_dispatch:find_decomposition",
+    "default_device_mode": "ts.utils._device",
+    # methods of tensors
+    "conversion_methods": "ts._core.tensor.tensor_conversion_methods",
+    "interoperability_methods": "ts._core.tensor.interop",
+    "layout_methods": "ts._core.tensor.layout",
+    "cuda_array_interface": "ts._core.tensor.interop:cuda_array_interface",
+    "shared_storage": "ts._core.tensor.sharing",
+    "tensor_text": "ts._core.tensor.printing:tensor_text",
+    "script_text": "ts.runtime.tensor_str:script_text",
+    # objects of scripts
+    "class_spec": "ts.runtime.objects:class_spec",
+    "object_of_instance": "ts.runtime.objects:object_of",
+    "instance_of_object": "ts.runtime.objects:instance_of",
+    "object_has_interface": "ts.runtime.objects:has_interface",
+    "object_order": "ts.runtime.objects:order_of",
+    "module_of_object": "ts.runtime.module:module_of",
+    # the compiler: types, functions and classes of programs refer to each other
+    "annotations": "ts.frontend.annotations",
+    "compile": "ts.frontend.compile",
+    "overloads": "ts.frontend.overloads",
+    "enum_attribute": "ts.frontend.enums:enum_attribute",
+    "script_classes": "ts.frontend.sugared_values.classes",
+    "script_modules": "ts.frontend.sugared_values.modules",
+    "python_functions": "ts.frontend.sugared_values.python_functions",
+    "python_objects": "ts.frontend.sugared_values.python_objects",
+    "package": "ts",
+    "executor": "ts.runtime.executor",
+    "breakpoint_hook": "ts.debugger.breakpoint_hook",
+    "debug_state": "ts.runtime.debug_state",
+}
+_resolved: dict[str, Any] = {}
+
+
+def resolve(name: str) -> Any:
+    """Return the function, class or module that the table gives for `name`; import its module if needed."""
+    try:
+        return _resolved[name]
+    except KeyError:
+        pass
+    module_name, _, attribute = _PROVIDERS[name].partition(":")
+    with import_lock():
+        provider: Any = importlib.import_module(module_name)
+    if attribute:
+        provider = getattr(provider, attribute)
+    return _resolved.setdefault(name, provider)
