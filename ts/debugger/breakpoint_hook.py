@@ -15,44 +15,47 @@ from ts._core.vm.breaks import PausedProgram
 from ts._core.vm.code import Code
 from ts.bytecode.debug_lowering import StopPoint
 from ts.debugger.debug_compilation import DebugCode
-from ts.debugger.debugger import Debugger, Resume
+from ts.debugger.debugger import Debugger
+from ts.debugger.engine import DebuggerEngine, Resume
 from ts.debugger.terminal import Terminal
 from ts.runtime.function import ScriptFunction
 from ts.runtime.graph_variants import prepare_graph
 
 
-class ProcessDebugger(Debugger):
-    """Default debugger of `breakpoint()` in a script, used when no other debugger is active.
+class ProcessEngine(DebuggerEngine):
+    """Engine of `breakpoint()` in a script, used when no other debugger is active.
 
     As in Python, `PYTHONBREAKPOINT=0` disables breakpoints.  An installed hook, or the function in
     PYTHONBREAKPOINT, is called instead of this debugger, which requires a terminal.
     """
 
-    def __init__(self) -> None:
-        super().__init__(Terminal().read, print)
+    def begin(self) -> None:
+        """Prepare for programs that stop at `breakpoint()` only."""
+        super().begin()
+        self.resume = Resume()
         self.code.breakpoints.request_stop(None, 0)
-        self._resume = Resume()
 
-    def _on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        self._main = paused.program
-        if stop_point.event != "breakpoint" or self._is_step(paused, stop_point):
-            super()._on_stop(paused, stop_point, is_armed)
+    def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
+        """Stop at the end of a step; at `breakpoint()`, call the hook, or stop if there is a terminal."""
+        self.main_program = paused.program
+        if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):
+            super().on_stop(paused, stop_point, is_armed)
         elif os.environ.get("PYTHONBREAKPOINT") == "0":
             return
         elif os.environ.get("PYTHONBREAKPOINT") or sys.breakpointhook is not sys.__breakpointhook__:
             sys.breakpointhook()
         elif sys.stdin.isatty() and sys.stdout.isatty():
-            self._attached = True
-            super()._on_stop(paused, stop_point, is_armed)
+            self.is_attached = True
+            super().on_stop(paused, stop_point, is_armed)
 
-    def _on_failure(self, paused: PausedProgram, error: BaseException) -> None:
+    def on_failure(self, paused: PausedProgram, error: BaseException) -> None:
         """Ignore the exception, because it propagates to the caller of the script."""
 
 
 @cache
 def _code() -> DebugCode:
     """Return the debug code of functions that call `breakpoint()`."""
-    return ProcessDebugger().code
+    return Debugger(Terminal().read, print, ProcessEngine).engine.code
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
