@@ -495,7 +495,7 @@ def queue_callback(callback):
     run = getattr(here, "run", None)
     if run is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    (<GraphTask>run).behind.append(callback)
+    (<GraphTask>run).final_callbacks.append(callback)
 
 
 def reaches_all_leaves():
