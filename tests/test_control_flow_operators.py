@@ -230,14 +230,14 @@ def test_aliases_follow_schemas():
     x = ts.ones(2, 3)
     shared = Aliases()
     view, total = x.view(6), x + 1
-    shared.note(overload_named("aten::view", "").operator, [x, [6]], view)
-    shared.note(overload_named("aten::add", "Tensor").operator, [x, x, 1], total)
+    shared.record_operator(overload_named("aten::view", "").operator, [x, [6]], view)
+    shared.record_operator(overload_named("aten::add", "Tensor").operator, [x, x, 1], total)
     assert (shared.root(view) == shared.root(x), shared.root(total) == shared.root(x)) == (True, False)
     assert shared.written == []
-    shared.note(overload_named("aten::add_", "Tensor").operator, [view, view, 1], view)
+    shared.record_operator(overload_named("aten::add_", "Tensor").operator, [view, view, 1], view)
     assert shared.written == [shared.root(x)]
     copied = x.t().reshape(6)
-    shared.note(overload_named("aten::reshape", "").operator, [x.t(), [6]], copied)
+    shared.record_operator(overload_named("aten::reshape", "").operator, [x.t(), [6]], copied)
     assert shared.root(copied) == id(copied)
 
 
