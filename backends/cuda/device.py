@@ -1,4 +1,4 @@
-"""CUDA backend: devices, transfers, and the selection of the kernel of an operator.
+"""CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
 In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
 of the following that exists: an override; the record's kernel on host copies, for operators of

@@ -1,4 +1,4 @@
-"""Kernel launch and caching of CUDA kernels: one kernel per operator or fusion group.
+"""Kernel launch and runtime compilation (NVRTC, kernel cache) of CUDA kernels, one per operator or group.
 
 In: operator records and the values that they read, then arrays and numbers. Out: arrays; or None, with no
 effects, if the expressions do not support these inputs.

@@ -1,4 +1,4 @@
-"""Autograd graph: nodes and edges, hooks for saved tensors and for several tensors, drawing.
+"""Autograd graph (computation graph): nodes, edges, hooks for saved and for several tensors, drawing.
 
 with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and use unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies

@@ -82,7 +82,7 @@ class profile:
         self.function_events.export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with times, in the input format of `flamegraph.pl`."""
+        """Write stacks with times for a flame graph, in the input format of `flamegraph.pl`."""
         self.function_events.export_stacks(path, metric)
 
 

@@ -12,7 +12,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast"]
 
-__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.aliases`)
+__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.spec_of`)
 
 
 def _warn(name: str) -> None:

@@ -1,4 +1,4 @@
-"""`torch.distributed.optim`: optimizers of parameters owned by several processes.
+"""Distributed optimizers (`torch.distributed.optim`) of parameters that several processes own.
 
     optimizer = DistributedOptimizer(optim.SGD, [rref, other_rref], lr=0.05)
     with dist_autograd.context() as context_id:

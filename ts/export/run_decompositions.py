@@ -179,7 +179,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Replace old node names in a module call entry by new names; preserve the new nodes."""
+        """Return a module call entry with the new node names; dead code elimination keeps these nodes."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}

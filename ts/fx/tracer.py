@@ -1,4 +1,4 @@
-"""Tracer: traces a function or module by calling it with proxies.
+"""Symbolic tracing (symbolic execution): a function or module is called with proxies.
 
 Input: a module or function. Output: its Graph, and `tracer.root`, the module with the parameters.
 

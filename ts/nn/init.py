@@ -1,4 +1,4 @@
-"""Weight initialization: functions that fill a tensor in place and return it.
+"""Parameter initialization (weight initialization): functions that fill a tensor in place and return it.
 
     init.kaiming_uniform_(weight, a=math.sqrt(5))       default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the loss of a sequence of labels without alignment.
+"""CTC loss (connectionist temporal classification): the loss of a sequence of labels without alignment.
 
 In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and their lengths; out: the
 negative log likelihood of each sequence, or its reduction.

@@ -1,4 +1,4 @@
-"""Matrix factorizations (such as Cholesky), determinants, inverses and linear solvers of `ts.linalg`.
+"""Matrix factorizations (Cholesky, eigenvalue decomposition ...), determinants, inverses, linear solvers.
 
 In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
 The kernels call NumPy's batched LAPACK routines.

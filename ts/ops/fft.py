@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms: `ts.fft`.
+"""Fast Fourier transforms (discrete Fourier transforms): `ts.fft`.
 
 In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None);
 out: the transform.

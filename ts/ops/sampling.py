@@ -1,4 +1,4 @@
-"""Sampling operators: in-place distributions, parameter tensors, multinomial choice.
+"""Sampling operators: in-place distributions, parameter tensors, multinomial sampling.
 
 In: a tensor to fill, or parameters, and a Generator; out: samples, drawn in memory order (see
 `ts.ops.random`).

@@ -1,4 +1,4 @@
-"""SGD: steps along the negative gradient, optionally with momentum.
+"""SGD (stochastic gradient descent): steps along the negative gradient, optionally with momentum.
 
 SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()
 """

@@ -102,7 +102,10 @@ class Elements:
     # ---- queries ---------------------------------------------------------------------------------------
 
     def kind(self, value: Value) -> Kind | None:
-        """Return the classification of tensor `value`; None if it is not determined yet."""
+        """Return the origin of a tensor: a `Source` outside the loop, a `View` of one, or `UnknownTensor`.
+
+        Return None if the origin is not determined yet.
+        """
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:

@@ -102,7 +102,7 @@ def specialize_to_input_types(graph: Graph) -> bool:
 
 
 def _fold_queries(graph: Graph) -> bool:
-    """Fold decided queries and remove branches that are not taken."""
+    """Replace type queries that the known types determine by constants, and remove untaken branches."""
     changed = simplify(graph)
     fold_constants(graph)
     while simplify(graph):

@@ -137,7 +137,7 @@ class EventList(list[Any]):
         write(path, trace(self))
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with times, in the input format of `flamegraph.pl`."""
+        """Write stacks with times for a flame graph, in the input format of `flamegraph.pl`."""
         if metric not in ("self_cpu_time_total", "cpu_time_total"):
             raise ValueError(f"metric should be self_cpu_time_total or cpu_time_total, not {metric!r}")
         with open(path, "w", encoding="utf-8") as file:

@@ -221,7 +221,7 @@ class profile:
         chrome.write(path, chrome.trace(self.events(), {**facts, **self._metadata}))
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with times, in the input format of `flamegraph.pl`."""
+        """Write stacks with times for a flame graph, in the input format of `flamegraph.pl`."""
         self.events().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:

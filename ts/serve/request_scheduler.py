@@ -1,4 +1,4 @@
-"""Scheduler of requests: four fair queues, time limits by attempt, and batches for worker processes.
+"""Request scheduler: four fair queues, time limits by attempt, and dynamic batching for worker processes.
 
     scheduler = RequestScheduler(fork_server, limits)
     await scheduler.start()

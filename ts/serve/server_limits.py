@@ -1,4 +1,4 @@
-"""Limits of HTTP requests (against denial of service): body size, memory, timeouts, hosts and origins.
+"""Limits of HTTP requests against denial of service: body size, memory, timeouts, hosts and origins.
 
     limits = ServerLimits(body=1 << 20)
     check_host(request, limits); check_origin(request)         HTTPError with a status and a code

@@ -1,4 +1,4 @@
-"""Mersenne Twister of PyTorch's CPU generator, and distributions that are sampled by rejection.
+"""Random number generator: PyTorch's Mersenne Twister, and distributions sampled by rejection.
 
 In: a seed or a state of 5056 bytes.  Out: words, uniform numbers, and samples of distributions that need a
 variable number of words:

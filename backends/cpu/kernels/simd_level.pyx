@@ -1,4 +1,4 @@
-"""Python access to the SIMD level of the kernels; `simd_level.h` defines the levels.
+"""CPU feature detection: Python access to the SIMD level of the kernels, which `simd_level.h` defines.
 
     current_level()      "avx512"      the level at which the kernels of this process run
     available_levels()   ("baseline", "avx2", "avx512")      the levels that this processor supports

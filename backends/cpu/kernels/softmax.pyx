@@ -1,4 +1,4 @@
-"""softmax, log_softmax and logsumexp of contiguous CPU tensors.
+"""softmax, log_softmax and logsumexp (log-sum-exp) of contiguous CPU tensors.
 
 In: interpreter registers with a floating tensor and a dimension.  Out: the register of the result.
 

@@ -141,7 +141,7 @@ cdef class GraphRule(Rule):
 
 
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
-    """Return the DifferentiablePlan of a graph for arguments and their requires_grad flags; None if it has none."""
+    """Create the differentiable plan of a graph for arguments and `requires_grad` flags; None if not supported."""
     return resolve("differentiable_plan")(rule, args, requires_grad)
 
 

@@ -73,7 +73,7 @@ cdef int find(Specializations p, const uint32_t *guards) noexcept:
 
 
 cdef bint may_specialize(Specializations p, const uint32_t *guards) noexcept:
-    """Return whether the limits allow a new specialization for these guards."""
+    """Return whether the recompilation limits allow a new specialization for these guards."""
     cdef int i
     if p.count >= MAX_SPECIALIZATIONS or together >= MAX_BATCH:
         return False

@@ -1,4 +1,4 @@
-"""Retries of idempotent calls with exponential backoff while the worker is unavailable, until they time out.
+"""Retry with backoff: idempotent calls are repeated while the worker is unavailable, until they time out.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 

@@ -1,4 +1,4 @@
-"""`DistributedDataParallel`: training of a module by several processes.
+"""Data parallelism (`DistributedDataParallel`): training by several processes, with gradient buckets.
 
     model = DistributedDataParallel(net)          parameters and buffers are those of the first process
     model(x).sum().backward()                     gradients are the mean over the processes

@@ -1,4 +1,4 @@
-"""Pruning: some elements of a parameter are set to zero, chosen at random, by size or by a mask.
+"""Weight pruning: some elements of a parameter are set to zero, chosen at random, by size or by a mask.
 
     l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig; buffer weight_mask
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`
