@@ -108,7 +108,7 @@ OTHER = re.compile(
 )
 AUTOCAST = """Inside of a `ts.autocast` block, the following operators convert their floating-point tensor arguments, except float64: to the 16-bit dtype
 of the block (`lower`), to `float32`, or to the `widest` dtype among the arguments. Other operators do not convert arguments.
-`binary_cross_entropy` raises an error on CUDA devices.
+In autocast blocks for CUDA, `binary_cross_entropy` raises an error; `binary_cross_entropy_with_logits` does not.
 """
 INDEX_NAMES = 3  # of a family that the index shows
 GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 11)}

@@ -80,7 +80,7 @@ class ExportTape:
         self.entries.append(TapeEntry(op, values, results, ts.is_grad_enabled(), len(self.entries)))
 
     def separate(self, x: Tensor) -> None:
-        """Record that `x` no longer shares memory with other tensors.
+        """Treat `x` as unaliased from now on, even if it shares memory with other tensors.
 
         For example, writes to `x = y.data` do not count as writes to `y`.
         """
@@ -405,7 +405,7 @@ class AliasTracker:
                     self._writes.setdefault(root, []).append(time)
 
     def separate(self, x: Tensor) -> None:
-        """Record that `x` no longer shares memory with other tensors."""
+        """Treat `x` as unaliased from now on."""
         self._aliases.mark_separate(x)
 
     def writes(self, x: Tensor) -> list[int]:

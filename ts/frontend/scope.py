@@ -45,7 +45,7 @@ class Scope:
         # True if nodes inserted in this scope will be copied or may be removed.
         self.tentative: bool = tentative or (parent is not None and parent.tentative)
         self.types: dict[str, Type] = {}  # variable -> its type
-        self.values: dict[str, SugaredValue] = {}  # name -> sugared value without a graph value
+        self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
         self.errors: dict[str, tuple[str, SourceRange]] = {}  # name that is undefined after an `if` -> reason
 
     # ---- reading -------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """Return a code: 0 if elements do not overlap (dense strides), 1 if they do (zero strides), else 2."""
+    """Return 0 if no elements overlap (dense strides), 1 if some do (a zero stride), 2 if undetermined."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2

@@ -271,9 +271,9 @@ def _is_number(value: Value) -> bool:
 
 
 class _TypePropagation(Analysis):
-    """Type propagation through the nodes `needed`, on which type queries depend.
+    """Type inference for the nodes `needed`, on which type queries (`x.dim()`, `x.dtype`) depend.
 
-    The propagated types are valid for all arguments of the given types.
+    It uses only the argument types, so the inferred types hold for every call with these types.
     """
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:

@@ -33,7 +33,7 @@ class _ScriptRecordFunction:
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self.handle: Optional[Tensor] = None  # noqa: UP045 -- as scripts have it
+        self.handle: Optional[Tensor] = None  # noqa: UP045 -- the type in TorchScript
 
     def __enter__(self) -> _ScriptRecordFunction:
         self.handle = ops.profiler._record_function_enter(self.name, self.args)

@@ -59,7 +59,10 @@ def put_index(
     to_number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> None:
-    """Assign x[index] = value by operators; with `skip_whole`, slices `:` record no operator."""
+    """Execute x[index] = value as calls of traced ATen operators (`slice`, `select`, `index_put_` ...).
+
+    With `skip_whole`, no `aten::slice` is recorded for a full slice `:`.
+    """
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
     view, indices = _apply(x, index, skip_whole, to_number, several=several)

@@ -623,8 +623,8 @@ cdef int check_narrow(object record, object dtype, list args) except -1:
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return the kernel for arguments that may be float8 or complex32; raise an error if it is
-    unsupported.
+    """Return `kernel`, or its complex32 variant if an argument requires one; raise an error if the operator
+    does not support the float8 or complex32 dtype of an argument.
     """
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):

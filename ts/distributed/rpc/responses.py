@@ -136,7 +136,10 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 
 
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
-    """Send the value or exception of a finished future; if `asynchronous`, its value is a future, too."""
+    """Send the value or exception of a finished future.
+
+    If `asynchronous`, the value is itself a future, whose outcome is sent when it finishes.
+    """
     error = future.exception()
     if error is not None:
         writer.fail(error)
