@@ -1,4 +1,4 @@
-"""Custom operator registration: operators with a schema that Python functions implement.
+"""Custom operator registration (library registration, fake kernels): operators written in Python.
 
     @ts.library.custom_op("mine::scale", mutates_args=())
     def scale(x: Tensor, by: float = 2.0) -> Tensor:

@@ -1,4 +1,4 @@
-"""Generates the CUDA source of a fused kernel that ends in reductions over rows (block reductions).
+"""Generates the CUDA source of a reduction kernel: fused operators, then block reductions over rows.
 
 In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
 

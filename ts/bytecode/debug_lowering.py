@@ -1,4 +1,4 @@
-"""Lowering for the debugger: code that can stop at each source line (single-stepping).
+"""Debug information and lowering for the debugger: code that can stop at each source line (single-stepping).
 
 In: a graph of the pipeline `STEPPING`, in which a `prim::Line` before each source line reads all variables.
 Out: a `Code` with a BREAK for each `prim::Line`, and a `StopPoint` that maps variables to registers.

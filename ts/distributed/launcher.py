@@ -1,4 +1,4 @@
-"""Launcher of the processes of one machine: starts one process for each rank, and restarts failed runs.
+"""Launcher of one machine (elastic training): starts one process for each rank, restarts failed runs.
 
 Input: a `ProcessLaunch`. Output: None if all processes exit with 0; ChildFailedError if one fails and no
 restarts are left.

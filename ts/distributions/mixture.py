@@ -1,4 +1,4 @@
-"""Mixtures: distributions that choose one of several distributions of the same class at random."""
+"""Mixture models: distributions that choose one of several distributions of the same class at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All transform classes; see `ts.distributions.transform`."""
+"""All transforms of distributions (bijectors); see `ts.distributions.transform`."""
 
 from ts.distributions.elementwise_transforms import (
     AbsTransform,

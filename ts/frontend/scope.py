@@ -1,4 +1,4 @@
-"""Variable scope of one graph block during emission: the symbol table of the block.
+"""Lexical scope (variable scope) of one graph block during emission: the symbol table of the block.
 
 In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for variables with graph values,
 which the conversion to SSA removes; names of other objects (a module, a function) exist only in the scope.

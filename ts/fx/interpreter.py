@@ -1,4 +1,4 @@
-"""Interpreter: runs a graph node by node. Transformer: creates a new graph node by node.
+"""Graph interpreter: runs a graph node by node. Graph transformation: `Transformer` creates a new graph.
 
 class Swapped(Interpreter):
     def call_function(self, target, args, kwargs):

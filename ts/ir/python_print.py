@@ -1,4 +1,4 @@
-"""Pretty-printer of graphs as source, for ``fn.code`` and archives.
+"""Pretty-printer of graphs (source code printing), for ``fn.code`` and archives.
 
 In: a graph and the name of its function. Out: source in PyTorch's layout::
 

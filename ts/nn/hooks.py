@@ -1,4 +1,4 @@
-"""Hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
+"""Module hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
 
 Input: a function to call. Output: a handle that removes the hook:
 

@@ -1,4 +1,4 @@
-"""Quantized operators, `quantized::…`: computed in float32, then rounded to the result's quantization grid.
+"""Quantized operators (quantized linear, quantized conv ...): computed in float32, then rounded to a grid.
 
 In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and usually the scale
 and zero point of the result.  Out: a tensor on the result's grid:

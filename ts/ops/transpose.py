@@ -1,4 +1,4 @@
-"""Views with permuted dimensions.
+"""Matrix transpose and other views with permuted dimensions.
 
 In: an array and the dimensions to permute; out: a view.  As in PyTorch, there are two operators for an
 attribute such as `x.mT`; archives contain both.

@@ -1,4 +1,4 @@
-"""Conversion to SSA (static single assignment): values and phi nodes replace loads, stores and loop exits.
+"""SSA construction (static single assignment): values and phi nodes replace loads, stores and loop exits.
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
 `prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits

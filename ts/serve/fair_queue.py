@@ -1,4 +1,4 @@
-"""Fair queueing: one FIFO per client; the client with the smallest recent usage is served first.
+"""Fair queueing (fair scheduling): one FIFO per client; the client with the smallest usage comes first.
 
     usage = ClientUsage()
     queue = FairQueue(usage)

@@ -1,4 +1,4 @@
-"""Compile, print and run an untrusted program without executing any part of it as Python.
+"""Sandbox: compile, print and run an untrusted program without executing any part of it as Python.
 
 Input: the source, and the expression to evaluate, such as `collatz(27)`. Output: a report of JSON types:
 

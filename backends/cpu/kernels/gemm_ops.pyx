@@ -1,4 +1,4 @@
-"""Matrix products with a scale and a summand for floating and complex CPU tensors, by `matmul.pyx`.
+"""Matrix products (GEMM, GEMV) with a scale and a summand for floating and complex CPU tensors, by `matmul.pyx`.
 
 In: interpreter registers with CPU tensors, or arrays.  Out: the register of the result, or an array.
 

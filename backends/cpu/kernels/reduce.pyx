@@ -1,4 +1,4 @@
-"""Reductions of contiguous CPU tensors by sums: sum, mean, product, variance, Euclidean norm.
+"""Reduction kernels of contiguous CPU tensors: sum, mean, product, variance, Euclidean norm.
 
 In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 

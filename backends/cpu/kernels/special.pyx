@@ -1,4 +1,4 @@
-"""Special functions without SciPy, as NumPy ufuncs of float32 and float64.
+"""Special functions (error function, gamma function ...) without SciPy, as NumPy ufuncs of float32 and float64.
 
 In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.special`:
 

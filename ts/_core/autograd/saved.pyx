@@ -1,4 +1,4 @@
-"""Saving of values by backward nodes, with version checks and saved-tensor hooks.
+"""Saved variables: values that backward nodes save, with version checks and saved-tensor hooks.
 
 In: tensors; out: the same tensors when their node runs; RuntimeError if a tensor was written in place after
 it was saved.

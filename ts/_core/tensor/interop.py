@@ -1,4 +1,4 @@
-"""Tensor methods for interoperability: NumPy, DLPack, pickles and deep copies.
+"""Tensor methods for interoperability: NumPy interoperability, DLPack, pickles and deep copies.
 
 In: tensors; out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
 

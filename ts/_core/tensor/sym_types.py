@@ -1,4 +1,4 @@
-"""Symbolic numbers: `SymInt`, `SymFloat`, `SymBool`.
+"""Symbolic numbers: symbolic integers, floats and booleans (`SymInt`, `SymFloat`, `SymBool`).
 
 A symbol has a node, which implements its arithmetic and decides conditions.  This module only maps Python
 operators to calls of the node, so that programs without symbols do not import the symbolic algebra.
@@ -78,7 +78,7 @@ class _Number(SymNumber):
 
 
 class SymInt(_Number):
-    """Symbolic int, usually the size of a dimension."""
+    """Symbolic integer, usually the size of a dimension."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""RRef context: distributed reference counting of the values that this process owns or refers to.
+"""RRef context: distributed reference counting (garbage collection) of owned and remote values.
 
     owner                                          user
         OwnerRRef(value, forks={...})                  RRef(identity, fork)

@@ -1,4 +1,4 @@
-"""Credentials of a connection: a shared secret or certificates.
+"""Credentials of a connection: a shared secret or TLS certificates.
 
     credentials = SharedSecret(token_bytes(32))
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))

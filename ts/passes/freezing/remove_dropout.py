@@ -1,4 +1,4 @@
-"""Removal of dropout outside of training.
+"""Dropout removal outside of training.
 
 %y : Tensor = aten::dropout(%x, %p, %false)      =>      %x instead of %y
 """

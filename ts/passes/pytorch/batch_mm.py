@@ -1,4 +1,4 @@
-"""Batching of many small matrix products into one large product.
+"""Batched matrix multiplication: many small matrix products become one large product.
 
     a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
       %x : Tensor = aten::mm(%a, %b)            =>      product of the left factors, concatenated by columns,
