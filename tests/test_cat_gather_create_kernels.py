@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ts
+from tests.fuzz.subprocess_watchdog import TIMEOUT_FACTOR
 
 
 def test_joining():
@@ -158,6 +159,7 @@ def test_flattened_views_share_memory():
 CHANGING = """
 import sys, threading
 import ts
+from tests.fuzz.subprocess_watchdog import TIMEOUT_FACTOR
 
 x = ts.ones(1000, 1000)
 index, columns = ts.zeros(1000, dtype=ts.int64), ts.zeros(1000, 1000, dtype=ts.int64)
@@ -205,7 +207,7 @@ print("done")
 
 
 def test_indices_changed_by_another_thread():
-    ended = subprocess.run([sys.executable, "-c", CHANGING], capture_output=True, text=True, timeout=600)
+    ended = subprocess.run([sys.executable, "-c", CHANGING], capture_output=True, text=True, timeout=600 * TIMEOUT_FACTOR)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
 
 
