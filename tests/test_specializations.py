@@ -509,7 +509,7 @@ def test_code_of_another_signature_is_rejected():
 def test_bytecode_shows_the_code_of_each_plan():
     f = unit("def f(x):\n  if x.dim() == 1:\n    return x + 1\n  return x * 2\n")
     before = f.bytecode
-    assert "ENTER_PLAN" in before and "for all arguments:" in before and "aten::dim" in before
+    assert "ENTER_SPECIALIZATION" in before and "for all arguments:" in before and "aten::dim" in before
     f(ts.ones(3))
     after = f.bytecode
     assert "for x float32[1]:" in after and "for all other arguments:" in after

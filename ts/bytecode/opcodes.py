@@ -195,7 +195,7 @@ CALLS = [
     op("CALL_SCALAR", "O P -", "operator a, of numbers only, on pool[b]"),
     op("CALL", "=r F P", "r[a] := function b called with pool[c]"),
     obj("CALL_METHOD", "=r F P", "r[a] := method b of the first of pool[c] called with pool[c]"),
-    obj("ENTER_PLAN", "F - -", "continue in the specialization of function a for these arguments"),
+    obj("ENTER_SPECIALIZATION", "F - -", "continue in the specialization of function a for these arguments"),
     op("RETURN", "r - -", "leave the function with r[a]"),
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),

@@ -2,7 +2,7 @@
 
 Input: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`,
 `b is None`).  Output: the `Specializations` of the function, which are the table of the instruction
-ENTER_PLAN, and the code of each specialization.
+ENTER_SPECIALIZATION, and the code of each specialization.
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
@@ -73,7 +73,7 @@ class Specializer:
         specs = tuple(type_spec(value.type()) for value in graph.inputs())
         plans = self.plans(specs, result_spec(graph), tested_arguments[:MAX_GUARDED_ARGUMENTS])
         classes = "".join(register_class(value.type()) for value in graph.inputs())
-        rows = [(NUMBER["ENTER_PLAN"], 0, 0, 0)]
+        rows = [(NUMBER["ENTER_SPECIALIZATION"], 0, 0, 0)]
         name = self._function.name
         return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 

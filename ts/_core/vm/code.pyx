@@ -29,7 +29,7 @@ from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
 from ts._core.vm.named cimport BreakpointsBase
 from ts._core.vm.specializations cimport Specializations, set_check
-from ts._core.vm.opcodes cimport ENTER_NATIVE, ENTER_PLAN, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
+from ts._core.vm.opcodes cimport ENTER_NATIVE, ENTER_SPECIALIZATION, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
 
@@ -122,7 +122,7 @@ cdef class Code:
     @property
     def plans(self):
         """Return the function's specializations, which run instead of this code; None without specializations."""
-        return self.functions[0] if self.rows[0][0] == ENTER_PLAN else None
+        return self.functions[0] if self.rows[0][0] == ENTER_SPECIALIZATION else None
 
     @property
     def constants(self):

@@ -70,7 +70,7 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release
 from ts._core.vm.inherited cimport ThreadContextSnapshot
 from ts._core.vm.meter cimport charge, check_limits, exchange_limits, check_signals_and_limits, stack_message, start_meter
 from ts._core.vm.native cimport MIN_COUNTED_JUMPS, request_compilation, count_backward_jumps
-from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
+from ts._core.vm.opcodes cimport CAST_TO, ENTER_SPECIALIZATION, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand_macros cimport O, R
 from ts._core.vm.specializations cimport Specializations, code_of
 from ts._core.value.scalar cimport raise_status
@@ -151,9 +151,9 @@ cdef int advance(State *state) except -1:
 
 
 cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
-    """Return `code`, or the code last entered if `code` only selects a specialization (ENTER_PLAN)."""
+    """Return `code`, or the code last entered if `code` only selects a specialization (ENTER_SPECIALIZATION)."""
     cdef Specializations plans
-    if (<Code>code).instructions[0].op != ENTER_PLAN:
+    if (<Code>code).instructions[0].op != ENTER_SPECIALIZATION:
         return code
     plans = <Specializations>(<Code>code).function_at[0]
     return code if plans.chosen == NULL else plans.chosen
@@ -256,7 +256,7 @@ cdef int call_slow_path(State *state) except -1:
     Return SUSPENDED if the program must be suspended.
     """
     cdef Code code = <Code>state.frame.code
-    if state.frame.pc.op == ENTER_PLAN:
+    if state.frame.pc.op == ENTER_SPECIALIZATION:
         return specialize(state, <Specializations>code.function_at[state.frame.pc.a])
     cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status

@@ -423,7 +423,7 @@ cdef int loop(State *state) noexcept nogil:
             r = frame_registers(frame)
             pc = frame.pc
             operand_pool = (<Code>frame.code).operand_pool
-        elif op == ENTER_PLAN:
+        elif op == ENTER_SPECIALIZATION:
             callee = exchange(state, (<Code>frame.code).function_at[at.a])
             if callee == NULL:
                 pc = at

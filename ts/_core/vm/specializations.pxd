@@ -6,9 +6,9 @@ A specialization can rely on one guard word per guarded argument:
     None      IS_NONE
     other     A_VALUE + tag: a number, a bool, or any other object
 
-Sizes, strides and elements of a tensor are not guarded.  ENTER_PLAN is the only instruction of a function with
-specializations.  It turns the frame that the call has pushed into a frame of the selected code, so a call needs only
-one push.
+Sizes, strides and elements of a tensor are not guarded.  ENTER_SPECIALIZATION is the only instruction of a function
+with specializations.  It turns the frame that the call has pushed into a frame of the selected code, so a call needs
+only one push.
 """
 
 cimport cython
@@ -22,7 +22,7 @@ cdef enum:
     MAX_GUARDS = 16               # maximal number of guarded arguments of a function
     # maximal number of specializations of a function; general code runs for other arguments
     MAX_SPECIALIZATIONS = 8
-    MAX_BATCH = 4096           # maximal number of specializations of all functions in the process
+    MAX_SPECIALIZATIONS_OF_PROCESS = 4096    # maximal number of specializations of all functions in the process
 
     UNSUPPORTED_GUARD = 0                    # guard of an argument that cannot be specialized
     IS_NONE = 1

@@ -15,7 +15,7 @@ from ts._core.value.build_lock import build_lock
 
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # exported to Python, for reports
 MAX_GUARDED_ARGUMENTS = MAX_GUARDS                           # exported to Python, for the compiler
-cdef int together = 0              # number of specializations in the process
+cdef int specialization_count = 0              # number of specializations in the process
 cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 
 
@@ -75,7 +75,7 @@ cdef int find(Specializations p, const uint32_t *guards) noexcept:
 cdef bint may_specialize(Specializations p, const uint32_t *guards) noexcept:
     """Return whether the recompilation limits allow a new specialization for these guards."""
     cdef int i
-    if p.count >= MAX_SPECIALIZATIONS or together >= MAX_BATCH:
+    if p.count >= MAX_SPECIALIZATIONS or specialization_count >= MAX_SPECIALIZATIONS_OF_PROCESS:
         return False
     for i in range(p.guard_count):
         if guards[i] == UNSUPPORTED_GUARD:
@@ -125,8 +125,8 @@ cdef class Specializations:
             self.at[i] = register
 
     def __dealloc__(self):
-        global together
-        together -= self.count
+        global specialization_count
+        specialization_count -= self.count
 
     @property
     def registers(self):
@@ -158,7 +158,7 @@ cdef class Specializations:
 
         The build lock is held meanwhile.
         """
-        global together
+        global specialization_count
         cdef uint32_t guards[MAX_GUARDS]
         cdef int index
         with build_lock():
@@ -173,7 +173,7 @@ cdef class Specializations:
                         self.codes[index] = self.adopt(code)
                     self.guards[index] = guards
                     self.count += 1
-                    together += 1
+                    specialization_count += 1
             index = find(self, guards)
             if index < 0 or self.codes[index] == NULL:
                 self.code_for_all()

@@ -56,7 +56,7 @@ cdef dict KIND_OF_FORMAT = {
 }
 cdef dict FORMAT_OF_KIND = {kind: word for word, kind in KIND_OF_FORMAT.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
-cdef tuple TERMINATORS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
+cdef tuple TERMINATORS = (RETURN, RAISE, ENTER_SPECIALIZATION, JUMP, LOOP)
 cdef tuple FLOATS = (6, 7)                     # ScalarTypes whose elements fit in float registers
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
@@ -90,7 +90,7 @@ cdef class Verifier:
                 self.verify_row(i)
         except VerificationError as error:
             raise self.fault(i, error) from None
-        if self.rows[self.size - 1][0] not in (RETURN, RAISE, ENTER_PLAN, LOOP):
+        if self.rows[self.size - 1][0] not in (RETURN, RAISE, ENTER_SPECIALIZATION, LOOP):
             raise self.fault(-1, "control flow reaches the end of the code")
         return self.verify_flow()
 
@@ -379,7 +379,7 @@ cdef class Verifier:
         elif op == BREAK:
             if not isinstance(self.functions[a], BreakpointsBase) or not 0 <= b < len((<BreakpointsBase>self.functions[a]).flags):
                 raise VerificationError("unknown stop point")
-        elif op == ENTER_PLAN:
+        elif op == ENTER_SPECIALIZATION:
             self.enter_plan(self.functions[a])
         else:
             raise VerificationError("the verifier does not support the opcode")
@@ -394,10 +394,10 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object specializations) except -1:
-        """Check an ENTER_PLAN: it is the only instruction, all registers are arguments, the signature matches."""
+        """Check ENTER_SPECIALIZATION: it is the only instruction, registers are arguments, the signature matches."""
         cdef Py_ssize_t i
         if not isinstance(specializations, Specializations) or self.size != 1 or self.registers != len(self.parameters):
-            raise VerificationError("ENTER_PLAN must be the only instruction of its code")
+            raise VerificationError("ENTER_SPECIALIZATION must be the only instruction of its code")
         specs = (<Specializations>specializations).specs
         if len(specs) != len(self.parameters) or not is_subtype((<Specializations>specializations).result, self.result):
             raise VerificationError("the specializations belong to another function")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Opcodes that only the interpreter executes: they push or pop frames, or access state outside of the loop.
 INTERPRETER_ONLY_OPCODES: Final = frozenset(
-    ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
+    ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_SPECIALIZATION")
 )
 # Interpreter-only opcodes that end the loop, so a loop executes them at most once.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
