@@ -97,10 +97,10 @@ def debugger_stops(function, arguments):
         failed |= line.startswith("The program ends here")
 
     def read():
-        frame = debugger.engine.frame
+        frame = debugger.session.frame
         if len(stops) >= MAX_STOPS or failed:
             return None
-        stops.append((frame.range.line, {name: debugger.engine.format_variable(name) for name in debugger.engine.variables()}))
+        stops.append((frame.range.line, {name: debugger.session.format_variable(name) for name in debugger.session.variables()}))
         return "s"
 
     debugger = Debugger(read, write)

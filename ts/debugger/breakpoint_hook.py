@@ -16,14 +16,14 @@ from ts._core.vm.code import Code
 from ts.bytecode.debug_lowering import StopPoint
 from ts.debugger.debug_compilation import DebugCode
 from ts.debugger.debugger import Debugger
-from ts.debugger.engine import DebuggerEngine, Resume
+from ts.debugger.session import DebugSession, Resume
 from ts.debugger.terminal import Terminal
 from ts.runtime.function import ScriptFunction
 from ts.runtime.graph_variants import prepare_graph
 
 
-class ProcessEngine(DebuggerEngine):
-    """Engine of `breakpoint()` in a script, used when no other debugger is active.
+class ProcessDebugSession(DebugSession):
+    """Debug session of `breakpoint()` in a script, used when no other debugger is active.
 
     As in Python, `PYTHONBREAKPOINT=0` disables breakpoints.  An installed hook, or the function in
     PYTHONBREAKPOINT, is called instead of this debugger, which requires a terminal.
@@ -55,7 +55,7 @@ class ProcessEngine(DebuggerEngine):
 @cache
 def _code() -> DebugCode:
     """Return the debug code of functions that call `breakpoint()`."""
-    return Debugger(Terminal().read, print, ProcessEngine).engine.code
+    return Debugger(Terminal().read, print, ProcessDebugSession).session.code
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:

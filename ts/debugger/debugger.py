@@ -11,7 +11,7 @@ Input: command lines from the function `read`.  Output: text for the function `w
     Breakpoint 1 at collatz.py:9, in collatz
     (ts) c
 
-The engine (`ts.debugger.engine`) stops programs; this module reads and executes the commands.
+The debug session (`ts.debugger.session`) stops programs; this module reads and executes the commands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ts.debugger.breakpoints import Breakpoint, short_name
-from ts.debugger.engine import DebuggerEngine, FrameView, Resume, Stop
+from ts.debugger.session import DebugSession, FrameView, Resume, Stop
 from ts.debugger.value_repr import format_value
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 from ts.ir.source import SourceRange
@@ -38,19 +38,19 @@ Write = Callable[[str], None]
 class Debugger:
     """Interactive debugger; breakpoints remain set for later calls."""
 
-    def __init__(self, read: Read, write: Write, engine: type[DebuggerEngine] = DebuggerEngine) -> None:
+    def __init__(self, read: Read, write: Write, session: type[DebugSession] = DebugSession) -> None:
         self.read, self.write = read, write
-        self.engine = engine(self.interact, self._report_condition_error)
+        self.session = session(self.interact, self._report_condition_error)
         self._last = ""
         self._listed: int | None = None  # line at which the next `list` starts
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         """Call the function under the debugger; raise TypeError for a function without source code."""
-        return self.engine.run(function, args, kwargs)
+        return self.session.run(function, args, kwargs)
 
     def interrupt(self) -> bool:
-        """Request a stop at the next line; see `DebuggerEngine.interrupt`."""
-        return self.engine.interrupt()
+        """Request a stop at the next line; see `DebugSession.interrupt`."""
+        return self.session.interrupt()
 
     def interact(self, stop: Stop) -> Resume | None:
         """Show a stop, and execute commands until one resumes the program; None at the end of the input."""
@@ -59,7 +59,7 @@ class Debugger:
             self.write("In a forked program:")
         for reason in self._reasons(stop):
             self.write(reason)
-        self._show_frame(self.engine.frame)
+        self._show_frame(self.session.frame)
         resume = None
         while resume is None:
             command = self.read()
@@ -80,7 +80,7 @@ class Debugger:
         if stop.is_interrupt:
             yield "Interrupted"
         if stop.stop_point is not None and stop.stop_point.event == "return":
-            yield f"--Return-- {self.engine.format_variable('return')}"
+            yield f"--Return-- {self.session.format_variable('return')}"
 
     def _report_condition_error(self, breakpoint: Breakpoint, error: Exception) -> None:
         self.write(f"*** condition of breakpoint {breakpoint.number}: {type(error).__name__}: {error}")
@@ -102,15 +102,15 @@ class Debugger:
 
     def _step(self, arguments: str) -> Resume:
         """run to the next line, also of a called function"""
-        return self.engine.step_into()
+        return self.session.step_into()
 
     def _next(self, arguments: str) -> Resume:
         """run to the next line of this function or its caller; called functions run without a stop"""
-        return self.engine.step_over()
+        return self.session.step_over()
 
     def _finish(self, arguments: str) -> Resume:
         """run until the function of the selected frame returns"""
-        return self.engine.step_out()
+        return self.session.step_out()
 
     def _continue(self, arguments: str) -> Resume:
         """run to the next breakpoint or to the end"""
@@ -124,8 +124,8 @@ class Debugger:
 
     def _where(self, arguments: str) -> None:
         """show the call stack, with the innermost call last"""
-        for level in reversed(range(len(self.engine.frames))):
-            self._show_frame(self.engine.frames[level], ">" if level == self.engine.level else " ")
+        for level in reversed(range(len(self.session.frames))):
+            self._show_frame(self.session.frames[level], ">" if level == self.session.level else " ")
 
     def _up(self, arguments: str) -> None:
         """select the frame of the caller"""
@@ -136,12 +136,12 @@ class Debugger:
         self._move(-1, "this is the innermost call")
 
     def _move(self, by: int, otherwise: str) -> None:
-        if not 0 <= self.engine.level + by < len(self.engine.frames):
+        if not 0 <= self.session.level + by < len(self.session.frames):
             self.write(f"*** {otherwise}")
             return
-        self.engine.level += by
+        self.session.level += by
         self._listed = None
-        self._show_frame(self.engine.frame)
+        self._show_frame(self.session.frame)
 
     def _show_frame(self, frame: FrameView, mark: str = ">") -> None:
         if frame.range is None:
@@ -153,7 +153,7 @@ class Debugger:
 
     def _list(self, arguments: str) -> None:
         """show the source around the current line or line NUMBER; repeated: the following lines"""
-        source_range = self.engine.frame.range
+        source_range = self.session.frame.range
         if source_range is None:
             self.write("*** no source code for this frame")
             return
@@ -166,9 +166,9 @@ class Debugger:
             first = int(arguments) - _LINES_AROUND
         stops = {
             p.line
-            for b in self.engine.breakpoints.values()
-            for p in self.engine.stop_points_of(b)
-            if p.filename == self.engine.frame.filename
+            for b in self.session.breakpoints.values()
+            for p in self.session.stop_points_of(b)
+            if p.filename == self.session.frame.filename
         }
         line_numbers = [n for n in range(first, first + 2 * _LINES_AROUND + 1) if n in lines]
         for line_number in line_numbers:
@@ -184,17 +184,17 @@ class Debugger:
 
     def _args(self, arguments: str) -> None:
         """show the parameters of the function"""
-        self._show(self.engine.parameters())
+        self._show(self.session.parameters())
 
     def _locals(self, arguments: str) -> None:
         """show all variables with a value"""
-        self._show(self.engine.variables())
+        self._show(self.session.variables())
 
     def _show(self, names: Iterable[str]) -> None:
-        variables = self.engine.variables()
+        variables = self.session.variables()
         defined_names = [name for name in names if name in variables and name != "return"]
         for name in defined_names:
-            rendered = self.engine.format_variable(name)
+            rendered = self.session.format_variable(name)
             if len(rendered) > _MAX_VALUE_CHARS or "\n" in rendered:
                 rendered = rendered.split("\n", 1)[0][:_MAX_VALUE_CHARS] + " ..."
             self.write(f"{name} = {rendered}")
@@ -207,7 +207,7 @@ class Debugger:
 
     def _whatis(self, arguments: str) -> None:
         """whatis NAME: show the type of a variable or of an expression's value"""
-        type = self.engine.variables().get(arguments)
+        type = self.session.variables().get(arguments)
         if type is not None:
             self.write(type.annotation_str)
         else:
@@ -218,7 +218,7 @@ class Debugger:
             self.write("*** expected an expression")
             return
         try:
-            rendered = show(self.engine.evaluate(expression))
+            rendered = show(self.session.evaluate(expression))
         except Exception as error:
             self.write(f"*** {type(error).__name__}: {error}")
         else:
@@ -233,7 +233,7 @@ class Debugger:
             return
         location, _, condition = arguments.partition(" if ")
         try:
-            breakpoint = self.engine.set_breakpoint(location.strip(), condition, temporary)
+            breakpoint = self.session.set_breakpoint(location.strip(), condition, temporary)
         except (SyntaxError, ValueError) as error:
             self.write(f"*** {error}")
             return
@@ -247,13 +247,13 @@ class Debugger:
         """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints"""
         matches: list[Breakpoint] = []
         if arguments in ("", "all"):
-            matches = list(self.engine.breakpoints.values())
-        elif arguments.isdecimal() and int(arguments) in self.engine.breakpoints:
-            matches = [self.engine.breakpoints[int(arguments)]]
+            matches = list(self.session.breakpoints.values())
+        elif arguments.isdecimal() and int(arguments) in self.session.breakpoints:
+            matches = [self.session.breakpoints[int(arguments)]]
         else:
-            matches = self.engine.breakpoints_at(arguments)
+            matches = self.session.breakpoints_at(arguments)
         for breakpoint in matches:
-            self.engine.remove_breakpoint(breakpoint)
+            self.session.remove_breakpoint(breakpoint)
             self.write(f"Removed breakpoint {breakpoint.number}")
         if not matches:
             self.write("*** no such breakpoint")
@@ -262,7 +262,7 @@ class Debugger:
         description = (
             f"{'Temporary breakpoint' if breakpoint.temporary else 'Breakpoint'} {breakpoint.number}"
         )
-        stop_points = self.engine.stop_points_of(breakpoint)
+        stop_points = self.session.stop_points_of(breakpoint)
         if stop_points:
             first = stop_points[0]
             description += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
@@ -271,9 +271,9 @@ class Debugger:
         return description + (f", if {breakpoint.condition}" if breakpoint.condition else "")
 
     def _show_breakpoints(self) -> None:
-        for breakpoint in self.engine.breakpoints.values():
+        for breakpoint in self.session.breakpoints.values():
             self.write(self._describe(breakpoint))
-        if not self.engine.breakpoints:
+        if not self.session.breakpoints:
             self.write("No breakpoints.")
 
     def _help(self, arguments: str) -> None:

@@ -2,7 +2,7 @@
 
 DecisionPolicy         for exports: decides by the example arguments, and adds a guard
 FrozenPolicy           for replays of an exported program: raises UndecidableError
-NotingPolicy           for replays whose conditions become guards: decides by the example arguments, and
+CollectingPolicy       for replays whose conditions become guards: decides by the example arguments, and
                        collects the conditions
 """
 
@@ -135,7 +135,7 @@ class FrozenPolicy(DecisionPolicy):
         """Do nothing: a replay adds no guards."""
 
 
-class NotingPolicy(DecisionPolicy):
+class CollectingPolicy(DecisionPolicy):
     """Policy for a replay: the example arguments decide, and the list `noted` collects the conditions."""
 
     is_frozen = True

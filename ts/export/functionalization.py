@@ -19,7 +19,7 @@ from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, describe_view
 from ts.export.autocast_on_fakes import cast_dtype, find_autocast_flag, is_cast
-from ts.export.decision_policy import NotingPolicy, UndecidableError
+from ts.export.decision_policy import CollectingPolicy, UndecidableError
 from ts.export.decompositions import decomposition_table, view_scatter
 from ts.export.fake import device_of, fake_for, plain
 from ts.export.node_arguments import origin_of, readable
@@ -231,7 +231,7 @@ class FunctionalizingTracer(ExportTracer):
         except UndecidableError:
             if self._decomposition_depth or self.environment.guard_builder is None:
                 raise
-            with self.environment.deciding_by(NotingPolicy(self.noted)):
+            with self.environment.deciding_by(CollectingPolicy(self.noted)):
                 result = super().run(op, values)
         self._note_views(op, values, result)
         return result

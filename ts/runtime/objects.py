@@ -14,7 +14,6 @@ instance does not change.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any
 
 from ts._core.late_binding import resolve
@@ -37,10 +36,8 @@ _OPERATORS = (
 
 
 def class_spec(cls: type) -> TypeSpec | None:
-    """Return the type descriptor of instances of an enum or scripted class; None for other classes."""
+    """Return the type descriptor of instances of an enum or scripted class; None if it has no script type."""
     script_type = cls.__dict__.get("__ts_type__")
-    if script_type is None and not issubclass(cls, Enum):
-        return None
     if not isinstance(script_type, CustomClassType):
         script_type = object_type(cls)
     return None if script_type is None else type_spec(script_type)

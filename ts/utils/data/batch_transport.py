@@ -55,7 +55,7 @@ class Header(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler of `multiprocessing`, but for tensors by value, without unused parts of their storages."""
+    """Pickler that copies the elements of tensors, and reduces other objects as `multiprocessing` does."""
 
     def __init__(self, file: Any, buffer_callback: Any) -> None:
         super().__init__(file, 5, True, buffer_callback)

@@ -1,12 +1,12 @@
-"""Engine of the step debugger: breakpoints, stepping, frames and values of stopped programs.
+"""Debug session: breakpoints, stepping, frames and values of stopped programs.
 
 Input: scripted functions, breakpoints, and the callback `on_stop`.  Output: a `Stop` for each stop; the
 callback returns how the program continues.
 
-    engine = DebuggerEngine(on_stop)
-    engine.set_breakpoint("12", "steps > 100")
-    engine.run(f, (27,), {})               calls f; on_stop(Stop(...)) runs before the first line
-    engine.frame, engine.evaluate("steps"), engine.step_into()         in on_stop
+    session = DebugSession(on_stop, on_condition_error)
+    session.set_breakpoint("12", "steps > 100")
+    session.run(f, (27,), {})              calls f; on_stop(Stop(...)) runs before the first line
+    session.frame, session.evaluate("steps"), session.step_into()      in on_stop
 
 A stopped program has left the interpreter's loop; its frames stay in memory while the program's thread runs
 `on_stop`.  Forked tasks continue, and stop at breakpoints only.  Values are converted to Python objects:
@@ -64,7 +64,7 @@ class Stop(NamedTuple):
     is_forked: bool = False  # True in a forked task
 
 
-class DebuggerEngine:
+class DebugSession:
     """Debugger without user interface; breakpoints remain set for later calls."""
 
     def __init__(
@@ -72,7 +72,7 @@ class DebuggerEngine:
         on_stop: Callable[[Stop], Resume | None],
         on_condition_error: Callable[[Breakpoint, Exception], None],
     ) -> None:
-        """Create an engine that calls `on_stop` in the thread of a stopped program.
+        """Create a session that calls `on_stop` in the thread of a stopped program.
 
         If `on_stop` returns None, the program runs to its end without further stops. `on_condition_error` is
         called if the condition of a breakpoint raises an error; the program then stops.
