@@ -27,13 +27,14 @@ import numpy as np
 
 cimport cython
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
@@ -297,8 +298,8 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
     cdef bint packed[MAX_PANELS_PER_TASK]
     cdef bint few = tiles <= 2 or (tiles <= MAX_UNPACKED_TILES and p.taps >= MIN_UNPACKED_TAPS)
     cdef real *weight
-    cdef real *block = <real *>malloc((pitch * min(job.depth, DEPTH_BLOCK) + 1) * sizeof(real))
-    cdef real *sums = <real *>malloc(pitch * tiles * rows * sizeof(real))
+    cdef real *block = <real *>malloc_aligned((pitch * min(job.depth, DEPTH_BLOCK) + 1) * sizeof(real))
+    cdef real *sums = <real *>malloc_aligned(pitch * tiles * rows * sizeof(real))
     cdef real *panel_at
     if block == NULL or sums == NULL:
         free(block)
@@ -364,9 +365,9 @@ cdef int compute_depthwise(
     """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
-    cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
-    cdef real *sums = <real *>malloc((DEPTHWISE_BLOCK + slack) * sizeof(real))
-    cdef real *weight = <real *>malloc((p.taps + 1) * sizeof(real))
+    cdef real *source = <real *>malloc_aligned((plane + slack) * sizeof(real))
+    cdef real *sums = <real *>malloc_aligned((DEPTHWISE_BLOCK + slack) * sizeof(real))
+    cdef real *weight = <real *>malloc_aligned((p.taps + 1) * sizeof(real))
     if source == NULL or sums == NULL or weight == NULL:
         free(source)
         free(sums)
@@ -480,7 +481,7 @@ cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
     cdef void *result
     if count > (1 << 62) // itemsize:
         raise MemoryError()
-    result = malloc(<size_t>count * itemsize)
+    result = malloc_aligned(<size_t>count * itemsize)
     if result == NULL:
         raise MemoryError()
     return result

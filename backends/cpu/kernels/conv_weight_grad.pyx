@@ -21,13 +21,14 @@ import numpy as np
 
 cimport cython
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
@@ -89,7 +90,7 @@ cdef class Weights:
         if self.layout.as_is:
             self.source = self.conv_input
             return 0
-        self.source = <char *>malloc(<size_t>(count * plane * size + 1))
+        self.source = <char *>malloc_aligned(<size_t>(count * plane * size + 1))
         if self.source == NULL:
             raise MemoryError()
         with nogil:
@@ -173,7 +174,7 @@ cdef void transpose_panel(
 cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, real *kind) noexcept nogil:
     """Run the tasks [first, last); return -1 if memory is exhausted."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
-    cdef real *panel = <real *>malloc((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
+    cdef real *panel = <real *>malloc_aligned((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
     if panel == NULL:
         return -1
     for task in range(first, last):
@@ -233,7 +234,7 @@ cdef void sum_panel(
 cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int64_t last, real *kind) noexcept nogil:
     """Compute the gradient of the depthwise groups [first, last); return -1 if memory is exhausted."""
     cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
-    cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
+    cdef real *source = <real *>malloc_aligned((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
     cdef real *grads = source + plane + lanes
     cdef real *sums = grads + length
     cdef real *total = sums + p.taps

@@ -21,6 +21,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
@@ -31,9 +32,6 @@ from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 from ts.backends.cpu import thread_pool
-
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **, size_t, size_t)
 
 cdef extern from *:
     int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
@@ -162,18 +160,16 @@ cdef class Heads:
         cdef int64_t key_bytes = 0 if self.few_scores else panel_bytes(double_, &self.keys)
         cdef int64_t value_bytes = 0 if self.few_sums else panel_bytes(double_, &self.values)
         cdef int64_t score_bytes = (block_rows * n * self.size + 63) // 64 * 64, task
-        cdef void *memory
-        cdef char *buffer
-        if posix_memalign(&memory, 64, <size_t>(key_bytes + value_bytes + 2 * score_bytes)):
+        cdef char *buffer = <char *>malloc_aligned(<size_t>(key_bytes + value_bytes + 2 * score_bytes))
+        if buffer == NULL:
             return -1
-        buffer = <char *>memory
         while True:
             task = fetch_and_add(&self.next, 1)
             if task >= self.count * self.row_tasks:
                 break
             self.run_head(task // self.row_tasks, task % self.row_tasks * self.rows, buffer, buffer + key_bytes,
                           buffer + key_bytes + value_bytes, buffer + key_bytes + value_bytes + score_bytes)
-        free(memory)
+        free(buffer)
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:

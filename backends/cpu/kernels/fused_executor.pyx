@@ -20,7 +20,7 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, set_kernel
@@ -29,6 +29,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
 from ts._core.thread.context cimport LIMITED, context_flags
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
 from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
@@ -55,8 +56,10 @@ cdef enum:
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Static buffers of groups that run with the GIL held; the GIL prevents concurrent use.
-cdef char scratch[TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES]
+# Buffers of groups that run with the GIL held; the GIL prevents concurrent use.
+cdef char *scratch = <char *>malloc_aligned(TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES)
+if scratch == NULL:
+    raise MemoryError
 
 
 cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
@@ -115,7 +118,7 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
     if run.size < RELEASE_GIL_FROM and run.epilogues.bytes <= SCRATCH_ROW_BYTES:
         run_chunks(plan, run, scratch, 0, chunk_count(plan, run))
         return 0
-    memory = <char *>malloc(TILE_BUFFER_BYTES + run.epilogues.bytes)
+    memory = <char *>malloc_aligned(TILE_BUFFER_BYTES + run.epilogues.bytes)
     if memory == NULL:
         raise MemoryError
     gil_state = leave_gil(run.size, r, at, op.nargs)
@@ -139,7 +142,7 @@ cdef class ParallelTileRun:
         cdef char *memory
         cdef npy_intp chunks
         require_partition(partition, partition_count, self.run != NULL)
-        memory = <char *>malloc(TILE_BUFFER_BYTES + self.run.epilogues.bytes)
+        memory = <char *>malloc_aligned(TILE_BUFFER_BYTES + self.run.epilogues.bytes)
         if memory == NULL:
             raise MemoryError
         local_run = self.run[0]

@@ -16,11 +16,9 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
 from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **, size_t, size_t)
 
 ctypedef fused real:
     float
@@ -133,13 +131,10 @@ cdef int block(
     cdef int64_t wide = 3 * kernels.lanes, inner = a.columns, n = column_end - column, k = 0, depth, c
     cdef int64_t panels = (n + wide - 1) // wide, deepest = min(inner, <int64_t>BLOCK_DEPTH)
     cdef int64_t sums_pitch = pitch if beta == 0 else panels * wide, room = 0 if beta == 0 else (row_end - row) * sums_pitch
-    cdef void *memory
-    cdef real *packed
+    cdef real *packed = <real *>malloc_aligned(<size_t>(panels * wide * deepest + room) * sizeof(real))
     cdef real *sums
-    # Memory aligned to 64 bytes: loads of vectors that do not cross a cache line are twice as fast.
-    if posix_memalign(&memory, 64, <size_t>(panels * wide * deepest + room) * sizeof(real)):
+    if packed == NULL:
         return -1
-    packed = <real *>memory
     out += row * pitch + column
     sums = out if beta == 0 else packed + panels * wide * deepest
     while k < inner:
@@ -155,7 +150,7 @@ cdef int block(
         k += depth
     if beta != 0:
         add_summand(sums, sums_pitch, row_end - row, n, out, pitch, beta)
-    free(memory)
+    free(packed)
     return 0
 
 
@@ -200,7 +195,8 @@ cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
     cdef Packed result = Packed.__new__(Packed)
     cdef void *memory
     result.bytes = panel_bytes(double_, b)
-    if posix_memalign(&memory, 64, <size_t>result.bytes):
+    memory = malloc_aligned(<size_t>result.bytes)
+    if memory == NULL:
         return None
     pack_panels(double_, b, wide, memory, &result.panels)
     return result

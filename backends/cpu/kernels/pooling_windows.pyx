@@ -10,13 +10,14 @@ maximum of a window with NaN is its last NaN; of equal numbers, the first is sel
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
 from ts._core.value.no_python_construction cimport seal
 
 from ts.backends.cpu import thread_pool
 
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
@@ -27,8 +28,8 @@ cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number low
     cdef number *row
     cdef number v, best
     cdef bint has_row
-    cdef number *high = <number *>malloc((width + 1) * sizeof(number))
-    cdef int32_t *high_at = <int32_t *>malloc((width + 1) * sizeof(int32_t))
+    cdef number *high = <number *>malloc_aligned((width + 1) * sizeof(number))
+    cdef int32_t *high_at = <int32_t *>malloc_aligned((width + 1) * sizeof(int32_t))
     if high == NULL or high_at == NULL:
         free(high)
         free(high_at)
@@ -99,7 +100,7 @@ cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first,
     cdef int64_t p, i, j, o, a, b, c, k
     cdef real *row
     cdef real total
-    cdef real *sums = <real *>malloc((width + 1) * sizeof(real))
+    cdef real *sums = <real *>malloc_aligned((width + 1) * sizeof(real))
     if sums == NULL:
         return -1
     for p in range(first, last):

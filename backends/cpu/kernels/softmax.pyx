@@ -15,12 +15,13 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.math cimport isinf, log
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
@@ -299,7 +300,7 @@ cdef bint compute_softmax(SoftmaxKind what, floating *x, npy_intp outer, npy_int
     if inner == 1:
         scratch_size = 0 if what == SOFTMAX else max(<npy_intp>TILE, n)
     if scratch_size:
-        scratch = <floating *>malloc(scratch_size * sizeof(floating))
+        scratch = <floating *>malloc_aligned(scratch_size * sizeof(floating))
         if scratch == NULL:
             return False
     if inner == 1:

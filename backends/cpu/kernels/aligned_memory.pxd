@@ -1,0 +1,16 @@
+"""Allocation of buffers for vector kernels, aligned to a cache line (64 bytes).
+
+Vector loads and stores that do not cross a cache line are up to twice as fast; `malloc` aligns to 16 bytes only.
+"""
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+
+    /* Return `size` bytes at a multiple of 64, or NULL if there is no memory; `free` releases them. */
+    static inline void *malloc_aligned(size_t size) {
+        void *memory;
+        return posix_memalign(&memory, 64, size ? size : 1) == 0 ? memory : NULL;
+    }
+    """
+    void *malloc_aligned(size_t size) noexcept nogil
