@@ -17,7 +17,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_steps,
-    init_state,
+    init_states,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -55,8 +55,7 @@ class Adadelta(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        for x, state in zip(params, states, strict=True):
-            init_state(state, x, "square_avg", "acc_delta")
+        init_states(params, states, "square_avg", "acc_delta")
         adadelta(
             params, grads, state_tensors(states, "square_avg"), state_tensors(states, "acc_delta"),
             state_tensors(states, "step"),

@@ -19,7 +19,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_steps,
-    init_state,
+    init_states,
     run_fused_or_rule,
     scalar_option,
     scaler_options,
@@ -86,8 +86,7 @@ class Adam(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        for x, state in zip(params, states, strict=True):
-            init_state(state, x, *names)
+        init_states(params, states, *names)
         beta1, beta2 = group["betas"]
         adam(
             params,

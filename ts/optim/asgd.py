@@ -17,7 +17,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_and_read_steps,
-    init_state,
+    init_states,
     state_tensors,
     view_complex_as_real,
 )
@@ -53,11 +53,9 @@ class ASGD(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        for x, state in zip(params, states, strict=True):
-            if not state:
-                init_state(state, x, "ax")
-                state["eta"] = ts.full_like(state["step"], float(group["lr"]))
-                state["mu"] = ts.ones_like(state["step"])
+        for _, state in init_states(params, states, "ax"):
+            state["eta"] = ts.full_like(state["step"], float(group["lr"]))
+            state["mu"] = ts.ones_like(state["step"])
         asgd(
             params, grads, state_tensors(states, "ax"), state_tensors(states, "mu"),
             state_tensors(states, "eta"), state_tensors(states, "step"),

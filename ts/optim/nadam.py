@@ -17,7 +17,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_and_read_steps,
-    init_state,
+    init_states,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -67,10 +67,8 @@ class NAdam(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        for x, state in zip(params, states, strict=True):
-            if not state:
-                init_state(state, x, "exp_avg", "exp_avg_sq")
-                state["mu_product"] = ts.ones_like(state["step"])
+        for _, state in init_states(params, states, "exp_avg", "exp_avg_sq"):
+            state["mu_product"] = ts.ones_like(state["step"])
         beta1, beta2 = group["betas"]
         nadam(
             params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),

@@ -28,6 +28,7 @@ import ts
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
 from ts.module_names import own_name
+from ts.optim.sparse_steps import are_dense
 
 Group = dict[str, Any]
 Closure = Callable[[], Any]
@@ -252,15 +253,15 @@ class Optimizer:
             for group in self.param_groups:
                 params = [x for x in group["params"] if x.grad is not None]
                 if params:
-                    self._check_layouts(params)
-                    self.update_all(params, [x.grad for x in params], [self.state[x] for x in params], group)
+                    grads = [x.grad for x in params]
+                    if not self.takes_sparse_gradients:
+                        self._require_dense(grads)
+                    self.update_all(params, grads, [self.state[x] for x in params], group)
         return loss
 
-    def _check_layouts(self, params: list[Tensor]) -> None:
-        """Raise RuntimeError if a gradient is sparse and this optimizer does not support sparse gradients."""
-        if self.takes_sparse_gradients:
-            return
-        if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
+    def _require_dense(self, grads: list[Tensor]) -> None:
+        """Raise RuntimeError if a gradient is sparse."""
+        if are_dense(grads):
             return
         rule = next(cls for cls in type(self).__mro__ if own_name(cls.__module__).startswith("ts.optim"))
         if rule is not Optimizer:  # `update` of the user's class may accept sparse gradients

@@ -1,6 +1,6 @@
 """Helpers of optimizers: option checks, state initialization, complex parameters, step counts.
 
-init_state(state, x, "exp_avg", "exp_avg_sq")    {"step": tensor(0.), "exp_avg": zeros, "exp_avg_sq": zeros}
+init_states(params, states, "exp_avg")    each empty state: {"step": tensor(0.), "exp_avg": zeros}
 steps = increment_and_read_steps(state_steps)    incremented, and converted to floats
 """
 
@@ -67,11 +67,16 @@ def zero_step() -> Tensor:
     return step
 
 
-def init_state(state: State, x: Tensor, *names: str) -> None:
-    """Initialize the state of `x` before the first step: a step counter, and zeros like `x` for `names`."""
-    if not state:
+def init_states(params: Tensors, states: Sequence[State], *names: str) -> list[tuple[Tensor, State]]:
+    """Initialize empty states: a step counter, and zeros like the parameter for each of `names`.
+
+    Return the parameters whose states were empty, with the states.
+    """
+    new = [(x, state) for x, state in zip(params, states, strict=True) if not state]
+    for x, state in new:
         state["step"] = zero_step()
         state.update((name, ts.zeros_like(x)) for name in names)
+    return new
 
 
 def state_tensors(states: Sequence[State], name: str) -> list[Tensor]:
@@ -93,7 +98,7 @@ def increment_and_read_steps(state_steps: Tensors) -> list[float]:
 def view_complex_as_real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
     """Return the lists of parameters and states, with complex tensors replaced by real views."""
     tensor_lists = (params, *others)
-    if not any(x.dtype.is_complex for x in params):
+    if not any(map(Tensor.is_complex, params)):
         return [list(tensors) for tensors in tensor_lists]
     return [[ts.view_as_real(x) if x.is_complex() else x for x in tensors] for tensors in tensor_lists]
 

@@ -19,7 +19,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_and_read_steps,
-    init_state,
+    init_states,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -64,8 +64,7 @@ class RAdam(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        for x, state in zip(params, states, strict=True):
-            init_state(state, x, "exp_avg", "exp_avg_sq")
+        init_states(params, states, "exp_avg", "exp_avg_sq")
         beta1, beta2 = group["betas"]
         radam(
             params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),

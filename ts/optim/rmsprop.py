@@ -23,7 +23,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_steps,
-    init_state,
+    init_states,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -68,8 +68,7 @@ class RMSprop(Optimizer):
         names = ["square_avg"]
         names += ["momentum_buffer"] if has_momentum else []
         names += ["grad_avg"] if centered else []
-        for x, state in zip(params, states, strict=True):
-            init_state(state, x, *names)
+        init_states(params, states, *names)
         rmsprop(
             params, grads, state_tensors(states, "square_avg"),
             state_tensors(states, "grad_avg") if centered else [],

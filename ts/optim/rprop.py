@@ -17,7 +17,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     increment_steps,
-    init_state,
+    init_states,
     state_tensors,
     view_complex_as_real,
 )
@@ -51,11 +51,9 @@ class Rprop(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        for x, state in zip(params, states, strict=True):
-            if not state:
-                init_state(state, x, "prev")
-                rate = float(group["lr"])
-                state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
+        for x, state in init_states(params, states, "prev"):
+            rate = float(group["lr"])
+            state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
         shorter, longer = group["etas"]
         min_step_size, max_step_size = group["step_sizes"]
         rprop(

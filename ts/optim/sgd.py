@@ -122,13 +122,14 @@ def sgd(
                 momentum_buffer_list[i] = buffer
         return
     scaler = scaler_options(grad_scale, found_inf)
-    if momentum == 0:
-        _run_fused((params, d_p_list, []), is_first_step=False, **options, **scaler)
+    new = [i for i, memory in enumerate(momentum_buffer_list) if memory is None] if momentum != 0 else []
+    if not new:
+        buffers = momentum_buffer_list if momentum != 0 else []
+        _run_fused((params, d_p_list, buffers), is_first_step=False, **options, **scaler)
         return
-    new = [i for i, memory in enumerate(momentum_buffer_list) if memory is None]
     for i in new:
         momentum_buffer_list[i] = ts.empty_like(d_p_list[i])
-    old = [i for i in range(len(params)) if i not in new] if new else list(range(len(params)))
+    old = [i for i in range(len(params)) if i not in new]
     for indices, first in ((old, False), (new, True)):
         if indices:
             selected = [[tensors[i] for i in indices] for tensors in (params, d_p_list, momentum_buffer_list)]  # type: ignore[index]

@@ -21,9 +21,14 @@ def is_sparse(x: Tensor | None) -> bool:
     return x is not None and x.layout is not ts.strided
 
 
+def are_dense(grads: list[Tensor]) -> bool:
+    """Return True if no gradient is a sparse tensor."""
+    return {ts.strided}.issuperset(map(_get_layout, grads))
+
+
 def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
     """Return the indices of the dense gradients and the indices of the sparse gradients."""
-    if {ts.strided}.issuperset(map(_get_layout, grads)):
+    if are_dense(grads):
         return list(range(len(grads))), []
     sparse = [i for i, grad in enumerate(grads) if is_sparse(grad)]
     return [i for i in range(len(grads)) if i not in sparse], sparse
