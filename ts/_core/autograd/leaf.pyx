@@ -43,9 +43,14 @@ cdef class AccumulateGrad(Node):
     cdef int add(self, Tensor gradient, bint owned) except -1:
         """Accumulate `gradient` into the gradient of the leaf.
 
-        A lock is held meanwhile, because kernels release the GIL during the addition.
+        A lock is held meanwhile, because kernels release the GIL during the addition. It is not needed to set
+        the first gradient, if no hooks follow.
         """
+        cdef AutogradMeta history = history_of(self.variable)
         if self.lock is None:
+            if owned and history.grad is None and history.hooks is None and not is_dispatched(gradient) and fits(self.variable, gradient):
+                history.grad = gradient
+                return 0
             self.lock = RLock()  # reentrant, because a hook may start a pass that reaches this leaf again
         with self.lock:
             accumulate(self.variable, gradient, owned)

@@ -18,7 +18,7 @@ from libc.stdlib cimport calloc, free
 from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, is_dispatched, is_layered, version_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, is_dispatched, is_layered, version_of, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
@@ -79,8 +79,7 @@ cdef Tensor without_history(Tensor t):
         result = detached_from(t)
         result.owner = counter_apart(t)
         return result
-    result = Tensor.__new__(Tensor)
-    result.array, result.scalar_type, result.backend, result.device_index = t.array, t.scalar_type, t.backend, t.device_index
+    result = wrap_cpu(t.array, t.scalar_type)
     result.version = t.version
     t.owner = result
     return result
