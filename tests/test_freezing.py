@@ -8,7 +8,7 @@ import pytest
 import ts
 from ts import nn
 from ts.bytecode.disasm import disassemble
-from ts.passes.freezing.freeze_module import freeze_module
+from ts.passes.freezing.freeze import freeze_module
 
 
 class Scale(nn.Module):

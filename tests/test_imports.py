@@ -3,10 +3,12 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ts
+from ts import passes
 from ts._core import late_binding
 from tests.import_graph import ROOT, cycles, edges, files, with_packages
 
@@ -181,6 +183,19 @@ def test_pipelines_import_no_passes_on_request():
     """Modules of the pipelines do not import passes of freezing, of tracing and of `ts._C`."""
     packages = {"passes.freezing", "passes.pytorch", "passes.tracing"}
     assert not [e for e in edges() if room(e.importer) == "passes" and room(e.imported) in packages]
+
+
+def test_modules_of_subpackages_are_attributes_of_passes():
+    """`ts.passes.NAME` is each module of the subpackages; no name is in two of them or in `ts.passes` itself."""
+    own = {path.stem for path in Path(passes.__path__[0]).glob("*.py")}
+    for package, listed in passes.MODULES_OF_SUBPACKAGES.items():
+        files_of_package = {path.stem for path in (Path(passes.__path__[0]) / package).glob("[!_]*.py")}
+        assert set(listed.split()) == files_of_package and not own & files_of_package
+        for name in files_of_package:
+            assert getattr(passes, name).__name__ == f"ts.passes.{package}.{name}"
+            own.add(name)
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        passes.missing
 
 
 def test_no_large_import_cycles():

@@ -14,7 +14,7 @@ from typing import Any
 
 from ts.ir.graph import Graph
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.freezing.freeze_module import freeze_module
+from ts.passes.freezing.freeze import freeze_module
 from ts.passes.freezing.frozen_conv_folding import (
     fold_frozen_conv_add_or_sub,
     fold_frozen_conv_bn,

@@ -15,7 +15,7 @@ from ts.frontend.source_importer import ImportedModule
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import ModuleType
-from ts.passes.freezing.freeze_module import FrozenModule
+from ts.passes.freezing.freeze import FrozenModule
 
 
 def frozen_object(frozen: FrozenModule) -> Object:

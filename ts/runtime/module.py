@@ -40,7 +40,7 @@ from ts.ir.types import ModuleType
 from ts.module_names import own_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
-from ts.passes.freezing import freeze_module
+from ts.passes.freezing import freeze
 from ts.runtime.deepcopy import deep_copy
 from ts.runtime.frozen_modules import frozen_object
 from ts.runtime.function import compile_function
@@ -649,7 +649,7 @@ def module_of(handle: Object) -> ScriptModule:
         return RecursiveScriptModule(concrete, handle, children)
 
 
-freeze_module.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
+freeze.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
 
 
 def method_names(module: ScriptModule) -> list[str]:

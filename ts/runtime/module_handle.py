@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
-from ts.passes.freezing.freeze_module import freeze_module
+from ts.passes.freezing.freeze import freeze_module
 from ts.passes.pass_utils import run_on_methods
 from ts.passes.subgraph_rewrite import rewrite
 from ts.runtime.script_method import ScriptMethod
