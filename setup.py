@@ -1,20 +1,19 @@
-"""Build of the Cython extensions; everything else about the package is in ``pyproject.toml``.
+"""Build script of the Cython extensions; the package metadata is in ``pyproject.toml``.
 
-Every ``.pyx`` under ``ts/_core`` and ``backends`` is one extension.  The opcode enum that the
-interpreter switches over is generated from the opcode table (``ts/bytecode/opcodes.py``), so the
-table stays the one place that says what an opcode is.
+Each ``.pyx`` file under ``ts/_core`` and ``backends`` is compiled to one extension module.  The enum of the
+opcodes is generated from the opcode table (``ts/bytecode/opcodes.py``).
 
-Translating and compiling use every core, and do again only what changed and what depends on it: a
-``.pxd`` that is cimported, a ``.h`` that is included.  Four variables of the environment matter:
+The build is parallel and incremental: it translates and compiles only the files that changed or that depend
+on a changed ``.pxd`` or ``.h`` file.  Environment variables:
 
-    TS_JOBS=1                           how many files at once, where memory is short
-    TS_CHECKED=1                        bounds and initialisation are checked, and what the interpreter's loop
-                                        takes for proved (``ts/_core/vm/debug_asserts.pxd``)
-    TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
-    TS_PROGRESS=FILE                    how far the build is, a line every ten seconds, to the end of this
-                                        file: pip shows nothing of what a build prints
+    TS_JOBS=1                           number of parallel processes (reduce it if memory is small)
+    TS_CHECKED=1                        check bounds, initialization and the assumptions of the interpreter
+                                        loop (``ts/_core/vm/debug_asserts.pxd``)
+    TS_SANITIZE=address,undefined       compile with these sanitizers and with debug information
+    TS_PROGRESS=FILE                    append a progress line to this file every ten seconds, because pip
+                                        hides the output of builds
 
-Code of one kind never meets objects of another: when these variables change, everything is built again.
+If the compile options change, all files are rebuilt.
 """
 
 from __future__ import annotations
@@ -46,36 +45,40 @@ SANITIZERS = os.environ.get("TS_SANITIZE", "")
 
 DIRECTIVES = {
     "language_level": 3,
-    # The verifier has proved the registers, constants and jumps of bytecode, and nothing else: kernels and
-    # containers check their own.
+    # The bytecode verifier checks registers, constants and jumps before execution. Kernels and containers
+    # check their indices explicitly.
     "boundscheck": CHECKED,
     "initializedcheck": CHECKED,
-    "wraparound": False,  # an index from the end is written out where it is meant: checked, -1 is an error
-    "cdivision": True,  # Python's rounding is written out in scalar.pxd
+    "wraparound": False,  # negative indices do not count from the end; the checked build reports them
+    "cdivision": True,  # scalar.pxd implements Python's rounding of quotients
     "embedsignature": True,
-    "auto_pickle": False,  # what it would make for pickles makes objects that nothing has filled
-    "binding": False,  # Python checks the type of `self` then: `Tensor.dim(3)` is a TypeError
+    "auto_pickle": False,  # generated unpickling functions would create uninitialized objects
+    "binding": False,  # so that Python checks the type of `self`: `Tensor.dim(3)` raises TypeError
 }
 
-# By the kind of compiler, as setuptools names it: gcc and clang, which know each other's names; on Windows
-# clang in the dress of Microsoft's compiler.
-MEANT = ["-fno-strict-aliasing", "-fwrapv"]  # script ints wrap, as PyTorch's do
+# flags that the C code requires; integers of scripts wrap on overflow, as in PyTorch
+SEMANTICS_FLAGS = ["-fno-strict-aliasing", "-fwrapv"]
+# compiler flags by setuptools' name of the compiler type: gcc and clang, or clang-cl on Windows
 FLAGS_OF = {
     "unix": [
         "-O1" if CHECKED or SANITIZERS else "-O3",
         *(["-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-g0"]),
         *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
-        *MEANT,
+        *SEMANTICS_FLAGS,
         "-Wno-unused-function",
         "-Wno-cpp",
     ],
-    "msvc": ["/O1" if CHECKED else "/O2", *(f"/clang:{flag}" for flag in MEANT), "-Wno-unused-function"],
+    "msvc": [
+        "/O1" if CHECKED else "/O2",
+        *(f"/clang:{flag}" for flag in SEMANTICS_FLAGS),
+        "-Wno-unused-function",
+    ],
 }
 LINK_FLAGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *([("TS_CHECKED", "1")] if CHECKED else [])]
 PROGRESS = os.environ.get("TS_PROGRESS", "")
-SECONDS = 10.0  # between two lines of progress
-KIND = ROOT / "build" / "kind.txt"  # what the translated and compiled files of this tree were made with
+PROGRESS_INTERVAL = 10.0  # seconds between two progress lines
+OPTIONS_FILE = ROOT / "build" / "options.txt"  # the compile options of the files built in this tree
 NO_COMPILER = (
     "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
     "Python.h ({}).  Debian and Ubuntu: apt install build-essential python3-dev.  Fedora: dnf install gcc "
@@ -84,8 +87,8 @@ NO_COMPILER = (
 )
 
 
-def tell(line: str) -> None:
-    """Say how far the build is."""
+def report_progress(line: str) -> None:
+    """Print a progress line, and append it to the file `TS_PROGRESS`."""
     print(line, flush=True)
     if PROGRESS:
         with open(PROGRESS, "a") as file:
@@ -93,7 +96,7 @@ def tell(line: str) -> None:
 
 
 def write_opcode_enum() -> None:
-    """Write ``ts/_core/vm/opcodes.pxd`` from the opcode table, only when it changed."""
+    """Generate ``ts/_core/vm/opcodes.pxd`` from the opcode table, if the table has changed."""
     table = ROOT / "ts" / "bytecode" / "opcodes.py"
     text: str = runpy.run_path(str(table))["cython_enum"]()
     target = ROOT / "ts" / "_core" / "vm" / "opcodes.pxd"
@@ -101,31 +104,31 @@ def write_opcode_enum() -> None:
         target.write_text(text)
 
 
-def remove_left_over() -> None:
-    """What was made of sources that are gone: a module that moved could still be imported where it was."""
+def remove_stale_outputs() -> None:
+    """Delete C files and extension modules whose ``.pyx`` file no longer exists."""
     for path in [path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*")]:
         source = path.with_name(path.name.partition(".")[0] + ".pyx")
         if path.suffix in (".c", ".so", ".pyd") and not source.exists():
             path.unlink()
 
 
-def with_included(headers: list[str]) -> list[str]:
-    """Headers, and those of this tree that they include: what Cython does not look for."""
+def with_included_headers(headers: list[str]) -> list[str]:
+    """Return headers with the headers that they include by relative paths, which Cython does not find."""
     found = {str(Path(header)) for header in headers if Path(header).exists()}
     for header in sorted(found):
-        beside = re.findall(r'^\s*#\s*include "([^"]+)"', Path(header).read_text(), re.MULTILINE)
-        found.update(with_included([str(Path(header).parent / name) for name in beside]))
+        included = re.findall(r'^\s*#\s*include "([^"]+)"', Path(header).read_text(), re.MULTILINE)
+        found.update(with_included_headers([str(Path(header).parent / name) for name in included]))
     return sorted(found)
 
 
 def cimport_root() -> str:
-    """A folder where Cython finds ``ts.backends``, which lies beside ``ts`` here and in it once installed."""
+    """Return a new include folder in which ``ts`` contains ``backends``, as in the installed package."""
     root = ROOT / "build" / "cimport"
     package = root / "ts"
     package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").touch()
     link = package / "backends"
-    if os.name == "nt":  # where not everybody may make links
+    if os.name == "nt":  # symbolic links need a privilege on Windows
         shutil.rmtree(link, ignore_errors=True)
         shutil.copytree(ROOT / "backends", link, ignore=shutil.ignore_patterns("*.c", "*.pyd", "__pycache__"))
     elif not link.is_symlink():
@@ -134,7 +137,7 @@ def cimport_root() -> str:
 
 
 def extension(source: Path) -> Extension:
-    """One extension from one ``.pyx``, named by where its package is installed."""
+    """Return the extension module of a ``.pyx`` file, with its name in the installed package."""
     top, *rest = source.relative_to(ROOT).with_suffix("").parts
     return Extension(
         ".".join([PACKAGE_OF[top], *rest]),
@@ -146,102 +149,104 @@ def extension(source: Path) -> Extension:
     )
 
 
-def visual_studios() -> list[str]:
-    """Where Visual Studio is, as its own list says, and the shell that it opens."""
+def visual_studio_folders() -> list[str]:
+    """Return the folders of Visual Studio: from the developer shell's variable, and from ``vswhere.exe``."""
     found = [os.environ["VSINSTALLDIR"]] if "VSINSTALLDIR" in os.environ else []
     programs = os.environ.get("PROGRAMFILES(X86)", "")
-    asker = Path(programs, "Microsoft Visual Studio", "Installer", "vswhere.exe")
-    if programs and asker.exists():
-        command = [str(asker), "-products", "*", "-property", "installationPath"]
+    vswhere = Path(programs, "Microsoft Visual Studio", "Installer", "vswhere.exe")
+    if programs and vswhere.exists():
+        command = [str(vswhere), "-products", "*", "-property", "installationPath"]
         found += subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
     return found
 
 
 def jobs() -> int:
-    """How many files to translate or compile at once: the cores that this process may use, or ``TS_JOBS``."""
+    """Return the number of parallel jobs: ``TS_JOBS``, or the number of cores that this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(os.environ.get("TS_JOBS") or usable)
 
 
-def kind() -> str:
-    """What files are made with, besides their sources."""
+def compile_options() -> str:
+    """Return the compile options; a change requires a rebuild of all files."""
     flags = FLAGS_OF["msvc" if os.name == "nt" else "unix"]
     return repr([sorted(DIRECTIVES.items()), MACROS, flags, LINK_FLAGS])
 
 
-def stamp() -> str:
-    """What tells these sources, built like this, from any others."""
-    made = hashlib.blake2b(kind().encode(), digest_size=32)
+def build_fingerprint() -> str:
+    """Return a hash of all source files and the compile options."""
+    digest = hashlib.blake2b(compile_options().encode(), digest_size=32)
     for path in sorted(path for top in PACKAGE_OF for path in (ROOT / top).rglob("*")):
         if path.suffix in (".py", ".pyx", ".pxd", ".h"):
             content = path.read_bytes()
-            made.update(f"{path.relative_to(ROOT)} {len(content)}\n".encode() + content)
-    return made.hexdigest()
+            digest.update(f"{path.relative_to(ROOT)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
-class Copy(build_py):
-    """Writes the stamp beside what is installed: kept code goes by it (`ts/bytecode/disk_cache.py`).
+class BuildPython(build_py):
+    """Command that also writes the build fingerprint, a key of the code cache (`ts/bytecode/disk_cache.py`).
 
-    In an editable installation sources change by themselves, and there is none.
+    Editable installations have no fingerprint file, because their sources can change.
     """
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            Path(self.build_lib, "ts", "build.txt").write_text(stamp())
+            Path(self.build_lib, "ts", "build.txt").write_text(build_fingerprint())
 
 
-class Build(build_ext):
-    """Asks for the compiler first, then translates and compiles several files at a time."""
+class BuildExtensions(build_ext):
+    """Command that checks the compiler, then translates and compiles the extensions in parallel."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or jobs()
-        if self.editable_mode:  # pip names a fresh folder, in which nothing would ever be up to date
-            usual = build(self.distribution)
-            usual.ensure_finalized()
-            self.build_lib, self.build_temp = usual.build_platlib, usual.build_temp
+        if self.editable_mode:  # pip passes a new temporary folder, in which builds would not be incremental
+            default = build(self.distribution)
+            default.ensure_finalized()
+            self.build_lib, self.build_temp = default.build_platlib, default.build_temp
 
     def initialize_options(self) -> None:
         super().initialize_options()
-        self.done = 0
-        self.told = time.monotonic()
+        self.finished_count = 0
+        self.last_report_time = time.monotonic()
         self.lock = threading.Lock()
 
     def build_extension(self, ext: Extension) -> None:
         super().build_extension(ext)
-        with self.lock:  # several are built at a time
-            self.done += 1
-            if time.monotonic() - self.told > SECONDS:
-                tell(f"[{self.done}/{len(self.extensions)}] {ext.name.replace('.', '/')}")
-                self.told = time.monotonic()
+        with self.lock:  # called by several threads
+            self.finished_count += 1
+            if time.monotonic() - self.last_report_time > PROGRESS_INTERVAL:
+                report_progress(
+                    f"[{self.finished_count}/{len(self.extensions)}] {ext.name.replace('.', '/')}"
+                )
+                self.last_report_time = time.monotonic()
 
     def build_extensions(self) -> None:
         if self.compiler.compiler_type == "msvc":
-            self.take_clang()
+            self.use_clang_cl()
         self.require_compiler()
         for extension in self.extensions:
             extension.extra_compile_args = FLAGS_OF[self.compiler.compiler_type]
-        remove_left_over()
-        if not KIND.exists() or KIND.read_text() != kind():
+        remove_stale_outputs()
+        if not OPTIONS_FILE.exists() or OPTIONS_FILE.read_text() != compile_options():
             self.force = True
-            KIND.unlink(missing_ok=True)  # until the build is done: one that fails goes on as it began
-        tell("translating changed Cython files to C")
+            OPTIONS_FILE.unlink(missing_ok=True)  # if this build fails, the next one also rebuilds all files
+        report_progress("translating changed Cython files to C")
         self.translate()
-        tell(f"compiling changed C files on {self.parallel} cores")
+        report_progress(f"compiling changed C files on {self.parallel} cores")
         super().build_extensions()
-        KIND.parent.mkdir(exist_ok=True)
-        KIND.write_text(kind())
+        OPTIONS_FILE.parent.mkdir(exist_ok=True)
+        OPTIONS_FILE.write_text(compile_options())
 
-    def take_clang(self) -> None:
-        """Of Microsoft's compiler the headers, the linker and the words, and clang-cl for the compiler."""
+    def use_clang_cl(self) -> None:
+        """Compile by clang-cl, with the headers, linker and command-line syntax of Microsoft's compiler."""
         self.compiler.initialize()
-        tools = [str(Path(folder, "VC", "Tools", "Llvm", "x64", "bin")) for folder in visual_studios()]
+        tools = [str(Path(folder, "VC", "Tools", "Llvm", "x64", "bin")) for folder in visual_studio_folders()]
         found = shutil.which("clang-cl") or shutil.which("clang-cl", path=os.pathsep.join(tools))
         self.compiler.cc = found or "clang-cl"
 
     def require_compiler(self) -> None:
-        """One line at once where there is none, and no traceback after the translation."""
+        """Raise PlatformError with a one-line message, before the translation, if no compiler works."""
         unix = self.compiler.compiler_type == "unix"
         with tempfile.TemporaryDirectory() as folder:
             probe = Path(folder, "probe.c")
@@ -255,7 +260,7 @@ class Build(build_ext):
                 raise PlatformError(NO_COMPILER.format(name, error)) from error
 
     def translate(self) -> None:
-        """Cython to C, beside the sources."""
+        """Translate the Cython files to C files in the same folders."""
         write_opcode_enum()
         try:
             translated = cythonize(
@@ -266,15 +271,18 @@ class Build(build_ext):
                 include_path=[cimport_root(), str(ROOT)],
                 compiler_directives=DIRECTIVES,
             )
-        except CythonError as error:  # which has been printed; the stacks of processes say nothing
+        except CythonError as error:  # Cython has already printed the error
             raise CompileError(f"Cython cannot translate {error}") from None
         for extension, to_compile in zip(self.extensions, translated, strict=True):
             extension.sources = to_compile.sources
-            extension.depends = with_included(to_compile.depends)
-        # The longest first, so that the cores end together.
+            extension.depends = with_included_headers(to_compile.depends)
+        # Largest files first, so that the parallel jobs end at about the same time.
         self.extensions.sort(key=lambda extension: -os.stat(extension.sources[0]).st_size)
 
 
-if __name__ == "__main__":  # and not in the processes that translate
+if __name__ == "__main__":  # not in the worker processes of Cython
     sources = sorted(path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*.pyx"))
-    setup(ext_modules=[extension(path) for path in sources], cmdclass={"build_ext": Build, "build_py": Copy})
+    setup(
+        ext_modules=[extension(path) for path in sources],
+        cmdclass={"build_ext": BuildExtensions, "build_py": BuildPython},
+    )

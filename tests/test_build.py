@@ -47,16 +47,16 @@ def test_headers_of_headers_count(monkeypatch, tmp_path):
     (tmp_path / "outer.h").write_text('#include <math.h>\n#include "inner.h"\n#include "elsewhere.h"\n')
     (tmp_path / "inner.h").write_text('  # include "innermost.h"\n')
     (tmp_path / "innermost.h").write_text("")
-    found = read_setup(monkeypatch)["with_included"]([str(tmp_path / "outer.h"), "<stdio.h>", "Python.h"])
+    found = read_setup(monkeypatch)["with_included_headers"]([str(tmp_path / "outer.h"), "<stdio.h>", "Python.h"])
     assert [Path(header).name for header in found] == ["inner.h", "innermost.h", "outer.h"]
 
 
 def test_kinds_of_builds_differ(monkeypatch):
     """Each kind of build has different flags, so that a change of kind triggers a rebuild."""
     kinds = [{}, {"TS_CHECKED": "1"}, {"TS_SANITIZE": "address"}, {"TS_SANITIZE": "address,undefined"}]
-    read = [read_setup(monkeypatch, **kind)["kind"]() for kind in kinds]
+    read = [read_setup(monkeypatch, **kind)["compile_options"]() for kind in kinds]
     assert len(set(read)) == len(kinds)
-    assert read_setup(monkeypatch, TS_CHECKED="0")["kind"]() == read[0]
+    assert read_setup(monkeypatch, TS_CHECKED="0")["compile_options"]() == read[0]
 
 
 def test_checked_builds_check(monkeypatch):
@@ -81,14 +81,14 @@ def test_clang_is_found_in_visual_studio(monkeypatch, tmp_path):
     program.parent.mkdir(parents=True)
     program.write_text("")
     program.chmod(0o755)
-    build = read_setup(monkeypatch)["Build"]
+    build = read_setup(monkeypatch)["BuildExtensions"]
     command = build.__new__(build)
     command.compiler = SimpleNamespace(initialize=lambda: None, cc="cl.exe")
     monkeypatch.setenv("PATH", "")
-    command.take_clang()
+    command.use_clang_cl()
     assert command.compiler.cc == "clang-cl"
     monkeypatch.setenv("VSINSTALLDIR", str(tmp_path))
-    command.take_clang()
+    command.use_clang_cl()
     assert command.compiler.cc == str(program)
 
 
@@ -104,8 +104,8 @@ def test_stamp_covers_all_sources(monkeypatch, tmp_path):
 
     def stamp(**environment):
         names = read_setup(monkeypatch, **environment)
-        monkeypatch.setitem(names["stamp"].__globals__, "ROOT", tmp_path)
-        return names["stamp"]()
+        monkeypatch.setitem(names["build_fingerprint"].__globals__, "ROOT", tmp_path)
+        return names["build_fingerprint"]()
 
     (tmp_path / "ts").mkdir()
     (tmp_path / "backends").mkdir()
@@ -126,7 +126,7 @@ def test_build_progress(monkeypatch, tmp_path, capsys):
     """The build prints progress every few seconds and writes it to a file, because pip hides output; short
     builds print nothing."""
     names = read_setup(monkeypatch, TS_PROGRESS=str(tmp_path / "progress"))
-    build = names["Build"]
+    build = names["BuildExtensions"]
     monkeypatch.setattr(names["build_ext"], "build_extension", lambda self, ext: None)
 
     def lines_after(seconds):

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-TIMEOUT_FACTOR = int(os.environ.get("TS_PATIENCE", "1"))  # builds that check are slower
+TIMEOUT_FACTOR = int(os.environ.get("TS_TIMEOUT_FACTOR", "1"))  # builds with checks are slower
 BYTES = 1 << 29  # additional memory of a process after its start
 _FOUND = "found: "
 
