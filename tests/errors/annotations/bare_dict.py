@@ -1,4 +1,4 @@
-"""A dict without types."""
+"""`Dict` without key and value types."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""A list without the type of its elements."""
+"""`List` without an element type."""
 
 from typing import List
 

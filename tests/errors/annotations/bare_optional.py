@@ -1,4 +1,4 @@
-"""An optional of nothing."""
+"""`Optional` without a contained type."""
 
 from typing import Optional
 

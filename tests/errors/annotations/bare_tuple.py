@@ -1,4 +1,4 @@
-"""A tuple without types."""
+"""`Tuple` without element types."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""A function as an argument."""
+"""A parameter annotated as `Callable`."""
 
 from typing import Callable
 

@@ -1,4 +1,4 @@
-"""A type comment for another number of arguments."""
+"""A type comment whose number of types differs from the number of parameters."""
 
 
 def main(x, y):

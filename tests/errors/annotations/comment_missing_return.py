@@ -1,4 +1,4 @@
-"""Comments behind each argument, but none for the result."""
+"""Type comments for the parameters, without one for the result."""
 
 
 def main(

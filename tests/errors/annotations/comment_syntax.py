@@ -1,4 +1,4 @@
-"""A type comment that is none."""
+"""A type comment with invalid syntax."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""A type comment with a name that nothing defines."""
+"""A type comment with an undefined name."""
 
 
 def main(x):

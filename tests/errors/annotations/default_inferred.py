@@ -1,4 +1,4 @@
-"""A default of an argument without an annotation."""
+"""A default that is not a tensor, for a parameter without an annotation."""
 
 
 def main(x=3):

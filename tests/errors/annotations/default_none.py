@@ -1,4 +1,4 @@
-"""None as the default of an int."""
+"""None as the default of an int parameter."""
 
 from ts import Tensor
 

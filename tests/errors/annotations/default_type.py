@@ -1,4 +1,4 @@
-"""A default of another type."""
+"""A default whose type differs from the annotation."""
 
 
 def main(x: int = "a"):

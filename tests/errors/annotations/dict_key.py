@@ -1,4 +1,4 @@
-"""A list as the key of a dict."""
+"""A dict annotation with a list as the key type."""
 
 from typing import Dict, List
 

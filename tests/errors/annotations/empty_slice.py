@@ -1,4 +1,4 @@
-"""A type in brackets, not a slice."""
+"""A slice in the brackets of a type."""
 
 from typing import List
 

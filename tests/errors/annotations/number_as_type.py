@@ -1,4 +1,4 @@
-"""A number is no type."""
+"""A number as an annotation."""
 
 
 def main(x: 3):

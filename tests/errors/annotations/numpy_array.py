@@ -1,4 +1,4 @@
-"""An array of NumPy as a parameter."""
+"""A parameter annotated as a NumPy array."""
 
 import numpy as np
 

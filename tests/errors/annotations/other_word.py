@@ -1,4 +1,4 @@
-"""A type by the name that other languages have for it."""
+"""A type name of other languages as an annotation (`string` instead of `str`)."""
 
 
 def main(x: "string"):

@@ -1,4 +1,4 @@
-"""An abstract container as a type."""
+"""An abstract container class as an annotation."""
 
 from typing import Sequence
 

@@ -1,4 +1,4 @@
-"""A set as a type."""
+"""A set as an annotation."""
 
 from typing import Set
 

@@ -1,4 +1,4 @@
-"""A tuple of any length."""
+"""A tuple annotation with an ellipsis (variable length)."""
 
 from typing import Tuple
 

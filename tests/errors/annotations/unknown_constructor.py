@@ -1,4 +1,4 @@
-"""A generic type that the language does not have."""
+"""An unsupported generic type."""
 
 from typing import Set
 

@@ -1,4 +1,4 @@
-"""A name in quotes that nothing defines."""
+"""A string annotation with an undefined name."""
 
 
 def main(x: "Missing"):

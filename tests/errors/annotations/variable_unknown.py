@@ -1,4 +1,4 @@
-"""A variable with a type that nothing defines."""
+"""A variable annotated with an undefined type."""
 
 
 def main(x: int):

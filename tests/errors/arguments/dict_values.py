@@ -1,4 +1,4 @@
-"""A dict with a value of another type."""
+"""A dict argument with a value of the wrong type."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""An empty dict without a type, where a dict of numbers is wanted."""
+"""An empty dict, which is a dict of strings to tensors, for a parameter that is a dict of numbers."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""A parameter that has to be named is given by position."""
+"""A keyword-only parameter is passed by position."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A list with an element of another type."""
+"""A list argument with an element of the wrong type."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""An argument is missing."""
+"""A required argument is missing."""
 
 
 def main(x: int, y: int):

@@ -1,4 +1,4 @@
-"""None where a number is needed."""
+"""None for an int parameter."""
 
 
 def main(x: int):

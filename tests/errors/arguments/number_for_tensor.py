@@ -1,4 +1,4 @@
-"""A number where a tensor is needed."""
+"""A number for a Tensor parameter."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""A tuple of another length."""
+"""A tuple argument of the wrong length."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""An argument of another type."""
+"""An argument of the wrong type."""
 
 
 def main(x: int):

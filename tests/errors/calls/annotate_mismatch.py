@@ -1,4 +1,4 @@
-"""An annotated expression of another type."""
+"""`annotate` of an expression that has another type."""
 
 from typing import List
 

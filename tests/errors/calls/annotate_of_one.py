@@ -1,4 +1,4 @@
-"""One argument where two are needed."""
+"""`annotate` with one argument instead of two."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A function that is called does not compile."""
+"""A called function does not compile."""
 
 
 def inner(a: int) -> int:

@@ -1,4 +1,4 @@
-"""A function that is called has what the language does not have."""
+"""A called function uses an unsupported statement or expression."""
 
 
 def helper(a: int) -> int:

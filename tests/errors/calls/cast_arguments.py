@@ -1,4 +1,4 @@
-"""A cast method takes no arguments."""
+"""A cast method of a tensor is called with an argument."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""Nothing to count."""
+"""`enumerate` without an argument."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""The attribute's name has to be written out."""
+"""The attribute name of `getattr` is not a string literal."""
 
 
 def main(x: int, name: str):

@@ -1,4 +1,4 @@
-"""An argument by position and by keyword."""
+"""An argument is passed both by position and by keyword."""
 
 
 def helper(a: int) -> int:

@@ -1,4 +1,4 @@
-"""A list is no number."""
+"""`int` of a list."""
 
 from typing import List
 

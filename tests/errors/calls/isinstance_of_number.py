@@ -1,4 +1,4 @@
-"""A number is no type."""
+"""`isinstance` with a number in place of the type."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""One argument where two are needed."""
+"""`isinstance` with one argument instead of two."""
 
 
 def main(x: int):

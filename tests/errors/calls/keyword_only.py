@@ -1,4 +1,4 @@
-"""A keyword-only argument by position."""
+"""A keyword-only argument is passed by position."""
 
 
 def helper(a: int, *, b: int) -> int:

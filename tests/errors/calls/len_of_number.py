@@ -1,4 +1,4 @@
-"""The length of a number: PyTorch makes a list of it, whose length is 1."""
+"""`len` of a number: PyTorch converts it to a list of length 1."""
 
 # torch: main() is missing value for argument 'x'. Declaration: main(int x) -> int
 

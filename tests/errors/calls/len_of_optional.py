@@ -1,4 +1,4 @@
-"""The length of what may be None: PyTorch makes a list of it, whose length is 1."""
+"""`len` of an Optional that is not refined: PyTorch converts it to a list of length 1."""
 
 from typing import List, Optional
 

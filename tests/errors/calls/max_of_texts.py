@@ -1,4 +1,4 @@
-"""There is no largest of a text and a number."""
+"""`max` of a string and a number."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A method of which no variant takes the argument."""
+"""A method without an overload for the type of the argument."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""An argument is missing."""
+"""A required argument is missing in a call."""
 
 
 def helper(a: int, b: int) -> int:

@@ -1,4 +1,4 @@
-"""A keyword that is spelled otherwise."""
+"""A misspelled keyword."""
 
 import ts
 

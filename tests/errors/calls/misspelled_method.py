@@ -1,4 +1,4 @@
-"""A method of tensors that is spelled otherwise."""
+"""A misspelled tensor method."""
 
 import ts
 

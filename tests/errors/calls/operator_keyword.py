@@ -1,4 +1,4 @@
-"""An operator with a keyword that it does not have."""
+"""An operator is called with an unknown keyword."""
 
 import ts
 

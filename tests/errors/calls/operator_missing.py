@@ -1,4 +1,4 @@
-"""An operator without its second argument."""
+"""An operator is called without its second argument."""
 
 import ts
 

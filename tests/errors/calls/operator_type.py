@@ -1,4 +1,4 @@
-"""An operator with an argument of another type."""
+"""An operator is called with an argument of the wrong type."""
 
 import ts
 

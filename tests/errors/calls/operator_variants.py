@@ -1,4 +1,4 @@
-"""An operator of which no variant takes the argument."""
+"""An operator without an overload for the type of the argument."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Printing has no options."""
+"""`print` with a keyword argument."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A range of a float."""
+"""`range` of a float."""
 
 
 def main(x: float):

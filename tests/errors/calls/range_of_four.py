@@ -1,4 +1,4 @@
-"""A range with four arguments."""
+"""`range` with four arguments."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A range that ends at a text."""
+"""`range` with a string as its end."""
 
 
 def main(x: str):

@@ -1,4 +1,4 @@
-"""A function that calls itself without a return annotation."""
+"""A recursive function without a return annotation."""
 
 
 def main(x: int):

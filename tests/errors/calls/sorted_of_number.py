@@ -1,4 +1,4 @@
-"""A number cannot be sorted."""
+"""`sorted` of a number."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Texts are not summed."""
+"""`sum` of a list of strings."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A method of texts that scripts do not have."""
+"""An unsupported method of strings."""
 
 
 def main(x: str):

@@ -1,4 +1,4 @@
-"""A method of texts with too many arguments."""
+"""A method of a string is called with too many arguments."""
 
 
 def main(x: str):

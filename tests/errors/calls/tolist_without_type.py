@@ -1,4 +1,4 @@
-"""The type of the list has to be annotated."""
+"""`tolist()` without an annotation of the result type."""
 
 
 def main(x):

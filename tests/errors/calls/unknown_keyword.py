@@ -1,4 +1,4 @@
-"""A keyword that the function does not have."""
+"""A keyword that the called function does not have."""
 
 
 def helper(a: int) -> int:

@@ -1,4 +1,4 @@
-"""An argument of another type."""
+"""An argument of the wrong type."""
 
 
 def helper(a: int) -> int:

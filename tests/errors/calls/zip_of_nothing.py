@@ -1,4 +1,4 @@
-"""Nothing to step through."""
+"""`zip` without arguments."""
 
 
 def main(x: int):

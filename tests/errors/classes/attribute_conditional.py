@@ -1,4 +1,4 @@
-"""An attribute that only one branch assigns."""
+"""An attribute that `__init__` assigns in one branch only."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A number that stands in the body of a class."""
+"""A class variable is read through the class."""
 
 
 class Settings:

@@ -1,4 +1,4 @@
-"""The constructor gets another type."""
+"""The constructor is called with an argument of the wrong type."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""The constructor needs an argument."""
+"""A required argument of the constructor is missing."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A class with a base."""
+"""A class with a base class."""
 
 import ts
 

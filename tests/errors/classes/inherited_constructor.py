@@ -1,4 +1,4 @@
-"""A constructor of a base class."""
+"""A class that inherits its constructor."""
 
 
 class Base:

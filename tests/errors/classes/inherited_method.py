@@ -1,4 +1,4 @@
-"""A method of a base class, in a class that is compiled when it is used."""
+"""An inherited method of a class that is compiled at its first use."""
 
 
 class Base:

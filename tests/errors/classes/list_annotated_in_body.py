@@ -1,4 +1,4 @@
-"""The type of an empty list stands in the class's body, not where the list is made."""
+"""An empty list is annotated in the class body instead of at its assignment in `__init__`."""
 
 from typing import List
 

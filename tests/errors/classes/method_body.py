@@ -1,4 +1,4 @@
-"""A method does not compile."""
+"""A called method does not compile."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A method gets another type."""
+"""A method is called with an argument of the wrong type."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""An operator that the class does not define."""
+"""A binary operator whose magic method the class does not define."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A class without a constructor is called with arguments."""
+"""A class without `__init__` is called with arguments."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A builtin that the class does not support."""
+"""A builtin whose magic method the class does not define."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""The class has no elements."""
+"""A subscript of an object whose class does not define `__getitem__`."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Two methods do not compile: both are reported."""
+"""Two methods do not compile: both errors are reported."""
 
 import ts
 

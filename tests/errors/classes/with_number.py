@@ -1,4 +1,4 @@
-"""A number cannot be entered."""
+"""A number as the context manager of a `with` statement."""
 
 
 def main():

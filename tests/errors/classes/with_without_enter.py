@@ -1,4 +1,4 @@
-"""An object that cannot be entered."""
+"""An object without `__enter__` as the context manager of a `with` statement."""
 
 import ts
 

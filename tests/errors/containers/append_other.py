@@ -1,4 +1,4 @@
-"""An element of another type."""
+"""An element of another type is appended to a list."""
 
 from typing import List
 

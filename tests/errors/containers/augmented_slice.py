@@ -1,4 +1,4 @@
-"""A slice of a list is augmented."""
+"""An augmented assignment to a slice of a list."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A list of elements of different types, made of a tuple."""
+"""A list comprehension over a tuple returns elements of different types."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""Nothing is in a number."""
+"""`in` with a number on its right side."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""An element of another key."""
+"""`del` of a dict entry by a key of another type."""
 
 from typing import Dict
 

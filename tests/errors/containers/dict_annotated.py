@@ -1,4 +1,4 @@
-"""A dict is not what its annotation says."""
+"""The key type of a dict literal differs from the annotation."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""What `get` gives may be None."""
+"""The Optional result of `dict.get` is used without a refinement."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""A key of another type."""
+"""A dict is indexed with a key of another type."""
 
 from typing import Dict
 

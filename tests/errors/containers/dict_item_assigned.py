@@ -1,4 +1,4 @@
-"""A value of another type is assigned."""
+"""A value of another type is assigned to a dict entry."""
 
 from typing import Dict
 

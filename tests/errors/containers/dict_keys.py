@@ -1,4 +1,4 @@
-"""Keys of two types."""
+"""The keys of a dict literal have different types."""
 
 
 def main(x: int):

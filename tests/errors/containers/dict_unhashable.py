@@ -1,4 +1,4 @@
-"""A list is no key."""
+"""A list as a key of a dict."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Values of another type than the annotation says."""
+"""The value type of a dict literal differs from the annotation."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""An empty list is a list of tensors."""
+"""A number is appended to an empty list without an annotation, which is a list of tensors."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A text is no index of a list."""
+"""A string as the index of a list."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""An element of another type is assigned."""
+"""A value of another type is assigned to a list element."""
 
 from typing import List
 

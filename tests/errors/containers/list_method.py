@@ -1,4 +1,4 @@
-"""A method that lists do not have."""
+"""An unknown method of a list."""
 
 from typing import List
 

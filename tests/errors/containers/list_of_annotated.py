@@ -1,4 +1,4 @@
-"""A list is not what its annotation says."""
+"""The element type of a list literal differs from the annotation."""
 
 from typing import List
 

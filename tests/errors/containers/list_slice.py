@@ -1,4 +1,4 @@
-"""A text is no end of a slice."""
+"""A string as the end of a slice."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""The elements of a list are not counted."""
+"""A list as a starred argument: its length is unknown at compile time."""
 
 from typing import List
 

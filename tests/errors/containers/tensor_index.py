@@ -1,4 +1,4 @@
-"""A text is no index of a tensor."""
+"""A string as the index of a tensor."""
 
 
 def main(x):

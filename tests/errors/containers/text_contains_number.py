@@ -1,4 +1,4 @@
-"""A number is in no text."""
+"""`in` with a number on the left side and a string on the right side."""
 
 
 def main(x: str):

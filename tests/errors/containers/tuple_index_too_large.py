@@ -1,4 +1,4 @@
-"""An element that the tuple does not have."""
+"""The index of a tuple is out of range."""
 
 from typing import Tuple
 

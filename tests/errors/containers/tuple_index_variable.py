@@ -1,4 +1,4 @@
-"""The index of a tuple of several types has to be a literal."""
+"""A tuple with elements of different types is indexed with a variable."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""Tuples do not change."""
+"""An element of a tuple is assigned."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""The length of a list is not known."""
+"""`tuple` of a list: its length is unknown at compile time."""
 
 from typing import List
 

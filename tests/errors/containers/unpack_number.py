@@ -1,4 +1,4 @@
-"""A number has no elements."""
+"""A number is unpacked."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""More names than elements."""
+"""A tuple is unpacked into more names than it has elements."""
 
 from typing import Tuple
 

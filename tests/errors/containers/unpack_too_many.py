@@ -1,4 +1,4 @@
-"""More elements than names."""
+"""A tuple is unpacked into fewer names than it has elements."""
 
 from typing import Tuple
 

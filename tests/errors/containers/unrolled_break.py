@@ -1,4 +1,4 @@
-"""A loop over a tuple cannot be left."""
+"""`break` in a loop over a tuple, which is unrolled."""
 
 from typing import Tuple
 

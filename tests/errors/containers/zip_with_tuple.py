@@ -1,4 +1,4 @@
-"""A tuple in step with a list."""
+"""`zip` of a tuple and a list."""
 
 from typing import List, Tuple
 

@@ -1,4 +1,4 @@
-"""An attribute other than name and value."""
+"""An attribute of an enum member other than `name` and `value`."""
 
 from enum import Enum
 

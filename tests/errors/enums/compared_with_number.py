@@ -1,4 +1,4 @@
-"""A member is no number."""
+"""An enum member is compared with a number."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""Values of two types."""
+"""An enum with values of two types."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""A member that the enum does not have."""
+"""An unknown member of an enum."""
 
 from enum import Enum
 

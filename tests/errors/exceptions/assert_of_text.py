@@ -1,4 +1,4 @@
-"""The condition is no condition."""
+"""`assert` with a list as its condition."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""An exception is no value."""
+"""An exception class as a value."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A number is no exception."""
+"""`raise` with a number."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""An exception that nothing defines."""
+"""`raise` with an undefined exception class."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""An attribute is assigned a value of another type."""
+"""A value of another type is assigned to an attribute."""
 
 import ts
 

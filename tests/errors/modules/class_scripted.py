@@ -1,4 +1,4 @@
-"""The class of a module instead of a module."""
+"""A module class is scripted instead of an instance."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""One of the modules of a dictionary has not the methods of the interface that the variable is said to be of."""
+"""A module of a ModuleDict lacks the methods of the interface that annotates the variable."""
 
 import ts
 

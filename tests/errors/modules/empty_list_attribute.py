@@ -1,4 +1,4 @@
-"""An empty list has no type of its own."""
+"""An attribute that is an empty list without an annotation."""
 
 import ts
 

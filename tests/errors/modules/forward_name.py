@@ -1,4 +1,4 @@
-"""A name in `forward` that nothing defines."""
+"""An undefined name in `forward`."""
 
 import ts
 

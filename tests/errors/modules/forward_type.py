@@ -1,4 +1,4 @@
-"""The module is called with another type."""
+"""The module is called with an argument of the wrong type."""
 
 import ts
 

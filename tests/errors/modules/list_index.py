@@ -1,4 +1,4 @@
-"""A list of modules is indexed with a variable."""
+"""A ModuleList is indexed with a variable."""
 
 import ts
 

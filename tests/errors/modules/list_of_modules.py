@@ -1,4 +1,4 @@
-"""Modules in a plain list."""
+"""Modules in a Python list."""
 
 import ts
 

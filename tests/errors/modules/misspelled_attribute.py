@@ -1,4 +1,4 @@
-"""An attribute that is spelled otherwise."""
+"""A misspelled attribute."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""An attribute that was None gets a value."""
+"""A value is assigned to an attribute that is None in `__init__`."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A method of the base class through `super()`."""
+"""A call of a method of the base class through `super()`."""
 
 import ts
 

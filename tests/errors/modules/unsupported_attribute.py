@@ -1,4 +1,4 @@
-"""An attribute that has no type in the language."""
+"""An attribute whose Python type has no TorchScript type."""
 
 import ts
 

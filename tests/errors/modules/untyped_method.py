@@ -1,4 +1,4 @@
-"""A number for a parameter without an annotation."""
+"""A number for a parameter without an annotation, which is a Tensor."""
 
 import ts
 

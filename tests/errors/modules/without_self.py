@@ -1,4 +1,4 @@
-"""An attribute without `self.`."""
+"""An attribute is used without `self.`."""
 
 import ts
 

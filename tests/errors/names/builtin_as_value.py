@@ -1,4 +1,4 @@
-"""A builtin is no value."""
+"""A builtin function as a value."""
 
 
 def main(x: int):

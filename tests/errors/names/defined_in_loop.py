@@ -1,4 +1,4 @@
-"""A variable that only the body of a loop assigns."""
+"""A variable that is assigned in the body of a loop only."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A variable that only one branch assigns."""
+"""A variable that is assigned in one branch only."""
 
 
 def main(x: int):

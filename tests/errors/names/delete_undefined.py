@@ -1,4 +1,4 @@
-"""A variable that is deleted without being there."""
+"""A variable with another type in each branch, after a function that deletes an undefined variable."""
 
 
 def main(x: int):
@@ -6,7 +6,7 @@ def main(x: int):
     return x
 
 
-# types_of_branches: A variable with another type in each branch.
+# the second `main` replaces the first one
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A variable after it was deleted."""
+"""A variable is used after `del`."""
 
 
 def main(x: int):

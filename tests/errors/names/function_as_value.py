@@ -1,4 +1,4 @@
-"""A function is no value."""
+"""A function as a value."""
 
 
 def helper(x: int) -> int:

@@ -1,4 +1,4 @@
-"""An object around the function."""
+"""A global Python object as a value."""
 
 
 class Settings:

@@ -1,4 +1,4 @@
-"""An attribute of an object around the function."""
+"""An attribute of a global Python object."""
 
 
 class Settings:

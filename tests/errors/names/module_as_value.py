@@ -1,4 +1,4 @@
-"""A module is no value."""
+"""A Python module as a value."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A name that a module does not have."""
+"""A name that a Python module does not have."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A module of Python that is not imported."""
+"""A Python module that is not imported."""
 
 
 def main():

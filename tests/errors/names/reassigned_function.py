@@ -1,4 +1,4 @@
-"""A name that stands for a function gets a value in a branch."""
+"""A variable that refers to a function is assigned a number in a branch."""
 
 
 def helper(x: int) -> int:

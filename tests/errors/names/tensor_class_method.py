@@ -1,4 +1,4 @@
-"""A method of the class of tensors."""
+"""A method that is called on the class `Tensor`."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""The class of tensors as a function."""
+"""A call of the class `Tensor`."""
 
 import ts
 

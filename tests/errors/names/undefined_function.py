@@ -1,4 +1,4 @@
-"""A function that nothing defines."""
+"""A call of an undefined function."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A name that nothing defines."""
+"""An undefined name."""
 
 
 def main(x: int):

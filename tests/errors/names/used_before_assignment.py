@@ -1,4 +1,4 @@
-"""A variable before it is assigned."""
+"""A variable is used before its assignment."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A builtin of Python that the language does not have."""
+"""An unsupported builtin function of Python."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A function that stays in Python without its second argument."""
+"""An ignored function is called without its second argument."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A function that stays in Python with an argument of another type."""
+"""An ignored function is called with an argument of the wrong type."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A function that stays in Python, without annotations, takes tensors."""
+"""An ignored function without annotations, whose parameters are tensors, is called with another type."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A mode that scripts do not have."""
+"""`inference_mode`, which scripts do not support."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A called function with a keyword-only default."""
+"""A called function with a default for a keyword-only parameter."""
 
 
 def helper(a: int, *, b: int = 2) -> int:

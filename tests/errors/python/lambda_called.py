@@ -1,4 +1,4 @@
-"""A lambda around the function."""
+"""A call of a global lambda function."""
 
 increment = lambda x: x + 1
 

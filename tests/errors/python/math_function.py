@@ -1,4 +1,4 @@
-"""A function of `math` that the language does not have."""
+"""An unsupported function of `math`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A function of NumPy."""
+"""A call of a NumPy function."""
 
 import numpy as np
 from ts import Tensor

@@ -1,4 +1,4 @@
-"""A default that the implementation does not have."""
+"""An overload declaration with a default that differs from the implementation's."""
 
 import ts
 

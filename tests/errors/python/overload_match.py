@@ -1,4 +1,4 @@
-"""No declaration takes the arguments."""
+"""A call whose arguments match no overload declaration."""
 
 import ts
 

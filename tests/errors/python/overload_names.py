@@ -1,4 +1,4 @@
-"""Other names than the implementation's."""
+"""An overload declaration whose parameter names differ from the implementation's."""
 
 import ts
 

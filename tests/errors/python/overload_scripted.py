@@ -1,4 +1,4 @@
-"""An overloaded function is compiled by its calls only."""
+"""An overloaded function is passed to `script`; it can only be compiled by calls."""
 
 import ts
 

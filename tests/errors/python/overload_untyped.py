@@ -1,4 +1,4 @@
-"""The declaration leaves out an argument without a type."""
+"""An overload declaration omits a parameter that has no annotation in the implementation."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A set."""
+"""`set` of a list."""
 
 from typing import List
 

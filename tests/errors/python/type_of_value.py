@@ -1,4 +1,4 @@
-"""The type of a value."""
+"""`type` of a value."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A list of mixed elements for a parameter of type Any."""
+"""A list with elements of different types for a parameter of type Any."""
 
 from typing import Any
 

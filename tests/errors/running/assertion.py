@@ -1,4 +1,4 @@
-"""An assertion does not hold."""
+"""The condition of an `assert` is false."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A number that is no key of the dict."""
+"""A number that is not a key of the dict."""
 
 
 def main():

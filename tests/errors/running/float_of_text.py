@@ -1,4 +1,4 @@
-"""A text that is no number."""
+"""`float` of a string that is not a number."""
 
 
 def main():

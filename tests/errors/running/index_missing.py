@@ -1,4 +1,4 @@
-"""An element to find that is not there."""
+"""`list.index` of an element that the list does not have."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A text that is no number."""
+"""`int` of a string that is not a number."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A tensor of several elements is no number."""
+"""`item()` of a tensor with several elements."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A task fails: its own lines are shown behind those of the program that waits for it."""
+"""A forked task fails: the source of the task is quoted after that of the waiting program."""
 
 from typing import Dict
 

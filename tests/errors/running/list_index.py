@@ -1,4 +1,4 @@
-"""An element that the list does not have."""
+"""An index out of the range of a list."""
 
 
 def main():

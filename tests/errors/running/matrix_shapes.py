@@ -1,4 +1,4 @@
-"""Matrices whose shapes do not fit."""
+"""A product of matrices whose shapes do not match."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""None where a value is needed."""
+"""None is unwrapped as a value."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""The number of several characters."""
+"""`ord` of a string with several characters."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Nothing is left to take."""
+"""`pop` of an empty list."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""An index behind the end for `pop`."""
+"""`pop` with an index after the end of the list."""
 
 from typing import List
 

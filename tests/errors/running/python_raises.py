@@ -1,4 +1,4 @@
-"""A function that stays in Python raises."""
+"""An ignored function raises an exception."""
 
 import ts
 

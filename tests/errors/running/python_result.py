@@ -1,4 +1,4 @@
-"""A function that stays in Python gives another type."""
+"""An ignored function returns a value of another type than annotated."""
 
 import ts
 

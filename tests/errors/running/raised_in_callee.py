@@ -1,4 +1,4 @@
-"""An exception is raised two calls below."""
+"""An exception is raised by a function that is called indirectly."""
 
 
 def inner(x: int) -> int:

@@ -1,4 +1,4 @@
-"""An element to remove that is not there."""
+"""`remove` of an element that the list does not have."""
 
 
 def main():

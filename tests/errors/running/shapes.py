@@ -1,4 +1,4 @@
-"""Tensors whose shapes do not fit."""
+"""Tensors whose shapes do not broadcast."""
 
 import ts
 

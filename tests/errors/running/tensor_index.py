@@ -1,4 +1,4 @@
-"""An element that the tensor does not have."""
+"""An index out of the range of a tensor."""
 
 import ts
 

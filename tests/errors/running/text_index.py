@@ -1,4 +1,4 @@
-"""A character that the text does not have."""
+"""An index out of the range of a string."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A list has another number of elements than names."""
+"""A list is unpacked whose length differs from the number of names."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A function that is marked as unused is called."""
+"""A function marked as unused is called."""
 
 import ts
 

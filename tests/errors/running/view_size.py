@@ -1,4 +1,4 @@
-"""A view of another number of elements."""
+"""`view` with a shape of another number of elements."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""There are no bytes."""
+"""A bytes literal."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A condition in a comprehension."""
+"""A comprehension with a condition."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Two loops in a comprehension."""
+"""A comprehension with two loops."""
 
 
 def main(x: int):

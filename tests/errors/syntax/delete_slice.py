@@ -1,4 +1,4 @@
-"""A slice cannot be deleted."""
+"""`del` of a slice."""
 
 from typing import List
 

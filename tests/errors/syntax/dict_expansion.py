@@ -1,4 +1,4 @@
-"""Entries of another dict in a dict literal."""
+"""A dict literal that expands another dict (`**`)."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""A conversion in a formatted string."""
+"""A conversion (`!r`) in an f-string."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A format in a formatted string."""
+"""A format specification in an f-string."""
 
 
 def main(x: float):

@@ -1,4 +1,4 @@
-"""A function that yields."""
+"""A generator function with `yield`."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A function that yields from another."""
+"""A generator function with `yield from`."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A global variable is written."""
+"""A `global` statement."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Keyword arguments from a dict."""
+"""A call with keyword arguments from a dict (`**`)."""
 
 from typing import Dict
 

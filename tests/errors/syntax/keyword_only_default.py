@@ -1,4 +1,4 @@
-"""A keyword-only argument with a default."""
+"""A keyword-only parameter with a default."""
 
 
 def main(x: int, *, y: int = 2):

@@ -1,4 +1,4 @@
-"""A function without a name."""
+"""A lambda expression."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""The augmented form of `@`."""
+"""An augmented assignment with `@=`."""
 
 
 def main(x):

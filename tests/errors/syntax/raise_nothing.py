@@ -1,4 +1,4 @@
-"""A raise without an exception."""
+"""`raise` without an exception."""
 
 
 def main(x: int):

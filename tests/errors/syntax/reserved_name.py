@@ -1,4 +1,4 @@
-"""A name that the compiler keeps for itself."""
+"""A variable name that is reserved for the compiler."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""There are no sets, however they are written."""
+"""A set comprehension."""
 
 from typing import List
 

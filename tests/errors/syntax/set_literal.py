@@ -1,4 +1,4 @@
-"""There are no sets."""
+"""A set literal."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Two starred names on the left."""
+"""An assignment with two starred targets."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""A unit holds functions only."""
+"""A statement at the top level of a compilation unit, which may contain functions only."""
 
 UNIT = """
 y = 3

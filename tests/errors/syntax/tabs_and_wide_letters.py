@@ -1,4 +1,4 @@
-"""The caret stands under its expression behind tabs and behind letters that take two columns."""
+"""Underlines are aligned with their expression after tabs and wide characters."""
 
 
 def main(x: int) -> str:

@@ -1,4 +1,4 @@
-"""Exceptions are not caught in the language."""
+"""A `try` statement."""
 
 
 def main(x: int):

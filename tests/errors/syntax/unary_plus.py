@@ -1,4 +1,4 @@
-"""A plus sign in front."""
+"""A unary plus."""
 
 
 def main(x: int):

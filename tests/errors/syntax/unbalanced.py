@@ -1,4 +1,4 @@
-"""Text that is no Python."""
+"""A parenthesis that is not closed."""
 
 UNIT = """
 def main(x: int):

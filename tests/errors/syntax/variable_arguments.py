@@ -1,4 +1,4 @@
-"""Any number of arguments."""
+"""A function with `*args`."""
 
 
 def main(x: int, *rest):

@@ -1,4 +1,4 @@
-"""Any keyword arguments."""
+"""A function with `**kwargs`."""
 
 
 def main(x: int, **options):

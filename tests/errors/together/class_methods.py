@@ -1,4 +1,4 @@
-"""Methods of one class, one of which fails by what it calls."""
+"""Two methods of a class do not compile, one of them because of a function that it calls."""
 
 
 def helper(x: int):

@@ -1,4 +1,4 @@
-"""What a broken helper leaves undefined is no further error; a helper that is called behind it may have one."""
+"""Uses of a failed call's result report no further errors; errors of other functions are reported."""
 
 
 def first(x: int):

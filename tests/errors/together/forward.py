@@ -1,4 +1,4 @@
-"""`forward` calls two methods and a function that do not compile, and so does that of a submodule."""
+"""`forward` calls two methods and a function that do not compile, and so does `forward` of a submodule."""
 
 import ts as torch
 

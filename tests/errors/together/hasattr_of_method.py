@@ -1,4 +1,4 @@
-"""A method that does not compile is there: `hasattr` does not answer False."""
+"""`hasattr` is True for a method that does not compile."""
 
 import ts as torch
 

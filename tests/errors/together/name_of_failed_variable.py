@@ -1,4 +1,4 @@
-"""A variable whose assignment fails is not the function that has its name."""
+"""A variable whose assignment fails does not refer to the global function of the same name."""
 
 
 def step(x: int) -> int:

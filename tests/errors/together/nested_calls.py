@@ -1,4 +1,4 @@
-"""The call that is an argument of a failing one is looked at as well; a helper with two callers counts once."""
+"""Calls in the arguments of a failing call are compiled, too; an error of two callers is reported once."""
 
 
 def inner(x: int) -> int:

@@ -1,4 +1,4 @@
-"""A function calls two that do not compile: both are reported."""
+"""A function calls two functions that do not compile: both errors are reported."""
 
 
 def first(x: int) -> int:

@@ -1,4 +1,4 @@
-"""A field without a type is a tensor, which its default is not."""
+"""A field without an annotation, which is a tensor, has a number as its default."""
 
 from collections import namedtuple
 

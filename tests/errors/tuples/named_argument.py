@@ -1,4 +1,4 @@
-"""A field gets another type."""
+"""A named tuple is constructed with a value of the wrong type."""
 
 from typing import NamedTuple
 

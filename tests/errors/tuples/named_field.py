@@ -1,4 +1,4 @@
-"""A field that the tuple does not have."""
+"""A field that the named tuple does not have."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""A field is left out."""
+"""A named tuple is constructed without a required field."""
 
 from typing import NamedTuple
 

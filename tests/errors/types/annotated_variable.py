@@ -1,4 +1,4 @@
-"""A variable is not what its annotation says."""
+"""The value of a variable has another type than its annotation."""
 
 
 def main(x: int):

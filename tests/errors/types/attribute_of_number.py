@@ -1,4 +1,4 @@
-"""An attribute of a number is assigned."""
+"""An assignment to an attribute of a number."""
 
 
 def main(x: int):

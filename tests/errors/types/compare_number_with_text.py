@@ -1,4 +1,4 @@
-"""A comparison of what cannot be compared."""
+"""A comparison of a number with a string."""
 
 
 def main(x: int):

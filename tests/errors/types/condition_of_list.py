@@ -1,4 +1,4 @@
-"""A list is no condition."""
+"""A list as a condition."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A tuple is no condition."""
+"""A tuple as a condition."""
 
 from typing import Tuple
 

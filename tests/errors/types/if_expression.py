@@ -1,4 +1,4 @@
-"""The branches of an if expression differ."""
+"""The branches of a conditional expression have different types."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""An argument without an annotation is a Tensor."""
+"""A parameter without an annotation is a Tensor."""
 
 
 def helper(x: str):

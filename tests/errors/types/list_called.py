@@ -1,4 +1,4 @@
-"""The shape of a tensor is called."""
+"""A call of `x.shape`, which is a list."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""A list where the annotation says a number."""
+"""A list is assigned to a variable annotated as a number."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""A list times a float."""
+"""A list is multiplied by a float."""
 
 from typing import List
 

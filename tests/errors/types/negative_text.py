@@ -1,4 +1,4 @@
-"""A text has no sign."""
+"""Negation of a string."""
 
 
 def main(x: str):

@@ -1,4 +1,4 @@
-"""A method that numbers do not have."""
+"""An unknown method of a number."""
 
 
 def main(x: int):

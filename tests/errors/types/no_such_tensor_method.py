@@ -1,4 +1,4 @@
-"""A method that tensors do not have."""
+"""An unknown method of a tensor."""
 
 
 def main(x):

@@ -1,4 +1,4 @@
-"""A method that texts do not have."""
+"""An unknown method of a string."""
 
 
 def main(x: str):

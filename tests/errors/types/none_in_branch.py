@@ -1,4 +1,4 @@
-"""A number becomes None in a branch."""
+"""A variable that is a number is assigned None in a branch."""
 
 
 def main(x: int):

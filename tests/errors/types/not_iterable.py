@@ -1,4 +1,4 @@
-"""A number is no iterable."""
+"""A loop over a number."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A path ends without a return."""
+"""A function that does not return a value on all paths."""
 
 
 def main(x: int) -> int:

@@ -1,4 +1,4 @@
-"""A number is called."""
+"""A call of a number."""
 
 
 def main(x: int):

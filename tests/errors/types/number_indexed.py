@@ -1,4 +1,4 @@
-"""A number is indexed."""
+"""A subscript of a number."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""Operands that do not fit together."""
+"""Addition of a number and a string."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""A tensor as an array of NumPy."""
+"""`numpy()` of a tensor."""
 
 from ts import Tensor
 

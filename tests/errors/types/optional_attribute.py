@@ -1,4 +1,4 @@
-"""A method of what may be None."""
+"""A method of an Optional that is not refined."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""A test of an attribute says nothing about the next look at it."""
+"""`is not None` refines variables, not attributes: another read of the attribute is Optional."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""The condition of a `while` loop tests for None; it does not prove it for the body."""
+"""The condition of a `while` loop does not refine an Optional in the body."""
 
 from typing import Optional
 

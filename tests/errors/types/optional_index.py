@@ -1,4 +1,4 @@
-"""An element of what may be None."""
+"""A subscript of an Optional that is not refined."""
 
 from typing import List, Optional
 

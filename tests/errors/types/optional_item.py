@@ -1,4 +1,4 @@
-"""A test of an item says nothing about the next look at it."""
+"""`is not None` refines variables, not subscripts: another read of the item is Optional."""
 
 from typing import Dict, Optional
 

@@ -1,4 +1,4 @@
-"""A loop over what may be None."""
+"""A loop over an Optional that is not refined."""
 
 from typing import List, Optional
 

@@ -1,4 +1,4 @@
-"""The value may be None."""
+"""An Optional is used as a value without a refinement."""
 
 from typing import Optional
 

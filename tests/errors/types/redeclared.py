@@ -1,4 +1,4 @@
-"""A variable is annotated again inside of a block."""
+"""A variable is annotated again inside a block."""
 
 
 def main(x: int):

@@ -1,4 +1,4 @@
-"""The returned value is not what the annotation says."""
+"""The returned value has another type than the return annotation."""
 
 
 def main(x: int) -> str:

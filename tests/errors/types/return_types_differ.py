@@ -1,4 +1,4 @@
-"""Two returns of different types."""
+"""Two `return` statements with values of different types."""
 
 
 def main(x: int):

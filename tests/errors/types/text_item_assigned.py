@@ -1,4 +1,4 @@
-"""Texts do not change."""
+"""An assignment to a character of a string."""
 
 
 def main(x: str):

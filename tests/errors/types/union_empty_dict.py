@@ -1,4 +1,4 @@
-"""An empty dict where a union has several dicts."""
+"""An empty dict for a union with several dict types."""
 
 from typing import Dict, Union
 

@@ -1,4 +1,4 @@
-"""An empty list where a union has several lists."""
+"""An empty list for a union with several list types."""
 
 from typing import List, Union
 

@@ -1,4 +1,4 @@
-"""A list of elements that no list of the union takes."""
+"""A list literal whose elements match no list type of the union."""
 
 from typing import List, Union
 

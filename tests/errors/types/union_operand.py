@@ -1,4 +1,4 @@
-"""A value of two types is used as one of them."""
+"""A value of a union type as an operand."""
 
 from typing import Union
 

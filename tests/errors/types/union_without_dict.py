@@ -1,4 +1,4 @@
-"""A dict where the union has none."""
+"""A dict literal for a union without a dict type."""
 
 from typing import Union
 

@@ -1,4 +1,4 @@
-"""A dict type with one type."""
+"""`Dict` with one type argument instead of two."""
 
 UNIT = """
 def f(d: Dict[str]):

@@ -1,4 +1,4 @@
-"""Two functions do not compile: both are reported."""
+"""Two functions do not compile: both errors are reported."""
 
 UNIT = """
 def first(x: int) -> int:
