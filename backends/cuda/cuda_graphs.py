@@ -1,4 +1,4 @@
-"""CUDA graphs: stream capture, and replay of the captured work without Python.
+"""CUDA graphs: graph capture (stream capture), and replay of the captured work without Python.
 
 In: work on a stream between `begin` and `end`. Out: a graph, which `replay` runs on the same memory.
 

@@ -1,4 +1,4 @@
-"""Export of modules as graphs: `export` traces a module on fake tensors.
+"""Graph export of modules: `export` traces a module on fake tensors.
 
 Sizes of dimensions that are declared dynamic become symbols.
 """

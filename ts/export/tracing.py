@@ -1,4 +1,4 @@
-"""Implementation of `export`: traces a module on fake tensors and returns an ExportedProgram."""
+"""Graph capture of `export`: traces a module on fake tensors and returns an ExportedProgram."""
 
 from __future__ import annotations
 

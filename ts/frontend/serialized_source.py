@@ -54,7 +54,9 @@ class PrintedFile:
                 self._enter(node)
 
     def definition(self, name: str) -> Definition | None:
-        """Return the definition called `name`; classes parsed lazily have no methods; None if undefined."""
+        """Return the syntax tree of the class or function `name`, or None if the file does not define it.
+
+        The tree of a lazily parsed class does not contain its methods."""
         section = None if self._sections is None else self._sections.pop(name, None)
         if section is not None:
             self._read(name, section)

@@ -159,7 +159,7 @@ OVERLOADS = {
 
 # ---------------------------------------------------------------------------------------- tables of operators
 
-#                     promotion ufunc or body       CUDA
+# arguments: name, type promotion, ufunc or Python function, CUDA expression
 binary(
     "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",), wraps_numbers=True,
     order="Tensor Scalar out Scalar_out left_t right_", sparse="elementwise.multiply",

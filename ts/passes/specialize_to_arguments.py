@@ -133,7 +133,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 
 
 class _TypeQueries:
-    """Dependency analysis of a graph: the arguments whose types decide its type queries."""
+    """Dependency analysis: finds the arguments whose types determine type queries in branch conditions."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -1,4 +1,4 @@
-"""Request scheduler: four fair queues, time limits by attempt, and dynamic batching for worker processes.
+"""Request scheduler: four fair request queues, time limits per attempt, and dynamic batching for workers.
 
     scheduler = RequestScheduler(fork_server, limits)
     await scheduler.start()

@@ -47,7 +47,7 @@ def _sections() -> dict[str, str]:
 
 @cache
 def entries(path: str) -> dict[str, Entry]:
-    """Return the recorded names of a PyTorch module, by path in `torch`; {} if there is no such module."""
+    """Return the recorded entries of the module `torch.<path>` by name, or {} if there is no such module."""
     entry_by_name = {}
     for line in _sections().get(canonical_path(path), "").splitlines():
         header, *items = line.split(" ")

@@ -69,7 +69,7 @@ RunCommand = Callable[[Any], tuple[int, str, str]]
 
 
 def run(command: Any) -> tuple[int, str, str]:
-    """Run a command (a string for the shell); return its exit status, output and errors."""
+    """Run a list of arguments, or a string by the shell. Return exit status, output and error output."""
     try:
         done = subprocess.run(
             command,

@@ -7,11 +7,12 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
-# An inner loop with its scalar parameters; passed to the loop as its `data` argument.
+# The inner loop of a fused operator, with its parameters. `function` is called for each tile, which is a range
+# of elements, and receives a pointer to this struct as its `data` argument.
 ctypedef struct Tile:
     Loop function
-    int what
-    double by[3]
+    int what                           # variant of the loop
+    double by[3]                       # numeric parameters of the loop
     npy_intp at                        # index in the tensor of the first element of the tile
     npy_intp inner                     # for per-channel loops: number of consecutive elements of one channel
     npy_intp channels

@@ -1,4 +1,4 @@
-/* SIMD primitives of the vectorized mathematics, for the processor selected by TIER: 4 has AVX-512, 3 has
+/* SIMD intrinsics: primitives of the vectorized mathematics, for the processor selected by TIER: 4 has AVX-512, 3 has
    AVX2 and FMA, 0 uses the compiler's generic vectors.
 
    In: vectors of floats (`lanes`) and doubles (`wides`) of one width. Masks have the type of the tier's

@@ -47,9 +47,9 @@ cdef int take_text(Py_ssize_t size) except -1
 # otherwise return `error`. Each such allocation is reported once.
 cdef object as_limit(error)
 
-# Count the memory of a forked program, and subtract it when the program ends.  After a program was refused,
-# no program starts until all have ended; otherwise endless forks would reuse the memory of failed programs
-# forever.
+# Count the memory of a forked task, and subtract it when the task ends.  If a fork exceeds the budget, all
+# further forks fail until every running task has ended.  Otherwise, a script that forks without end would never
+# stop, because each failed task would free the memory for the next one.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void credit_program(Py_ssize_t size) noexcept
 

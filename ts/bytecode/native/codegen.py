@@ -1,4 +1,4 @@
-"""Code generation from verified bytecode to LLVM IR; the loops of a Code become one function.
+"""Native code generation: translates verified bytecode to LLVM IR. All loops of a Code become one function.
 
     text = translate(code, loops)         returns the module text; the disk cache uses it as key
 

@@ -1,11 +1,12 @@
 """Measurement of RPC calls, for the profiler and for the dashboard of a cluster.
 
+    profiler event                                   time       description
     rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes sent, 64 received, 12.5 us queued
-    rpc_async_jit#__torch__.f(worker0 -> worker1)    PyTorch's event name for calls of scripts
+    rpc_async_jit#__torch__.f(worker0 -> worker1)    190 us     a call of a script; names are PyTorch's
 
-The time that a call waited in the queue of the callee is measured only for profiled calls: their message is
-wrapped as ("timed", message). If the cluster has a dask dashboard, finished calls are appended to a list,
-which heartbeats send to the scheduler.
+A profiled call is sent as ("timed", message), which asks the callee to measure the time that the call was
+queued. If the cluster has a dask dashboard, `WorkerDirectory.finished_calls` contains the calls that the next
+heartbeat sends to the scheduler.
 """
 
 from __future__ import annotations

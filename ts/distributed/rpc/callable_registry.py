@@ -100,7 +100,7 @@ class UnknownCodeError(LookupError):
 
 
 class SentCode:
-    """Names in messages, and archives, of the callees that this process calls in other workers."""
+    """Callees that this process calls in other workers: names in messages, archives of scripted ones."""
 
     def __init__(self, allow_python: bool) -> None:
         self.allow_python = allow_python

@@ -371,7 +371,7 @@ def call_operator_method(
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:
-    """Return whether a module's method is defined in Python by `ts`, such as `ModuleList.__setitem__`."""
+    """Return whether a module has `method` only as an uncompiled method of a class of `ts`."""
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)

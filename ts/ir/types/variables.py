@@ -1,4 +1,4 @@
-"""Type variables of schemas (generics): binding to the argument types of a call, and substitution.
+"""Type variables of schemas (generic types, generics): binding to the types of arguments, substitution.
 
 >>> from ts.ir.types import INT
 >>> bound: dict[str, Type] = {}

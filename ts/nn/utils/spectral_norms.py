@@ -56,7 +56,7 @@ class SpectralNorm:
         return result
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the normalized weight of `module`; in training, run a step of the power iteration first."""
+        """Set the normalized weight of `module`. In training, the power iteration runs first."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
