@@ -1,4 +1,4 @@
-"""Every augmented assignment of numbers."""
+"""All augmented assignments of numbers."""
 # rule: statements.augmented
 
 

@@ -1,4 +1,4 @@
-"""`and` and `or` do not evaluate what they do not need."""
+"""`and` and `or` evaluate their right operand only if it determines the result."""
 # rule: boolean
 
 

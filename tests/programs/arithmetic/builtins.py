@@ -1,4 +1,4 @@
-"""abs, min, max, round, divmod, pow, int, float, bool over numbers."""
+"""`abs`, `min`, `max`, `round`, `divmod`, `pow`, `int`, `float` and `bool` of numbers."""
 # rule: builtin.abs, builtin.min, builtin.max, builtin.round, builtin.divmod, builtin.pow, builtin.int, builtin.float, builtin.bool, conversion.explicit
 
 

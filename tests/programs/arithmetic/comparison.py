@@ -1,4 +1,4 @@
-"""Comparisons, chained ones too."""
+"""Comparisons, also chained."""
 # rule: comparison
 
 

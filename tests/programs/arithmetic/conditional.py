@@ -1,4 +1,4 @@
-"""`a if c else b` evaluates one side only."""
+"""`a if c else b` evaluates one branch only."""
 # rule: conditional
 
 

@@ -1,4 +1,4 @@
-"""Functions and constants of the module math."""
+"""Functions and constants of the module `math`."""
 # rule: builtin.math
 
 import math

@@ -1,4 +1,4 @@
-"""An int meets a float: the result is a float."""
+"""Arithmetic of an int and a float returns a float."""
 # rule: arithmetic
 
 

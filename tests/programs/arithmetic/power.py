@@ -1,4 +1,4 @@
-"""`**` of ints is a float only where the exponent says so; of floats it is a float."""
+"""`**` of ints returns a float only for a negative exponent; of floats it returns a float."""
 # rule: power
 
 

@@ -1,4 +1,4 @@
-"""The smallest int can be written, though its digits alone are no int."""
+"""The literal of the smallest int is accepted, although its digits alone exceed the range of ints."""
 
 
 def main():

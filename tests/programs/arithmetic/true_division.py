@@ -1,4 +1,4 @@
-"""`/` of ints is a float."""
+"""`/` of ints returns a float."""
 # rule: arithmetic
 
 

@@ -1,4 +1,4 @@
-"""Minus, plus-free negation and `not`."""
+"""Unary minus and `not`."""
 # rule: unary
 
 

@@ -33,7 +33,7 @@ def words(text: str) -> Dict[str, int]:
 
 
 def main():
-    # Arguments by position, by name and by default.
+    # Positional and keyword arguments, and defaults.
     print(ts.jit.wait(ts.jit.fork(work, 1)))  # expect: 11
     print(ts.jit.wait(ts.jit.fork(work, 1, 2)))  # expect: 12
     print(ts.jit._wait(ts.jit._fork(work, x=1, y=3)))  # expect: 13
@@ -41,11 +41,11 @@ def main():
     a, b = ts.jit.wait(ts.jit.fork(both, 5))
     print(a, b)  # expect: 5 -5
     print(ts.jit.wait(ts.jit.fork(words, "a b a"))["a"])  # expect: 2
-    # What the program is given is not copied.
+    # Arguments of a forked function are not copied.
     xs = [7]
     ts.jit.wait(ts.jit.fork(nothing, xs))
     print(xs)  # expect: [7, 1]
-    # Many at once, waited for in any order and more than once.
+    # Many concurrent tasks, waited for in any order and repeatedly.
     futures: List[ts.jit.Future[int]] = []
     for i in range(5):
         futures.append(ts.jit.fork(work, i, i))
@@ -53,5 +53,5 @@ def main():
     for i in range(5):
         total += ts.jit.wait(futures[4 - i])
     print(total + ts.jit.wait(futures[0]))  # expect: 110
-    # Programs that wait for programs.
+    # Tasks that wait for other tasks.
     print(nested(1))  # expect: 32

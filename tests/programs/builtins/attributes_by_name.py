@@ -1,4 +1,4 @@
-"""getattr and hasattr with literal names; a branch without the attribute is not compiled."""
+"""`getattr` and `hasattr` with literal names; a branch for a missing attribute is not compiled."""
 # rule: getattr, hasattr, builtin.getattr, builtin.hasattr
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""list, any, all, len, sum, range as a value."""
+"""`list`, `any`, `all`, `len`, `sum`, and `range` as a value."""
 # rule: builtin.list, builtin.any, builtin.all, builtin.len, builtin.sum, builtin.range
 
 

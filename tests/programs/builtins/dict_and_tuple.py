@@ -1,4 +1,4 @@
-"""dict and tuple make containers of others."""
+"""`dict` and `tuple` of other containers."""
 # rule: builtin.dict, builtin.tuple
 
 def main():

@@ -1,4 +1,4 @@
-"""A default for an attribute that is not there."""
+"""`getattr` returns its default for a missing attribute."""
 
 from typing import NamedTuple
 

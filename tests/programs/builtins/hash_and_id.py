@@ -1,4 +1,4 @@
-"""hash of equal values is equal; id tells objects apart."""
+"""`hash` of equal values is equal; `id` differs for different objects."""
 # rule: builtin.hash, builtin.id
 
 

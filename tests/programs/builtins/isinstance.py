@@ -1,4 +1,4 @@
-"""isinstance is decided by static types, or at run time for Optional and Any."""
+"""`isinstance` is evaluated at compile time from static types, or at run time for Optional and Any."""
 # rule: builtin.isinstance
 
 from typing import Any

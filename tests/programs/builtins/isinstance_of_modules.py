@@ -1,6 +1,6 @@
-"""isinstance of a module asks the class of the instance."""
+"""`isinstance` of a submodule checks the class of the instance."""
 # rule: builtin.isinstance
-# not in PyTorch, which compares the names of script classes that it made before
+# not in PyTorch, which compares the names of script classes that were compiled before
 
 import ts as torch
 

@@ -1,4 +1,4 @@
-"""bin, hex, oct."""
+"""`bin`, `hex` and `oct`."""
 # rule: builtin.bin, builtin.hex, builtin.oct
 
 def main():

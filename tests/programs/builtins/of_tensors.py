@@ -1,4 +1,4 @@
-"""Builtins of Python that PyTorch has for tensors too."""
+"""Python builtins that PyTorch also supports for tensors."""
 # rule: builtin.math
 
 import ts

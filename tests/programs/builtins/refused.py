@@ -1,4 +1,4 @@
-"""Functions of Python that the language does not have."""
+"""Python functions that the language does not support."""
 # rule: builtin.refused
 
 import ts as torch

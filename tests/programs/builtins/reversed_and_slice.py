@@ -1,4 +1,4 @@
-"""slice objects; a list reversed in place."""
+"""Slice objects; a list reversed in place."""
 # rule: builtin.slice
 
 def main():

@@ -1,4 +1,4 @@
-"""reversed of everything that has an order: lists, ranges, strings, tuples, dicts; in zip and enumerate too."""
+"""`reversed` of lists, ranges, strings, tuples and dicts, also in `zip` and `enumerate`."""
 # rule: builtin.reversed
 # not in PyTorch: it only takes tensors.
 

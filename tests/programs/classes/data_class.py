@@ -1,4 +1,4 @@
-"""Dataclasses: the generated constructor, comparisons and text, and `__post_init__`."""
+"""Data classes: the generated constructor, comparisons and `repr`, and `__post_init__`."""
 # not in PyTorch: there a data class must be decorated where its source can be read.
 
 from dataclasses import InitVar, dataclass

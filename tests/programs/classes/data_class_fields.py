@@ -1,4 +1,4 @@
-"""Data classes: fields that may be None, of containers and unions; comparison, hash, what is frozen."""
+"""Data classes: Optional, container and union fields; comparison, `hash`, frozen classes."""
 # rule: class.dataclass
 
 import dataclasses
@@ -96,4 +96,4 @@ others(Key("a"))
 # expect: True True 2
 # expect: 6 10
 print(Options(1) == Options(1))  # expect: True
-# not in PyTorch: it refuses the comparison of unions and tuples, frozen classes, class variables
+# not in PyTorch: it rejects the comparison of unions and tuples, frozen classes, class variables

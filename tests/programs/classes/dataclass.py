@@ -1,4 +1,4 @@
-"""A data class: its constructor and its comparison are made from the fields."""
+"""A data class: its constructor and its comparison are generated from the fields."""
 # rule: class.dataclass
 
 from dataclasses import dataclass

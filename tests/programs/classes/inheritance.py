@@ -1,4 +1,4 @@
-"""A class does not inherit."""
+"""Script classes do not support inheritance."""
 # rule: class.inheritance
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""An interface: what has its methods can be used as it."""
+"""An interface: an object whose class has its methods can be passed for it."""
 # rule: interface
 
 import ts as torch

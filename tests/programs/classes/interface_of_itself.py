@@ -1,4 +1,4 @@
-"""An interface whose methods take and give the interface."""
+"""An interface whose methods have parameters and results of the interface's own type."""
 # rule: interface
 
 import ts
@@ -41,4 +41,4 @@ def total(a: Shape, b: Shape) -> float:
 
 def main():
     print(total(Square(1.0), Unit()))  # expect: 40. (python: 40.0)
-# not in PyTorch: it does not know the interface inside of itself
+# not in PyTorch: an interface cannot refer to itself there

@@ -1,6 +1,6 @@
-"""A variable of an interface's type holds one class or another, and calls the method of the one it holds."""
+"""A variable of an interface type holds objects of different classes; the class selects the called method."""
 # rule: interface
-# not in PyTorch: it runs this, but prints source that it cannot read.
+# not in PyTorch: it runs the program, but cannot parse its own printed source.
 
 import ts
 

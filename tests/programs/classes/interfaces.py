@@ -1,4 +1,4 @@
-"""Interfaces: any class with the methods is one, and the object's class decides which method runs."""
+"""Interfaces: a class with the methods implements the interface; the object's class selects the method."""
 
 from typing import List
 

@@ -1,5 +1,5 @@
-"""A class that refers to itself, objects that are shared, loops over them."""
-# not in PyTorch: there the attribute is a None for ever, in spite of its annotation.
+"""A class that refers to itself, shared objects, and loops over linked objects."""
+# not in PyTorch: the attribute has the type None there, in spite of its annotation.
 
 from typing import Optional
 

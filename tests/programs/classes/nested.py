@@ -1,4 +1,4 @@
-"""Classes inside of classes, reached through the outer one."""
+"""Nested classes, accessed through the outer class."""
 # rule: class
 
 import enum
@@ -63,4 +63,4 @@ def main():
     print(values)  # expect: [1, 2]
     print(Block.Mode.ON.value)  # expect: on
     print(Outer.Inner.doubled(inner))  # expect: 8
-# not in PyTorch: it finds no type `Outer.Color` from inside of Outer
+# not in PyTorch: it does not resolve the type `Outer.Color` inside of `Outer`

@@ -1,4 +1,4 @@
-"""Operators and builtins on objects are calls of their methods."""
+"""Operators and builtins applied to objects call their magic methods."""
 
 from typing import List
 

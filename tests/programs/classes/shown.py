@@ -1,6 +1,6 @@
-"""Objects are printed and formatted by `__str__`, or by `__repr__` where there is no other."""
+"""Objects are printed and formatted by `__str__`, or by `__repr__` if there is no `__str__`."""
 
-# not in PyTorch, which shows an address
+# not in PyTorch, which prints an address
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Lists of objects are sorted by their `__lt__`, also inside of tuples; equal ones keep their order."""
+"""Lists of objects are sorted by their `__lt__`, also inside of tuples; the sort is stable."""
 
 
 class Card:

@@ -1,4 +1,4 @@
-"""A method that does not compile hurts only where it is called."""
+"""A method that does not compile raises an error only if it is called."""
 # rule: class.lazy
 
 # not in PyTorch: it compiles every method of a class.

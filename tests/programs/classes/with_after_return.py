@@ -1,4 +1,4 @@
-"""A `with` after a return or within another that returns: its variables are there after it."""
+"""Variables of a `with` block after a return, or inside a `with` block that returns, are defined after it."""
 
 from typing import Any
 

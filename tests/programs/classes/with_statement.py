@@ -1,5 +1,5 @@
-"""`with`: several items, `as`, nesting, and the exit on every way out."""
-# not in PyTorch: it ends in an internal assertion where a with block returns early.
+"""`with`: several items, `as`, nesting, and `__exit__` on every path that leaves the block."""
+# not in PyTorch: it raises an internal assertion if a with block returns early.
 
 from typing import Any, List
 

@@ -1,4 +1,4 @@
-"""A complex and a real number divide to a complex one."""
+"""Division of a complex and a real number returns a complex number."""
 
 
 def half(z: complex) -> complex:

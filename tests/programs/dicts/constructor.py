@@ -1,4 +1,4 @@
-"""Every form of `dict(...)`."""
+"""All forms of `dict(...)`."""
 
 from typing import Dict, List, Tuple
 

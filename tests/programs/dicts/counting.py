@@ -1,4 +1,4 @@
-"""Counting words."""
+"""Words are counted in a dict."""
 
 from typing import Dict
 

@@ -1,4 +1,4 @@
-"""for over keys and items, in the order of insertion."""
+"""`for` over keys and items, in the order of insertion."""
 # rule: for
 
 

@@ -1,4 +1,4 @@
-"""A member of an enum as a default, also of an optional."""
+"""An enum member as the default of a parameter, also of an Optional one."""
 
 from enum import Enum
 from typing import Optional

@@ -1,4 +1,4 @@
-"""A loop over an enum class goes through its members in their order, without aliases."""
+"""A loop over an enum class visits its members in the order of definition, without aliases."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""Members of an enum: name, value, comparison, identity, as arguments, results and in containers."""
+"""Enum members: name, value, comparison, identity, as arguments and results, and in containers."""
 
 from enum import Enum
 from typing import List, Optional

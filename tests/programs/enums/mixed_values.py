@@ -1,4 +1,4 @@
-"""The values of an enumeration must have one type."""
+"""The values of an enum must have one type."""
 # rule: enum.values
 
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Name and value of a member, and iteration over the members."""
+"""Name and value of an enum member, and iteration over the members."""
 # rule: enum, enum.iterate
 
 from enum import Enum

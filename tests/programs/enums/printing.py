@@ -1,4 +1,4 @@
-"""A printed member shows as PyTorch shows it."""
+"""An enum member is printed in PyTorch's format."""
 
 from enum import Enum
 

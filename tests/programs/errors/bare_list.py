@@ -1,4 +1,4 @@
-"""List needs its element type."""
+"""`List` requires an element type."""
 
 from typing import List
 

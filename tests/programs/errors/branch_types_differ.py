@@ -1,4 +1,4 @@
-"""A name with a different type in each branch."""
+"""A variable with a different type in each branch."""
 # rule: types.one
 
 

@@ -1,4 +1,4 @@
-"""Builtin classes of Python take tensors only."""
+"""Builtin classes of Python accept tensors only."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A call of a scripted function without an argument that it needs."""
+"""A call of a scripted function without a required argument."""
 
 
 def f(a: int, b: int) -> int:

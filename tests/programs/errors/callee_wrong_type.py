@@ -1,4 +1,4 @@
-"""A call of a scripted function with the wrong type."""
+"""A call of a scripted function with an argument of the wrong type."""
 
 
 def f(a: int) -> int:

@@ -1,7 +1,7 @@
-"""A comprehension with a condition is refused by name."""
+"""The error for a comprehension with a condition names the construct."""
 
 
 def main():
     return [i for i in range(5) if i > 2]  # expect error: Comprehension ifs are not supported yet
 
-# the range of a comprehension has no characters in PyTorch
+# the source range of a comprehension is empty in PyTorch

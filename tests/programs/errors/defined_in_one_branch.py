@@ -1,4 +1,4 @@
-"""A name that only one branch defines."""
+"""A variable that is defined in one branch only."""
 # rule: variables.defined
 
 

@@ -1,4 +1,4 @@
-"""Keys of a dict have one type."""
+"""The keys of a dict must have one type."""
 
 
 def main():

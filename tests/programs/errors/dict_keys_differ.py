@@ -1,4 +1,4 @@
-"""Keys of one dict must have one type."""
+"""The keys of a dict literal must have one type."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""enumerate knows one keyword."""
+"""`enumerate` accepts one keyword."""
 
 
 def main():

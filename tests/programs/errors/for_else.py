@@ -1,4 +1,4 @@
-"""for with else is refused by name."""
+"""The error for a `for` loop with `else` names the construct."""
 # rule: for.else
 
 

@@ -1,4 +1,4 @@
-"""yield is refused by name."""
+"""The error for `yield` names the construct."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A list around the function would be shared by all calls."""
+"""A global list is not a constant, because all calls would share it."""
 
 NAMES = ["a"]
 

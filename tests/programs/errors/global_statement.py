@@ -1,4 +1,4 @@
-"""global is refused by name."""
+"""The error for `global` names the construct."""
 
 COUNT = 0
 

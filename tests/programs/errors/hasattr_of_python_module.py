@@ -1,4 +1,4 @@
-"""hasattr of a Python module."""
+"""`hasattr` of a Python module."""
 
 import ts
 

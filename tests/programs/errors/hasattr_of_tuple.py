@@ -1,4 +1,4 @@
-"""hasattr of a tuple without names."""
+"""`hasattr` of a tuple without field names."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""Both sides of a conditional expression have one type."""
+"""Both branches of a conditional expression must have one type."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""import inside a function is refused by name."""
+"""The error for an import inside a function names the construct."""
 
 
 def main():

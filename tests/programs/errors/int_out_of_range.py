@@ -1,4 +1,4 @@
-"""A constant that does not fit."""
+"""An int constant of more than 64 bits."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""f(**kwargs) is refused."""
+"""`f(**kwargs)` is rejected."""
 
 
 def f(a: int) -> int:

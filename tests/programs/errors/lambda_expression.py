@@ -1,4 +1,4 @@
-"""lambda is refused by name."""
+"""The error for a lambda expression names the construct."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""append of the wrong type."""
+"""`append` of an element of the wrong type."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A subclass of list cannot be a script class: its items would be lost."""
+"""A subclass of list cannot be a script class, because its elements would be lost."""
 
 
 class Names(list):

@@ -1,4 +1,4 @@
-"""A variable must keep its type around a loop."""
+"""A variable must have the same type before and after a loop iteration."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""match is refused by name."""
+"""The error for a `match` statement names the construct."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A Module subclass cannot be an argument type: attributes are known for instances only."""
+"""A Module subclass cannot be a parameter type, because only instances have known attributes."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A class inside a function is refused by name."""
+"""The error for a class inside a function names the construct."""
 
 
 def main():

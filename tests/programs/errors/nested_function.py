@@ -1,4 +1,4 @@
-"""A def inside a function is refused by name."""
+"""The error for a function inside a function names the construct."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""An operator that the module does not have."""
+"""A function that the module does not have."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A function that falls off its end."""
+"""A function that does not return a value on all paths."""
 
 
 def main() -> int:  # expect error: does not return along all paths

@@ -1,4 +1,4 @@
-"""An exception class is not a type, also in Optional."""
+"""An exception class cannot be a type, also not in Optional."""
 
 from typing import Optional
 

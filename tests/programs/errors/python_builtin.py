@@ -1,4 +1,4 @@
-"""Builtins of Python that the language lacks."""
+"""Python builtins that the language does not support."""
 
 
 def main():

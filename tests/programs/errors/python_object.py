@@ -1,4 +1,4 @@
-"""An object of Python that the language has no type for."""
+"""A Python object without a TorchScript type."""
 
 
 class Thing:

@@ -1,4 +1,4 @@
-"""Recursion needs the return type."""
+"""Recursion requires a return annotation."""
 
 
 def f(n: int):

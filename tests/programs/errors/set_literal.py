@@ -1,4 +1,4 @@
-"""A set is refused by name."""
+"""The error for a set literal names the construct."""
 
 
 def main():

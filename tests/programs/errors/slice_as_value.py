@@ -1,4 +1,4 @@
-"""A slice object is no value."""
+"""A slice object cannot be returned as a value."""
 
 
 def main():

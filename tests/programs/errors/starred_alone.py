@@ -1,4 +1,4 @@
-"""A starred target needs another one beside it."""
+"""A starred target requires another target."""
 
 
 def main():

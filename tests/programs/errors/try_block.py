@@ -1,4 +1,4 @@
-"""try is refused by name."""
+"""The error for `try` names the construct."""
 # rule: try
 
 

@@ -1,4 +1,4 @@
-"""Tuples do not change."""
+"""Tuples are immutable."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A name that is nowhere."""
+"""An undefined name."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""An annotation that names nothing."""
+"""An annotation with an undefined name."""
 
 
 def f(x: "Zork") -> int:  # expect error: Unknown type name 'Zork'

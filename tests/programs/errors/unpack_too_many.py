@@ -1,4 +1,4 @@
-"""Unpacking a tuple into the wrong number of names."""
+"""Unpacking of a tuple into the wrong number of names."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A local name before it has a value."""
+"""A local variable is used before its assignment."""
 
 
 def main():

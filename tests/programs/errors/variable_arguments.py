@@ -1,4 +1,4 @@
-"""*args is refused."""
+"""`*args` parameters are rejected."""
 
 
 def main(*args):  # expect error: Compiled functions can't take variable number of arguments

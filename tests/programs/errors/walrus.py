@@ -1,4 +1,4 @@
-"""An assignment expression is refused by name."""
+"""The error for an assignment expression names the construct."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""while with else is refused by name."""
+"""The error for a `while` loop with `else` names the construct."""
 # rule: while.else
 
 

@@ -1,4 +1,4 @@
-"""What is entered must be an object with __enter__ and __exit__."""
+"""The context manager of a `with` statement must be an object with `__enter__` and `__exit__`."""
 
 
 def main():

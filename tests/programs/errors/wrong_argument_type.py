@@ -1,4 +1,4 @@
-"""An argument of the wrong type; the message lists the variants."""
+"""The error for an argument of the wrong type lists the overloads."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Operands that do not go together."""
+"""Operands whose types have no common overload."""
 
 
 def main():

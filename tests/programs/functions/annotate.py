@@ -1,4 +1,4 @@
-"""annotate gives an empty list its type."""
+"""`annotate` declares the type of an empty list."""
 # rule: annotation.annotate
 
 from typing import Dict, List

@@ -1,4 +1,4 @@
-"""`torch._assert` takes a bool or a tensor."""
+"""`torch._assert` accepts a bool or a tensor."""
 
 import ts
 

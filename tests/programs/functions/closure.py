@@ -1,4 +1,4 @@
-"""A function from a closure, with its free variables as constants."""
+"""A function defined inside another function, with its free variables as constants."""
 
 
 def make(step: int):

@@ -1,4 +1,4 @@
-"""Defaults that are numbers of another type are converted; `input` names the first argument of an operator."""
+"""Defaults are converted to the annotated number type; operators accept `input` for the first argument."""
 # rule: calls
 
 import ts

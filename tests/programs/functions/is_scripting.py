@@ -1,4 +1,4 @@
-"""The branch for plain Python is not compiled."""
+"""The branch for eager Python (`not is_scripting()`) is not compiled."""
 # rule: is_scripting
 
 import ts

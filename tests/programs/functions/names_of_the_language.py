@@ -1,4 +1,4 @@
-"""Variables named like words of printed source: it keeps the names that PyTorch keeps, and reads back."""
+"""Variables named like words of printed source: renamed exactly if PyTorch renames them, and parsed again."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""A function without a return gives None."""
+"""A function without a return statement returns None."""
 
 from typing import List
 

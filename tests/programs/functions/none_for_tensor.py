@@ -1,4 +1,4 @@
-"""None as the default of a Tensor parameter is the undefined tensor, and never None in a script."""
+"""None as the default of a Tensor parameter is an undefined tensor, which is not None in a script."""
 # rule: calls
 
 import ts

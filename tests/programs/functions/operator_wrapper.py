@@ -1,4 +1,4 @@
-"""A function of the library is the operator that it wraps."""
+"""A library function that wraps an operator is compiled to the operator."""
 # rule: resolve.operator
 
 import ts as torch

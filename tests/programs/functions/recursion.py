@@ -1,4 +1,4 @@
-"""Recursion, where the return type is annotated."""
+"""A recursive function with a return annotation."""
 
 
 def fact(n: int) -> int:

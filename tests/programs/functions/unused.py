@@ -1,4 +1,4 @@
-"""A function that is not compiled; calling it raises."""
+"""A function marked as unused is not compiled; a call raises an error."""
 # rule: unused
 
 import ts as torch

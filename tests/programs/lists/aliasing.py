@@ -1,4 +1,4 @@
-"""Two names for one list."""
+"""Two variables refer to one list."""
 
 from typing import List
 

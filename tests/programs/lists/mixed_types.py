@@ -1,4 +1,4 @@
-"""Elements of different types: the list holds a union."""
+"""A list literal with elements of different types is a list of a union."""
 
 
 def main():

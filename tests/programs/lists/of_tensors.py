@@ -1,4 +1,4 @@
-"""Search, order and equality of lists of tensors, by the truth of `==` and `<`."""
+"""Search, sorting and equality of lists of tensors use `==` and `<` of the elements as truth values."""
 
 import ts as torch
 

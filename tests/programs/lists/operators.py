@@ -1,4 +1,4 @@
-"""+ * == in over lists."""
+"""`+`, `*`, `==` and `in` of lists."""
 # rule: list_repetition, comparison.containers, membership
 
 

@@ -1,4 +1,4 @@
-"""A list of bools."""
+"""The sieve of Eratosthenes on a list of bools."""
 
 
 def main():

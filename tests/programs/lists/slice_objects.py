@@ -1,4 +1,4 @@
-"""`slice(...)` in subscripts of lists, strings and tuples, and kept in a variable."""
+"""`slice(...)` in subscripts of lists, strings and tuples, and as a variable."""
 
 
 def main():

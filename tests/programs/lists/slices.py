@@ -1,4 +1,4 @@
-"""Slices of lists, read and copied."""
+"""Slices of lists are copies."""
 # rule: slices
 
 

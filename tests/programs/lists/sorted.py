@@ -1,4 +1,4 @@
-"""sorted leaves its argument alone."""
+"""`sorted` does not change its argument."""
 # rule: builtin.sorted
 
 

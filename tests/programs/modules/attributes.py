@@ -1,4 +1,4 @@
-"""What a module holds: parameters, buffers, constants, submodules, properties, exported methods."""
+"""Members of modules: parameters, buffers, constants, submodules, properties, exported methods."""
 
 from typing import Dict, List, Optional
 

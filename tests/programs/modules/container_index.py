@@ -1,4 +1,4 @@
-"""Containers of modules indexed by what is known at run time only: the annotation says what all of them are."""
+"""Module containers indexed by run-time values: an interface annotation declares the type of the elements."""
 
 import io
 from typing import Any, List

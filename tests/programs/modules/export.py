@@ -1,4 +1,4 @@
-"""Exported methods are compiled, and what they call."""
+"""Exported methods and the methods that they call are compiled."""
 # rule: module.export, export, builtin.super
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""Hooks of a module are compiled with it: before `forward` they may change the arguments, after it the result."""
+"""Module hooks are compiled: forward pre-hooks may change the arguments, forward hooks the result."""
 
 from typing import Tuple
 

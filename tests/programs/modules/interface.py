@@ -1,4 +1,4 @@
-"""A module interface: submodules that can be exchanged."""
+"""A module interface: submodules that can be replaced."""
 # rule: module.interface
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""Sequences of several lengths, packed for a recurrent layer and padded again."""
+"""Sequences of different lengths are packed for a recurrent layer and padded again."""
 
 import ts
 from ts import Tensor, nn
@@ -6,7 +6,7 @@ from ts.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
 
 class States(nn.Module):
-    """What an LSTM gives for packed sequences, all weights being 0."""
+    """An LSTM with zero weights, applied to packed sequences."""
 
     def __init__(self):
         super().__init__()

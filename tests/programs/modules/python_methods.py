@@ -1,4 +1,4 @@
-"""Methods that stay in Python, that are not compiled, that are overloaded; attributes looked for by name."""
+"""Ignored, unused and overloaded methods; attributes accessed by name."""
 
 import ts
 from ts import nn

@@ -1,4 +1,4 @@
-"""`__setstate__` takes what `__getstate__` gives, without an annotation."""
+"""`__setstate__` without an annotation has the result type of `__getstate__` as its parameter type."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A class whose methods are compiled when an instance is made; methods given as text; copies."""
+"""A ScriptModule subclass is compiled at instantiation; methods defined from source strings; copies."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Static methods of modules, called on the module and on its class."""
+"""Static methods of modules, called on the instance and on the class."""
 
 import ts
 from ts import nn

@@ -1,4 +1,4 @@
-"""An attribute of a tuple subclass has the stored items, also if methods are overridden."""
+"""An attribute of a tuple subclass has the stored elements, also if the class overrides methods."""
 # rule: module.instance
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""assert refines, too; and so does `or` with a default."""
+"""`assert` refines an Optional, and so does `or` with a default."""
 # rule: optional.refined
 
 from typing import Optional

@@ -1,4 +1,4 @@
-"""An Optional that a loop sets."""
+"""An Optional that is assigned in a loop."""
 # rule: optional
 
 from typing import List, Optional

@@ -1,4 +1,4 @@
-"""A union is narrowed by `isinstance`, by `is None`, by early exits and by what `and`, `or`, `not` tell."""
+"""A union is refined by `isinstance`, `is None`, early exits, and conditions with `and`, `or` and `not`."""
 
 from typing import Dict, List, Optional, Union
 

@@ -1,4 +1,4 @@
-"""`apply` of an autograd.Function is a Python call with the gradient that the class defines."""
+"""`apply` of an `autograd.Function` is a Python call, with the gradient that the class defines."""
 # rule: ignore
 
 import ts as torch

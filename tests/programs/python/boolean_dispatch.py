@@ -1,5 +1,5 @@
-"""One of two functions, by an argument that is a constant."""
-# not in PyTorch: it has the function under a private name.
+"""`boolean_dispatch` selects one of two functions by a constant argument."""
+# not in PyTorch: it has the function under a private name only.
 
 from typing import Tuple
 

@@ -1,5 +1,5 @@
-"""Functions in disguise: decorated, partially applied, methods of objects, callable objects."""
-# not in PyTorch: it ends in an internal assertion for functions with a receiver.
+"""Callables other than plain functions: decorated and partial functions, bound methods, callable objects."""
+# not in PyTorch: it raises an internal assertion for bound methods.
 
 import functools
 

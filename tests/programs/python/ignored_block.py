@@ -1,5 +1,5 @@
-"""A block that stays in Python, between statements that are compiled."""
-# not in PyTorch: it compiles the block that should be left out in such a file.
+"""`ignore_context_manager`: a block that runs in Python, between compiled statements."""
+# not in PyTorch: it compiles the ignored block in such a file.
 
 import ts
 

@@ -1,5 +1,5 @@
 """An ignored function runs in Python; its arguments and its result have the annotated types."""
-# not in PyTorch: it drops the defaults of ignored functions.
+# not in PyTorch: it ignores the defaults of ignored functions.
 
 import os
 from typing import Dict, List, Tuple

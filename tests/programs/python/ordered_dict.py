@@ -1,4 +1,4 @@
-"""An ordered dict is a dict: it keeps its order anyway."""
+"""An OrderedDict is a dict, which is ordered by insertion."""
 # not in PyTorch: an annotated OrderedDict() is a dict of tensors there.
 
 from collections import OrderedDict

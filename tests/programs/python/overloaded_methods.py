@@ -1,4 +1,4 @@
-"""Declarations of methods have types in comments, without one for `self`."""
+"""Overload declarations of methods with type comments, which have no type for `self`."""
 
 import ts as torch
 

@@ -1,4 +1,4 @@
-"""A function with several declarations is compiled for each of them, and called by the types of its arguments."""
+"""An overloaded function is compiled once per declaration; a call selects by the types of its arguments."""
 
 import ts
 

@@ -1,5 +1,5 @@
-"""`functools.partial` objects are called in Python, also those that fix keywords."""
-# not in PyTorch: it ends in an internal assertion for functions with annotations.
+"""`functools.partial` objects are called in Python, also those with keyword arguments."""
+# not in PyTorch: it raises an internal assertion for functions with annotations.
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""An exception of a Python function leaves the program with its class and message in the text."""
+"""An exception of an ignored function is raised with its class and message in the error text."""
 
 import ts
 

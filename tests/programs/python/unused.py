@@ -1,4 +1,4 @@
-"""A function marked as unused compiles whatever it holds, and fails when it is called."""
+"""A function marked as unused may contain unsupported code, and raises an error when it is called."""
 
 import ts
 

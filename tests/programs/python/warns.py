@@ -1,4 +1,4 @@
-"""Warnings of Python are those of the language."""
+"""`warnings.warn` is compiled to a warning of the script."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""torch.jit.annotate gives an expression its type."""
+"""`torch.jit.annotate` declares the type of an expression."""
 # rule: annotation.annotate
 
 from typing import List

@@ -1,4 +1,4 @@
-"""A local variable of a wider type than its first value."""
+"""A local variable is annotated with a wider type than its first value."""
 # rule: annotation.local
 
 from typing import Optional

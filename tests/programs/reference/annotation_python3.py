@@ -1,4 +1,4 @@
-"""Annotations on the signature; what has none is a Tensor."""
+"""Annotations in the signature; a parameter without one is a Tensor."""
 # rule: annotation.python3, annotation.default
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""Any as an element that the program does not look into."""
+"""A value of type Any that the program stores and returns without a type test."""
 # rule: any.bind
 
 from typing import Any, Tuple

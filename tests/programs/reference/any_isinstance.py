@@ -1,4 +1,4 @@
-"""The type of data annotated as Any is found out with isinstance."""
+"""`isinstance` tests the type of values annotated as Any."""
 # rule: any.isinstance, any.print
 
 from typing import Any

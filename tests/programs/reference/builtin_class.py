@@ -1,4 +1,4 @@
-"""A builtin nominal type (a device) as an argument of a method."""
+"""A builtin class (a device) as an argument of a method."""
 # rule: builtin_class
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""torch.jit.isinstance is matched by identity; all() by its name."""
+"""`torch.jit.isinstance` is resolved by object identity, `all` by its name."""
 # rule: resolve.identity, resolve.name, jit_isinstance
 
 from typing import Any, List

@@ -1,4 +1,4 @@
-"""A scripted class; an object made in Python or in script."""
+"""A scripted class, instantiated in Python and in a script."""
 # rule: class
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""An attribute that __init__ does not assign is not there."""
+"""An object has no attribute that `__init__` does not assign."""
 # rule: class.attributes
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""A class variable is no attribute."""
+"""Class variables are not attributes of script objects."""
 # rule: class.variables
 
 import ts as torch

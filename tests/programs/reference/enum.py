@@ -1,4 +1,4 @@
-"""Members of an enumeration as arguments and constants."""
+"""Enum members as arguments and constants."""
 # rule: enum
 
 from enum import Enum

@@ -1,4 +1,4 @@
-"""An enumeration without members may be subclassed."""
+"""An enum without members may be subclassed."""
 # rule: enum.subclass
 
 from enum import Enum

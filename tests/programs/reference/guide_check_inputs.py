@@ -1,4 +1,4 @@
-"""Traces are checked with other inputs; what depends on them is scripted instead."""
+"""Traces are checked with other inputs; control flow that depends on inputs is scripted instead."""
 # rule: trace.check
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""A class whose attribute is changed by a method."""
+"""A class with a method that changes an attribute."""
 # rule: class, class.default_types
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""The code of a function, as the pretty-printer shows it."""
+"""The printed source (`.code`) of a function."""
 # rule: code
 
 import ts as torch

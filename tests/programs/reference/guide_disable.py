@@ -1,4 +1,4 @@
-"""With PYTORCH_JIT=0 nothing is compiled and nothing traced: Python runs, which can be debugged."""
+"""With `PYTORCH_JIT=0`, `script` and `trace` return the Python functions, which can be debugged."""
 # rule: disable
 
 import os

@@ -1,4 +1,4 @@
-"""Scripted functions call traced ones, and traced functions call scripted ones, whose control flow stays."""
+"""Scripted functions call traced ones; traced functions call scripted ones and keep their control flow."""
 # rule: trace.mixed
 
 import ts as torch
@@ -42,7 +42,7 @@ class MyScriptModule(torch.jit.ScriptModule):
     def __init__(self):
         super(MyScriptModule, self).__init__()
         self.means = torch.nn.Parameter(torch.tensor([103.939, 116.779, 123.68]).resize_(1, 3, 1, 1))
-        # The guide has a network of torchvision here.
+        # The guide uses a network of torchvision here.
         self.resnet = torch.jit.trace(nn.Sequential(nn.Conv2d(3, 2, 1), nn.ReLU()), torch.rand(1, 3, 8, 8))
 
     @torch.jit.script_method

@@ -1,4 +1,4 @@
-"""The frequently asked questions: a model is moved before it is traced and saved; attributes of a ScriptModule."""
+"""Frequently asked questions: a model is moved before tracing and saving; attributes of a ScriptModule."""
 # rule: save, resolve.constants, annotation.attribute
 
 import os

@@ -1,4 +1,4 @@
-"""Saving to a file and to a buffer, with further files beside the code; loading, with all tensors on the CPU."""
+"""Saving to a file and to a buffer, with extra files; loading, with all tensors on the CPU."""
 # rule: save
 
 import io

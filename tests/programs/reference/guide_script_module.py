@@ -1,4 +1,4 @@
-"""Scripting a function, and a module with a parameter; submodules that are traces."""
+"""Scripting of a function and of a module with a parameter; submodules that are traces."""
 # rule: script_module, trace.mixed
 
 import ts as torch

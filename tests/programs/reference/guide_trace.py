@@ -1,4 +1,4 @@
-"""Tracing a function and a module; the traced function is a program of its own, which knows no Python."""
+"""Tracing of a function and of a module; the traced function does not depend on Python."""
 # rule: trace.function, trace.module
 
 import ts as torch
@@ -46,6 +46,6 @@ x = torch.rand(2, 3, 16, 16)
 print(torch.allclose(traced_net(x), network(x)), list(traced_net(x).shape))  # expect: True [2, 10]
 print(len(list(traced_net.parameters())) == len(list(network.parameters())))  # expect: True
 
-# What a module does in evaluation is what its trace always does.
+# The trace of a module in evaluation mode always runs in evaluation mode.
 traced_net.train()
 print(torch.allclose(traced_net(x), network(x)))  # expect: True

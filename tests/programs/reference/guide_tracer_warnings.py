@@ -1,4 +1,4 @@
-"""What the tracer warns about; what is built out of place needs no warning."""
+"""Warnings of the tracer; out-of-place construction of results needs no warning."""
 # rule: trace.warnings
 
 import warnings

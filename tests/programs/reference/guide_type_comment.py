@@ -1,4 +1,4 @@
-"""A type comment with a tuple."""
+"""A type comment with a tuple type."""
 # rule: annotation.mypy
 
 import ts as torch

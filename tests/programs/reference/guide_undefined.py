@@ -1,4 +1,4 @@
-"""A variable that is defined on some paths only."""
+"""A variable that is defined on some paths only is rejected."""
 # rule: variables.defined
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""A condition that is Final decides at compile time which branch there is."""
+"""A Final condition selects the compiled branch at compile time."""
 # rule: if.final, annotation.final
 
 import ts as torch

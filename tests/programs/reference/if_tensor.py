@@ -1,4 +1,4 @@
-"""A tensor of one element is promoted to bool."""
+"""A tensor with one element is converted to bool in a condition."""
 # rule: if.tensor
 
 import ts as torch

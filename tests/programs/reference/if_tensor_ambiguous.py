@@ -1,4 +1,4 @@
-"""A tensor of several elements has no truth value."""
+"""A tensor with several elements has no truth value."""
 # rule: if.ambiguous
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""A module is made outside of script; its class cannot be called inside."""
+"""A module is constructed outside of scripts; a script cannot call its class."""
 # rule: module.constructor
 
 import ts as torch

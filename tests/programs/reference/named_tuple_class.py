@@ -1,4 +1,4 @@
-"""A NamedTuple as a class; a scripted function takes and reads it."""
+"""A NamedTuple class; a scripted function reads the fields of an argument."""
 # rule: namedtuple.class
 
 from typing import NamedTuple, Tuple

@@ -1,4 +1,4 @@
-"""The functional spelling of NamedTuple, and collections.namedtuple."""
+"""The functional form of NamedTuple, and `collections.namedtuple`."""
 # rule: namedtuple.functional, namedtuple.collections
 
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""All outputs of a function as a tuple, or one by one."""
+"""The results of a function as one tuple, or unpacked."""
 # rule: unpacking
 
 import ts as torch

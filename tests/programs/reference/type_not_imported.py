@@ -1,4 +1,4 @@
-"""A structural type that was not imported from typing is no name, as in Python."""
+"""A type of `typing` that is not imported is an undefined name, as in Python."""
 # rule: typing.import
 
 import ts as torch

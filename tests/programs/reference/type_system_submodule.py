@@ -1,6 +1,6 @@
-"""A module's class as an annotation: the attribute's type comes from the instance."""
+"""A module class as the annotation of an attribute: the type is inferred from the instance."""
 # rule: module.annotated
-# not in PyTorch, which refuses the annotation; the document proposes this
+# not in PyTorch, which rejects the annotation; its language reference has this example
 
 import ts as torch
 

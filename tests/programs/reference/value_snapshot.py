@@ -1,4 +1,4 @@
-"""A value of another module is taken as a constant."""
+"""A variable of a Python module is compiled as a constant with its current value."""
 # rule: resolve.snapshot, graph
 
 import math

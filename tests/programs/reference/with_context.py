@@ -1,4 +1,4 @@
-"""A with statement calls __enter__ and __exit__; the exit gets three times None."""
+"""A `with` statement calls `__enter__`, and `__exit__` with three times None."""
 # rule: with
 
 from typing import Any

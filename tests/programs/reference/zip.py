@@ -1,4 +1,4 @@
-"""zip of lists of different lengths, and of different types."""
+"""`zip` of lists with different lengths and different element types."""
 # rule: zip, builtin.zip
 
 import ts as torch

@@ -1,4 +1,4 @@
-"""zip of a tuple and a list: the one is unrolled, the other has no static length."""
+"""`zip` of a tuple, which is unrolled, and a list, which has no static length, is rejected."""
 # rule: zip.mixed
 
 import ts as torch

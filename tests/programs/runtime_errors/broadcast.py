@@ -1,4 +1,4 @@
-"""Shapes that do not fit are named from the last dimension on."""
+"""The error for shapes that do not broadcast names the last mismatched dimension."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""An index outside the list."""
+"""An index out of the range of a list."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""An assert on an Optional that is None."""
+"""The condition of an `assert` on an Optional that is None."""
 
 from typing import Optional
 

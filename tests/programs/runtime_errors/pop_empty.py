@@ -1,4 +1,4 @@
-"""pop from an empty list."""
+"""`pop` of an empty list."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""raise with a message."""
+"""`raise` with a message."""
 # rule: statements.raise
 
 

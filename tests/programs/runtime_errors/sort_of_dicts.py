@@ -1,4 +1,4 @@
-"""Tuples of dicts have no order."""
+"""Tuples of dicts cannot be sorted."""
 
 
 def main():

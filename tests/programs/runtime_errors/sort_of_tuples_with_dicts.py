@@ -1,4 +1,4 @@
-"""Tuples that hold a dict have no order."""
+"""Tuples that contain a dict cannot be sorted."""
 
 from typing import Dict, List, Tuple
 

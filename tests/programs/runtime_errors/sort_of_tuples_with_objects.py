@@ -1,4 +1,4 @@
-"""Tuples that hold objects without an order have none either."""
+"""Tuples that contain objects without `__lt__` cannot be sorted."""
 
 
 class Item:

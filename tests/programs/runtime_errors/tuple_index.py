@@ -1,4 +1,4 @@
-"""A computed index of a tuple out of its range."""
+"""A computed index out of the range of a tuple."""
 
 
 def main():

@@ -1,6 +1,6 @@
-"""An attribute that `__init__` has not reached has no value."""
+"""An attribute that is read before `__init__` assigns it has no value."""
 # rule: class.attributes
-# not in PyTorch: it fails in words of its own insides.
+# not in PyTorch: it raises an internal error.
 
 from typing import List
 

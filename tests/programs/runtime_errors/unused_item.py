@@ -1,4 +1,4 @@
-"""An index out of range, though nobody reads the item."""
+"""An index out of range raises an error, although the element is unused."""
 
 from typing import List
 
@@ -8,4 +8,4 @@ def main():
     for _ in xs:
         pass
     unused = xs[2]  # expect runtime error: list index out of range
-# not in PyTorch: it drops what nobody reads, and the failure with it
+# not in PyTorch: it removes unused expressions together with their errors

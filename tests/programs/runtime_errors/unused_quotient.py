@@ -1,4 +1,4 @@
-"""A division that fails, though its result is not useds result."""
+"""A division by zero raises an error, although the quotient is unused."""
 
 
 def quotient(a: int, b: int) -> int:
@@ -8,4 +8,4 @@ def quotient(a: int, b: int) -> int:
 
 def main():
     quotient(1, 0)
-# not in PyTorch: it drops what nobody reads, and the failure with it
+# not in PyTorch: it removes unused expressions together with their errors

@@ -1,4 +1,4 @@
-"""A true assert does nothing."""
+"""An `assert` with a true condition has no effect."""
 # rule: statements.assert
 
 

@@ -1,4 +1,4 @@
-"""Augmented bit operators and powers make new tensors in PyTorch, where + - * / % << >> change the old one."""
+"""Augmented bit operators and powers return new tensors, as in PyTorch; other operators work in place."""
 # rule: statements.augmented
 
 from typing import Dict

@@ -1,4 +1,4 @@
-"""del of a list element and a dict entry."""
+"""`del` of a list element and of a dict entry."""
 # rule: statements.del
 
 

@@ -1,4 +1,4 @@
-"""if, elif and else."""
+"""`if`, `elif` and `else`."""
 # rule: if
 
 

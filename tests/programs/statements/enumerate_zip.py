@@ -1,4 +1,4 @@
-"""enumerate and zip."""
+"""`enumerate` and `zip`."""
 # rule: enumerate, zip, builtin.enumerate
 
 

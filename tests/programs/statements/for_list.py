@@ -1,4 +1,4 @@
-"""for over a list, a string and a tuple (which unrolls)."""
+"""`for` over a list, a string and a tuple (which is unrolled)."""
 # rule: for
 
 

@@ -1,4 +1,4 @@
-"""range with one, two and three arguments."""
+"""`range` with one, two and three arguments."""
 # rule: for, builtin.range
 
 

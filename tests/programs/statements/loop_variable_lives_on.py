@@ -1,4 +1,4 @@
-"""The loop variable keeps its last value where it was set before."""
+"""A loop variable that is assigned before the loop keeps its last value after it."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Several targets, tuples, swapping."""
+"""Assignments with several targets and to tuples, and swaps."""
 # rule: statements.assignment
 
 

@@ -1,4 +1,4 @@
-"""break leaves the inner loop only."""
+"""`break` ends the inner loop only."""
 
 
 def main():

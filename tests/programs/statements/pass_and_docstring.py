@@ -1,4 +1,4 @@
-"""pass, docstrings and expressions as statements do nothing."""
+"""`pass`, docstrings and expression statements have no effect."""
 # rule: statements.pass, statements.expression
 
 

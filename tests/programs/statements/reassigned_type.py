@@ -1,4 +1,4 @@
-"""In a straight line a name may take a value of another type."""
+"""Outside of branches and loops, a variable may be assigned a value of another type."""
 
 
 def main():

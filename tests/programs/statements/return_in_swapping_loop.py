@@ -1,4 +1,4 @@
-"""Early returns out of loops whose variables trade places: no path sees a variable too early."""
+"""Early returns from loops that swap variables: returned values are those of the current iteration."""
 
 
 def gcd(a: int, b: int, limit: int) -> int:

@@ -1,4 +1,4 @@
-"""break and continue in a while loop."""
+"""`break` and `continue` in a `while` loop."""
 # rule: while, statements.break, statements.continue
 
 

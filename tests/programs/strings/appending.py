@@ -1,4 +1,4 @@
-"""A string that grows in place changes for nobody else who has it."""
+"""A string that is appended to in place does not change other references to it."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""str, int, float, ord, chr of strings and numbers."""
+"""`str`, `int`, `float`, `ord` and `chr` of strings and numbers."""
 # rule: builtin.str, builtin.ord, builtin.chr, conversion.explicit
 
 

@@ -1,4 +1,4 @@
-"""format, % and f-strings."""
+"""`format`, `%` and f-strings."""
 # rule: formatting, builtin.format
 
 

@@ -1,4 +1,4 @@
-"""A tensor of one element as a condition."""
+"""A tensor with one element as a condition."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""`to`, `cpu`, `type`: the tensor itself where nothing changes."""
+"""`to`, `cpu` and `type` return the tensor itself if nothing changes."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A device is made of its name, also where a string stands for it."""
+"""A device is constructed from its name; a string is accepted for a device parameter."""
 # rule: conversion.device
 
 import ts

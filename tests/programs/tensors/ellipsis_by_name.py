@@ -1,4 +1,4 @@
-"""The name Ellipsis and slice objects in subscripts, as fx prints them."""
+"""The name `Ellipsis` and slice objects in subscripts, as printed by fx."""
 # rule: builtin.values
 
 import ts

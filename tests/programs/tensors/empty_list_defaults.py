@@ -1,4 +1,4 @@
-"""Lists that a schema leaves empty by default are lists of its own type, not of tensors."""
+"""An empty list as a default in a schema has the declared element type, instead of Tensor."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""`//` of a tensor and a number or a tensor."""
+"""`//` of a tensor and a number, and of two tensors."""
 
 import ts
 

@@ -1,5 +1,5 @@
-"""A generator is a stream of its own; in-place sampling draws from it."""
-# not in PyTorch: it makes the generator once, when it compiles.
+"""A generator has a separate stream of random numbers; in-place sampling draws from it."""
+# not in PyTorch: it creates the generator once, at compile time.
 
 import ts
 

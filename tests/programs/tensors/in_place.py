@@ -1,4 +1,4 @@
-"""In-place operators and index assignment change the tensor that all names see."""
+"""In-place operators and index assignment change the tensor for all variables that refer to it."""
 
 import ts
 

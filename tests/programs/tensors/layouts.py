@@ -1,4 +1,4 @@
-"""dtype, layout, memory format and device are values: constants, arguments, comparison."""
+"""Dtypes, layouts, memory formats and devices as values: constants, arguments, comparison."""
 
 import ts
 from ts import Tensor

@@ -1,4 +1,4 @@
-"""Lists of tensors, cat and stack."""
+"""Lists of tensors, `cat` and `stack`."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""for over a tensor's first dimension, and over its sizes."""
+"""`for` over the first dimension of a tensor, and over its sizes."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A script seeds the default generator, and the numbers are PyTorch's."""
+"""`manual_seed` in a script seeds the default generator, with PyTorch's random numbers."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Operators with several results give them names."""
+"""Results of operators with several results have field names."""
 # rule: attributes
 
 import ts

@@ -1,4 +1,4 @@
-"""`tolist()` gives nested lists as deep as the annotation, and refuses another depth or element type."""
+"""`tolist()` returns nested lists with the annotated depth, and rejects another depth or element type."""
 
 from typing import List
 

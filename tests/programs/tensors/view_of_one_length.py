@@ -1,4 +1,4 @@
-"""`x.view(n)` is a shape, though a dtype is an int to the language as well."""
+"""`x.view(n)` with an int selects the shape overload, although dtypes are ints in the language, too."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""Traced functions: new inputs, other shapes, structures of inputs and outputs, calls both ways."""
+"""Traced functions: new inputs, other shapes, nested inputs and outputs, calls between traces and scripts."""
 
 from typing import Dict, List, Tuple
 

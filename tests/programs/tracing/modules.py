@@ -1,4 +1,4 @@
-"""Traced modules: parameters are attributes, submodules keep their structure, a second call is a second method."""
+"""Traced modules: parameters are attributes, submodules are preserved, a second call is a second method."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A tuple of one type takes an index that the program computes."""
+"""A tuple with elements of one type can be indexed with a computed index."""
 
 
 def main():

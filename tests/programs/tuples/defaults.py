@@ -1,4 +1,4 @@
-"""Defaults of named tuples: None, lists, dicts, tuples; and fields without a type, which are tensors."""
+"""Defaults of named tuples: None, lists, dicts, tuples; fields without an annotation are tensors."""
 # rule: namedtuple.class, namedtuple.collections
 
 from collections import namedtuple

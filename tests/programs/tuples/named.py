@@ -1,4 +1,4 @@
-"""A NamedTuple of the surrounding scope."""
+"""A NamedTuple class that is defined outside of the function."""
 # rule: namedtuple.class
 
 from typing import NamedTuple

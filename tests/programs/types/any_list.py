@@ -1,4 +1,4 @@
-"""Lists of elements of any type: `list` as a type, and `isinstance(x, list)`."""
+"""Lists with elements of type Any: `list` as an annotation, and `isinstance(x, list)`."""
 # rule: any.isinstance
 
 from typing import Any, List

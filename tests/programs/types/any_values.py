@@ -1,4 +1,4 @@
-"""Any takes every value; it is tested with is and isinstance, and kept in containers."""
+"""Any accepts every value; it is tested with `is` and `isinstance`, and stored in containers."""
 # not in PyTorch: there `is None` of an Any is always false.
 # rule: any.bind, any.is, any.containers, any.isinstance
 

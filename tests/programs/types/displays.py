@@ -1,4 +1,4 @@
-"""Lists, tuples and dicts written out; a repeated key has its last value."""
+"""List, tuple and dict literals; a repeated dict key has its last value."""
 # rule: displays, dict, tuple, list
 
 def main():

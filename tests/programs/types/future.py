@@ -1,4 +1,4 @@
-"""A Future is a type."""
+"""`Future` as an annotation."""
 # rule: future, fork
 
 from typing import List

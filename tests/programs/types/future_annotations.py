@@ -1,4 +1,4 @@
-"""Annotations that Python does not evaluate."""
+"""Annotations that Python does not evaluate (`from __future__ import annotations`)."""
 # rule: annotation.string
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""is and is not: identity of objects, equality of numbers."""
+"""`is` and `is not`: identity of objects, equality of numbers."""
 # rule: identity
 
 from typing import List, Optional

@@ -1,4 +1,4 @@
-"""Lists that are literals of the same elements are several lists, whatever is done with them."""
+"""List literals with equal elements are separate objects."""
 # rule: identity
 
 from typing import List

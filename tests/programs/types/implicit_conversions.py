@@ -1,4 +1,4 @@
-"""A tensor of one element becomes a number, a tuple a list, where these are expected."""
+"""A tensor with one element is converted to a number, and a tuple to a list, if the parameter requires it."""
 # rule: conversion.tensor, conversion.tuple_list
 
 from typing import List

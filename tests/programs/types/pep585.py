@@ -1,4 +1,4 @@
-"""Containers annotated without the module typing."""
+"""Container annotations without `typing` (`list[int]`)."""
 # rule: pep585
 
 def f(xs: list[int], d: dict[str, list[int]], t: tuple[int, str]) -> dict[str, int]:

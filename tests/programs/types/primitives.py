@@ -1,4 +1,4 @@
-"""The primitive types, as they print."""
+"""The primitive types and their printed form."""
 # rule: primitive, literals, builtin.print, builtin.complex, builtin.values, statements.print
 
 from typing import Optional

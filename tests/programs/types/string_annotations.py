@@ -1,4 +1,4 @@
-"""Annotations in quotes."""
+"""Annotations that are string literals."""
 # rule: annotation.string
 
 from typing import List, Optional

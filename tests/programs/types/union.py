@@ -1,4 +1,4 @@
-"""A Union is refined by isinstance; `|` is the same."""
+"""A Union is refined by `isinstance`; `|` is an equivalent annotation."""
 # rule: union
 
 from typing import List, Union

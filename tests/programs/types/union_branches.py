@@ -1,4 +1,4 @@
-"""A union whose value has a known type, and one with None among its members, taken apart step by step."""
+"""Branches refine a union whose type is known from an assignment, and a union with None, step by step."""
 
 from typing import List, Optional, Union
 
@@ -53,4 +53,4 @@ def main():
     print(optional(None), optional(2))  # expect: None 2
 
 
-# not in PyTorch: a refined Optional[Union[...]] is no member of the union that it came from
+# not in PyTorch: a refined Optional[Union[...]] is not a member of its own union there

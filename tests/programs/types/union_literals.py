@@ -1,4 +1,4 @@
-"""List and dict literals for unions: the only list or dict among the members, or the one that fits the elements."""
+"""A list or dict literal for a union has its only list or dict type, or the one that matches the elements."""
 # rule: union, optional
 
 from typing import Dict, List, Optional, Union
