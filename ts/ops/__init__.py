@@ -6,7 +6,8 @@ from typing import Any
 aten: Any  # operator namespaces are module attributes, created at first access
 prim: Any
 profiler: Any
-WRITTEN = ()  # names of functions that scripts compile: none; other names of this module are namespaces
+# names of functions that scripts compile: there are none, because this module's other names are namespaces
+WRITTEN = ()
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """Activations and softmax.
 
-In: an array and the activation's constants; out: an array of the same shape and dtype.
-Constants are Python numbers and are converted to the array's dtype.
+In: an array and the activation's constants. Out: an array of the same shape and dtype. Constants are Python
+numbers and are converted to the array's dtype.
 """
 
 from __future__ import annotations
@@ -457,7 +457,7 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     dtype_errors={"c": "softmax_lastdim_kernel_impl"},
 )
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
-    """Compute softmax; rows in which all elements are -inf (fully masked queries) become zeros."""
+    """Compute softmax. Rows in which all elements are -inf (fully masked queries) become zeros."""
     result = _softmax(xp, self, dim, dtype)
     axis = common.wrap_dim(dim, self.ndim)
     hidden = xp.all(self == -xp.inf, axis=axis if self.ndim else None, keepdims=True)

@@ -1,7 +1,7 @@
 """Backward operators of activations and softmax, as used in archives and exported graphs.
 
-In: the gradient of the result, and the input or the result; out: the gradient of the input, in the dtype of
-the gradient.  16-bit floats are computed in 32 bits and rounded once.
+In: the gradient of the result, and the input or the result. Out: the gradient of the input, in the dtype of
+the gradient. 16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated body receives arrays in the computation dtype. Dtypes of the kinds `kinds` are not
-    supported; the error for them contains `kernel`, the name of PyTorch's kernel.
+    The decorated body receives arrays in the computation dtype. Dtypes of the kinds `kinds` are rejected with
+    an error that contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:

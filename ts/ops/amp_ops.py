@@ -1,7 +1,7 @@
 """Operators of `GradScaler`: unscale gradients and update the scale.
 
-In: gradients and the scale of the loss; out: the unscaled gradients, a flag that is 1 if a gradient has inf
-or nan, and the scale of the next step.
+In: gradients, and the inverse of the loss scale or its update parameters. Out: the unscaled gradients, a flag
+that is 1 if a gradient contains inf or NaN, and the scale of the next step.
 
     _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1 if g has inf
     _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
@@ -28,7 +28,10 @@ _UNSCALED: Final = "_amp_foreach_non_finite_check_and_unscale_cpu"
     where="f",
 )
 def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array) -> Sequence[Array]:
-    """Multiply each gradient by `inv_scale` in place; set `found_inf` to 1 if any contains inf or nan."""
+    """Multiply each gradient by `inv_scale` in place.
+
+    Set `found_inf` to 1 if a gradient contains inf or NaN.
+    """
     _check(xp, "found_inf", found_inf)
     _check(xp, "inv_scale", inv_scale)
     for x in self:

@@ -1,8 +1,8 @@
 """Sorting permutation of array elements, the common part of sort, topk and median.
 
-In: an array and a dimension; out: indices along it.  NaN counts as the largest, -0.0 as 0.0.  Equal elements
-keep their order, unless the device has its own algorithm (`xp.ranking`): on the CPU, ties are ordered as by
-PyTorch's algorithms.
+In: an array and a dimension. Out: indices along this dimension. NaN is ordered as the largest value, and -0.0
+as equal to 0.0. Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`), such
+as the CPU, which orders equal elements as PyTorch's algorithms do.
 
     argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
 """
@@ -18,7 +18,10 @@ Array = common.Array
 
 
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
-    """Return the indices that sort the elements along `axis`; see the module docstring for ties."""
+    """Return the indices that sort the elements along `axis`.
+
+    The module docstring describes the order of ties.
+    """
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
@@ -50,7 +53,10 @@ def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
 
 
 def nth_index_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return the indices that `nth_index` returns; equal elements are ordered as by a stable sort."""
+    """Return the index of the k-th smallest element along `axis`.
+
+    Equal elements are ordered as by a stable sort.
+    """
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_index_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

@@ -1,6 +1,6 @@
 """Scaled dot-product attention.
 
-In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or the flag `is_causal`; out: (..., L, V).
+In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or the flag `is_causal`. Out: (..., L, V).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Compute attention; if `enable_gqa`, keys and values are repeated to the number of query heads."""
+    """Compute attention. If `enable_gqa`, keys and values are repeated to match the number of query heads."""
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype")
     if min(query.ndim, key.ndim, value.ndim) < 2:
@@ -100,7 +100,7 @@ def _scaled_dot_product_attention(
     **COPIED,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
-    """Add `qkv_bias` and split into queries, keys and values per head; divide queries by sqrt(head size)."""
+    """Add the bias, split into queries, keys and values per head, and divide queries by sqrt(head size)."""
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:
@@ -116,8 +116,8 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ------------------------------------------------------------------------------------- fused attention layers
 #
-# Operators that PyTorch's attention layers call if no gradients are recorded; archives of transformers
-# contain these calls.
+# PyTorch's attention layers call these operators if no gradients are recorded. Archives of transformers
+# contain such calls.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 

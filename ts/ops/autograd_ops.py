@@ -1,6 +1,6 @@
 """Autograd operators for scripts: backward, grad and gradient access.
 
-In: tensors computed while gradients were recorded; out: the gradients, or None from `backward`, which adds
+In: tensors computed while gradients were recorded. Out: the gradients, or None from `backward`, which adds
 them to the attribute `grad` of the leaf tensors.
 
     loss.backward()                               aten::backward             parameter.grad of every parameter
@@ -8,8 +8,8 @@ them to the attribute `grad` of the leaf tensors.
     torch.autograd.grad([loss], [x])              aten::grad                 a list of Tensor?
     x.grad                                        prim::grad                 Tensor?
 
-Python functions and methods of these names have more parameters (`ts._core.autograd`); these operators are
-for scripts and archives.  Backward runs hooks, which are user code (record field `calls_programs`).
+Python functions and methods of these names (`ts._core.autograd`) have more parameters than these operators,
+which are for scripts and archives. Backward runs hooks, which are user code (record field `calls_programs`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Batch norm, by one operator or in steps: compute statistics, combine statistics, normalize.
 
-In: arrays (N, C, ...), weights, running moments (mean and variance); out: an array, and the moments if the
+In: arrays (N, C, ...), weights, running moments (mean and variance). Out: an array, and the moments if the
 operator returns them. For a batch whose parts are on several devices, the steps are:
 
     mean, invstd = batch_norm_stats(x, eps)                 of each part
@@ -51,7 +51,8 @@ def batch_norm_kernel(
     """Normalize each channel by the moments of the batch, or by the running moments.
 
     If `training`, use the batch moments and update the running moments. Return the result, the batch mean and
-    1 / standard deviation of the batch; the last two are empty if the running moments are used.
+    1 / standard deviation of the batch. If the running moments are used, the mean and 1 / standard deviation
+    are empty.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
     named_tensors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -233,7 +234,7 @@ def _native_batch_norm_backward(
     eps: float,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; those that `output_mask` does not request are empty."""
+    """Return gradients of input, weight and bias. Gradients that `output_mask` does not request are empty."""
     channels = input.shape[1] if input.ndim > 1 else 0
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
@@ -274,7 +275,7 @@ def _native_batch_norm_backward(
     where="",
 )
 def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
-    """Return the gradients of `_batch_norm_with_update`; the argument `reserve` is ignored."""
+    """Return the gradients of `_batch_norm_with_update`. The last argument, `reserve`, is ignored."""
     return _native_batch_norm_backward(xp, *args[:-1])
 
 
@@ -470,7 +471,7 @@ def _gather_stats(
     eps: float,
     counts: Any,
 ) -> tuple[Array, Array]:
-    """Combine the moments of batch parts to those of the batch; update the running moments.
+    """Compute the moments of the batch from the moments of its parts, and update the running moments.
 
     Row i of `mean` and `invstd` belongs to part i.
     """

@@ -1,6 +1,6 @@
 """Losses of scores against classes.
 
-In: scores (N, C, ...) or (C), target classes or probabilities, a reduction; out: an array.
+In: scores (N, C, ...) or (C), target classes or probabilities, a reduction. Out: an array.
 """
 
 from __future__ import annotations
@@ -321,7 +321,10 @@ def _multi_margin_loss(
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """Return the loss, and a mask of target classes; `target` lists the classes of each row, then -1."""
+    """Return the loss and a mask of the target classes.
+
+    A row of `target` lists its classes and ends with -1.
+    """
     x = _rows(self)
     if not size_guards.equal_shapes(target.shape, self.shape):
         raise RuntimeError(

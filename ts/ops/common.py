@@ -8,9 +8,9 @@ user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTor
     >>> wrap_dim(-1, 3)
     2
 
-Promotion follows PyTorch's rules, not NumPy's. There are three groups of operands: tensors with
-dimensions, 0-dim tensors, Python numbers. A lower group changes the result dtype only if its category
-(bool < int < float < complex) is higher; its width is ignored.
+Promotion follows PyTorch's rules, not NumPy's. There are three groups of operands, from the highest to the
+lowest: tensors with dimensions, 0-dim tensors, Python numbers. An operand of a lower group changes the result
+dtype only if its category (bool < int < float < complex) is higher. The width of its dtype is ignored.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def default_dtype() -> DType:
 
 
 def dtype_from(code: int | None, default: DType | None = None) -> DType:
-    """Return NumPy's dtype for a PyTorch ScalarType code; `default` (or the default dtype) for None."""
+    """Return NumPy's dtype for a PyTorch ScalarType code. For None, return `default` or the default dtype."""
     if code is None:
         return default_dtype() if default is None else default
     dtype = dtypes.BY_CODE.get(int(code))
@@ -118,7 +118,7 @@ def is_complex(dtype: DType) -> bool:
 
 
 def complex_dtype(dtype: DType) -> DType:
-    """Return the complex dtype whose parts have dtype `dtype`; a complex `dtype` itself.
+    """Return the complex dtype whose parts have dtype `dtype`, or `dtype` itself if it is complex.
 
     For integers and bools, return the default complex dtype.
     """
@@ -130,7 +130,7 @@ def complex_dtype(dtype: DType) -> DType:
 
 
 def real_dtype(dtype: DType) -> DType:
-    """Return the dtype of the parts of complex numbers of `dtype`; `dtype` itself if it is not complex."""
+    """Return the dtype of the real and imaginary parts of `dtype`, or `dtype` itself if it is not complex."""
     return _REAL_OF.get(dtype, dtype)
 
 
@@ -207,7 +207,10 @@ def check_cast(source: DType, target: DType) -> None:
 
 
 def cast(xp: Any, x: Any, dtype: DType) -> Array:
-    """Cast `x` (array or number) to an array of `dtype`; wrap and truncate as in C."""
+    """Cast `x` (array or number) to an array of `dtype`.
+
+    Integers wrap and fractions are truncated, as in C.
+    """
     if isinstance(x, (int, float, complex)):
         if isinstance(x, complex) and CATEGORY_OF[dtype] != COMPLEX:
             x = x.real
@@ -224,7 +227,7 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
 
 
 def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:
-    """Cast like `cast`; raise RuntimeError for numbers out of the dtype's range."""
+    """Cast like `cast`, but raise RuntimeError for a number outside of the dtype's range."""
     return cast(xp, check_number(x, dtype), dtype)
 
 
@@ -241,7 +244,7 @@ def check_factor(dtype: DType, factor: Any, name: str) -> None:
 
 
 def check_number(x: Any, dtype: DType) -> Any:
-    """Return `x` unchanged; raise RuntimeError for numbers out of the dtype's range."""
+    """Return `x` unchanged, or raise RuntimeError for a number outside of the dtype's range."""
     if not isinstance(x, (int, float, complex)):
         return x
     floating = CATEGORY_OF[dtype] >= FLOATING
@@ -291,7 +294,7 @@ def check_factorised(name: str, *operands: Array) -> None:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """Apply the broadcasting rules to shapes; raise PyTorch's error naming the mismatched dimension."""
+    """Return the broadcast shape, or raise PyTorch's error, which names the mismatched dimension."""
     if not shapes:
         return ()
     result = tuple(shapes[0])
@@ -320,7 +323,7 @@ def shape_of(x: Any) -> Shape:
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
-    """Return `dim` as a nonnegative index; 0-dim tensors count as 1-dim."""
+    """Return `dim` as a nonnegative index. A 0-dim tensor is treated as 1-dim."""
     n = max(ndim, 1)
     if not -n <= dim < n:
         raise IndexError(
@@ -330,7 +333,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return distinct nonnegative reduction dimensions; None and [] mean all."""
+    """Return distinct nonnegative reduction dimensions. None and [] mean all dimensions."""
     if dims is None:
         return tuple(range(ndim))
     if isinstance(dims, int):
@@ -352,7 +355,7 @@ def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> S
 
 
 def check_sizes(shape: Sequence[int]) -> Shape:
-    """Return `shape` as a tuple of sizes; raise RuntimeError for negative ones."""
+    """Return `shape` as a tuple of sizes, or raise RuntimeError for a negative size."""
     lengths = size_guards.shape(shape)
     if any(n < 0 for n in lengths):
         bad = next(n for n in lengths if n < 0)
@@ -418,24 +421,24 @@ def _require_multiple(numel: Any, size_product: Any) -> None:
 
 
 def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
-    """Return (minimum, maximum) of an index array; None if it is empty or on the meta device."""
+    """Return (minimum, maximum) of an index array, or None if it is empty or on the meta device."""
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
 def copy_indices(index: Array) -> Array:
     """Return a copy of indices, counts or a mask, made before they are validated.
 
-    NumPy reads the array again after the validation; without a copy, other threads could change it in
-    between.
+    NumPy reads the array again after the validation. Without a copy, other threads could change it before the
+    second read.
     """
     return index.copy()
 
 
 def somewhere(xp: Any, mask: Array) -> bool:
-    """Return whether any mask element is true; False for arrays without data (meta device)."""
+    """Return whether any mask element is true. Return False for arrays without data (meta device)."""
     return not xp.shapes_only and bool(xp.any(mask))
 
 
 def number_in(xp: Any, x: Array) -> Any:
-    """Return a 0-dim array's value; on the meta device, zero of its dtype category."""
+    """Return a 0-dim array's value. On the meta device, return zero in the array's dtype category."""
     return (False, 0, 0.0, 0j)[category(x)] if xp.shapes_only else x.item()

@@ -1,7 +1,7 @@
 """Operator support and computation rules of complex32, the dtype with two float16 parts.
 
-In: an operator's record, kernel and arguments; an argument or the result is complex32.  Out: a kernel, or
-PyTorch's error:
+In: an operator's record, kernel and arguments, of which an argument or the result is complex32. Out: a
+kernel, or PyTorch's error:
 
     x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
@@ -193,7 +193,7 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
 def _low_precision(record: OperatorRecord) -> str:
-    """Return the operator's error text for float16, with the name ComplexHalf; "" if it has no such text."""
+    """Return the operator's error text for float16, with ComplexHalf as dtype name, or ""."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})

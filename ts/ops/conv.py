@@ -1,6 +1,6 @@
 """Convolutions with stride and dilation, computed as one batched matrix product of windows and weight.
 
-In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation; out:
+In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation. Out:
 the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.
 
 Arguments are checked once per combination of sizes: `described` returns a Geometry (cached), which `compute`
@@ -37,8 +37,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    # Number of padding elements (before, after) in each dimension; for transposed convolutions, number of
-    # elements that are cropped from the output
+    # For convolutions, number of padding elements (before, after) in each dimension. For transposed
+    # convolutions, number of elements that are cropped from the output.
     pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int
@@ -46,7 +46,7 @@ class Geometry:
     output_size: tuple[int, ...]  # spatial sizes of the output
     filters: int
     decomposition: Any = None  # data that a backend computes from the geometry and stores here
-    back: Geometry | None = None  # convolution that computes the input's gradient; cached by `backwards`
+    back: Geometry | None = None  # convolution that computes the input's gradient, cached by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ def described(
     transposed: bool = False,
     output_padding: Sizes = (0,),
 ) -> Geometry:
-    """Return the geometry of a convolution; raise RuntimeError for mismatched operands."""
+    """Return the geometry of a convolution, or raise RuntimeError for mismatched operands."""
     key = (
         input.shape, input.dtype, weight.shape, weight.dtype,
         None if bias is None else (bias.shape, bias.dtype),
@@ -309,7 +309,7 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """Return the gradients of input, weight and bias; those that `output_mask` excludes are empty."""
+    """Return the gradients of input, weight and bias. Gradients that `output_mask` excludes are empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     expected_shape = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.equal_shapes(grad_output.shape, expected_shape):
@@ -398,7 +398,10 @@ def _convolution(
     *flags: bool,
     compute: Compute = product,
 ) -> Array:
-    """Compute `aten::_convolution`, an operator in traces; `flags` holds GPU library flags without effect."""
+    """Compute `aten::_convolution`, which traces contain.
+
+    `flags` are flags of GPU libraries, without effect here.
+    """
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "

@@ -1,7 +1,7 @@
 """Operator variants without aliases: `select_copy` copies the view of `select`, `uniform` fills a copy.
 
-In: the record of a view or of an in-place random fill; out: the record of the variant that does not alias or
-mutate its argument.  Each row of the tables declares one variant.
+In: the record of a view or of an in-place random fill. Out: the record of the variant that does not alias or
+mutate its argument. Each row of the tables declares one variant.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ for _text, _kernel in (
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
 
-# Random in-place operator -> name of its functional variant, if it differs.  Scripts can call the functional
-# variants as methods (`x.exponential(2.0)`); in Python, only the in-place operators exist.
+# Random in-place operator -> name of its functional variant, if the name differs. Scripts can call the
+# functional variants as methods (`x.exponential(2.0)`). In Python, only the in-place operators exist.
 _FILLED = {
     "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
     "geometric_": "", "log_normal_": "", "normal_": "normal_functional",

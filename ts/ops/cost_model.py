@@ -1,13 +1,13 @@
 """Lower bounds of operator run times, checked by `ts.limits(seconds=...)` before an operator starts.
 
-In: a record.  Out: a rule that computes nanoseconds from the sizes of the arguments; None for operators that
-touch no elements.
+In: a record. Out: a rule that computes nanoseconds from the sizes of the arguments, or None for operators
+that read and write no elements.
 
     rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
 
-The family determines the unit (elements, results, multiplications) and its time on a fast processor; records
-with other costs have their own rate or rule (field `work`).  Allocations are not counted here: the memory
-limit bounds them.
+The operator family determines the unit (elements, results or multiplications) and the time per unit on a fast
+processor. Records with other costs have their own rate or rule (field `work`). The time of allocations is not
+included, because the memory limit bounds them.
 
 A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`. A kernel whose cost per
 element depends on the values is called for sections of the array: `xp.in_pieces(function, x, y)`.
@@ -42,14 +42,14 @@ _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items of a loop; check the deadline before each item."""
+    """Yield the items of a loop, and charge and check the time limit before each item."""
     for item in items:
         deadline.charge(_CLOCK_INTERVAL_NS)
         yield item
 
 
 def rule_of(record: OperatorRecord) -> Measure | None:
-    """Return the rule that computes nanoseconds from call arguments; None for operators without cost."""
+    """Return the rule that computes nanoseconds from call arguments, or None for operators without cost."""
     if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
         return None if rule is None else lambda *args: rule(*args[:count])
@@ -106,8 +106,8 @@ def moved_bytes(*args: Any) -> float:
 def read(*args: Any) -> float:
     """Return the weighted number of bytes that reductions read.
 
-    Bools have a low weight, because reductions may stop early; 16-bit floats have a high
-    weight, because their loops are slow.
+    Bools have a low weight, because reductions of bools may stop early. 16-bit floats have a high weight,
+    because their loops are slow.
     """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 
@@ -127,7 +127,10 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def new_tensor_elements(*args: Any) -> float:
-    """Return the number of elements of a new tensor, from its size or template; 0 on the meta device."""
+    """Return the number of elements of a new tensor, from its size or template.
+
+    Return 0 on the meta device.
+    """
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
     shape = sizes(args)
@@ -197,7 +200,10 @@ def multiplications(*args: Any) -> float:
 
 
 def products(*args: Any) -> float:
-    """Return nanoseconds of a matrix product; for a vector, at least the time to read both operands."""
+    """Return the nanoseconds of a matrix product.
+
+    For a vector operand, count at least the time to read both operands.
+    """
     operands = tensors(args)[-2:]
     if not operands:
         return 0
@@ -268,7 +274,10 @@ def power(x: Tensor, n: int, *rest: Any) -> float:
 
 
 def matrix_norm(x: Tensor, ord: Any = None, *rest: Any) -> float:
-    """Return the cost of a matrix norm; orders 2, -2 and "nuc" need singular values."""
+    """Return the cost of a matrix norm.
+
+    Orders 2, -2 and "nuc" cost more, because they need singular values.
+    """
     return x.numel() * (0.1 * min(x.shape, default=0) if ord in (2, -2, "nuc") else 0.3)
 
 
@@ -307,7 +316,7 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
 
 
 def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
-    """Return the contraction path of `einsum`; [] for operands that it rejects."""
+    """Return the contraction path of `einsum`, or [] for operands that `einsum` rejects."""
     if len(operands) == 2:
         return [(0, 1)]
     blanks = [np.broadcast_to(np.float32(0), x.shape) for x in operands]

@@ -1,6 +1,6 @@
-"""Covariance and correlation matrices; variables are rows, observations are columns.
+"""Covariance and correlation matrices. Rows of the input are variables, columns are observations.
 
-In: observations, and their frequencies or weights; out: a matrix (variables, variables).
+In: observations, and their frequencies or weights. Out: a matrix (variables, variables).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _cov(
     _check_weights("fweights", fweights, x.shape[1], integral=True)
     _check_weights("aweights", aweights, x.shape[1], integral=False)
     weights = [w for w in (fweights, aweights) if w is not None]
-    # Integers are cast to the dtype of the weights, or to the default dtype without weights; 16-bit floats
+    # Integers are cast to the dtype of the weights, or to the default dtype without weights. 16-bit floats
     # are computed in 32 bits.
     weighted = x.dtype if aweights is None else common.promote_types(x.dtype, aweights.dtype)
     target = common.float_dtype(weighted)

@@ -1,6 +1,6 @@
 """CTC loss (connectionist temporal classification): the loss of a sequence of labels without alignment.
 
-In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and their lengths; out: the
+In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and their lengths. Out: the
 negative log likelihood of each sequence, or its reduction.
 
 A blank is inserted before, between and after the labels, so there are 2 S + 1 states.  `alpha[s]` is the log
@@ -68,7 +68,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
-    """Return the logarithm of the sum of exp(term) over `terms`; -inf if all terms are -inf."""
+    """Return the logarithm of the sum of exp(term) over `terms`. The result is -inf if all terms are -inf."""
     peak = terms[0]
     for term in terms[1:]:
         peak = xp.maximum(peak, term)
@@ -77,7 +77,7 @@ def _log_add(xp: Any, *terms: Array) -> Array:
 
 
 def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
-    """Check log-probabilities, targets and blank; return the log-probabilities in the shape (T, N, C)."""
+    """Check log-probabilities, targets and blank, and return the log-probabilities as (T, N, C)."""
     if log_probs.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "

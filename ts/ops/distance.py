@@ -1,6 +1,6 @@
 """Distances and similarities of vectors, and losses based on them.
 
-In: arrays of vectors; out: an array without the vectors' dimension.
+In: arrays of vectors. Out: an array without the vectors' dimension.
 """
 
 from __future__ import annotations
@@ -162,7 +162,10 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
 
 
 def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
-    """Return the gradient of distances with respect to the vector differences `gap`; 0 for equal vectors."""
+    """Return the gradient of distances with respect to the vector differences `gap`.
+
+    It is 0 for equal vectors.
+    """
     if p == 0:
         return xp.zeros_like(gap)
     if p == 1:
@@ -201,7 +204,10 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     **COPIED,
 )
 def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
-    """Return the gradient of `pdist` with respect to `self`; each distance contributes to two vectors."""
+    """Return the gradient of `pdist` with respect to `self`.
+
+    Each distance contributes to the gradient of two vectors.
+    """
     n = self.shape[0]
     rows, columns = xp.triu_indices(n, 1)
     pairwise_grad, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)

@@ -81,7 +81,10 @@ def _call(name: str, operator: Any) -> str:
 
 
 def _sentence(name: str, operators: Sequence[Any]) -> str:
-    """Return the summary of an operator; for an in-place variant or alias, it names the base operator."""
+    """Return the summary of an operator.
+
+    The summary of an in-place variant or alias names the base operator.
+    """
     if name in SENTENCES:
         return textwrap.fill(SENTENCES[name][0], _WIDTH)
     record = operators[0].record

@@ -1,6 +1,7 @@
 """Dropout of elements and channels, and rrelu (leaky units with random slopes).
 
-In: a tensor, a probability and the training flag; out: the tensor with elements dropped, the rest scaled.
+In: a tensor, a probability and the training flag. Out: the tensor, in which some elements are set to 0 and
+the others are scaled.
 
     noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       x * noise; each step is rounded to the dtype
 """
@@ -27,7 +28,10 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
 def _dropout_mask(xp: Any, input: Array, p: float, channels: bool) -> Array:
-    """Draw the mask of kept elements (1 or 0); with `channels`, it has one element per channel."""
+    """Draw a mask with 1 for kept and 0 for dropped elements.
+
+    If `channels`, it has one element per channel.
+    """
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if channels:
@@ -47,7 +51,7 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def apply_dropout(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Apply dropout, or alpha dropout with `alpha`; with `channels`, drop whole channels.
+    """Apply dropout, or alpha dropout if `alpha`. If `channels`, whole channels are dropped.
 
     Alpha dropout replaces dropped elements by SELU's limit and preserves mean and variance.  Return the input
     itself if nothing is dropped.

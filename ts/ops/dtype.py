@@ -1,6 +1,6 @@
 """Copies, dtype conversions, and queries of dtype properties.
 
-In: an array and the target dtype; out: the array itself if nothing changes, else a copy.
+In: an array and the target dtype. Out: the array itself if nothing changes, else a copy.
 """
 
 from __future__ import annotations

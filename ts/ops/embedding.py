@@ -1,7 +1,7 @@
 """Embedding lookup: table rows by index, or reduced over bags of indices (segmented reduction).
 
-In: a table (rows, width) and indices; for bags also the offset of each bag.  Out: the rows of the table, or a
-reduced row per bag; for `one_hot`, rows with a one at the index.
+In: a table (rows, width) and indices, and for bags the offset of each bag. Out: the rows of the table, a
+reduced row per bag, or for `one_hot`, rows with a one at the index.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _embedding_renorm_in_place(
 def _no_grad_embedding_renorm(
     xp: Any, weight: Array, input: Array, max_norm: float, norm_type: float
 ) -> Array:
-    """Renormalize `weight` in place; the schema does not declare this mutation."""
+    """Renormalize `weight` in place. The schema does not declare this mutation."""
     return _embedding_renorm_in_place(xp, weight, input, max_norm, norm_type)
 
 
@@ -211,7 +211,7 @@ def _bag_shapes(
 
 
 def _fills_offset2bag(weight: Array, mode: int, padding_idx: int | None) -> bool:
-    """Return whether the result `offset2bag` is filled; PyTorch's fast path for sums leaves it empty."""
+    """Return whether the result `offset2bag` is filled. PyTorch leaves it empty in its fast path for sums."""
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
@@ -419,7 +419,7 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
 
 @op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)
 def _saturate_weight(xp: Any, weight: Array) -> Array:
-    """Clamp `weight` in place to the float16 range; the schema does not declare this mutation."""
+    """Clamp `weight` in place to the float16 range. The schema does not declare this mutation."""
     if weight.dtype != common.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[weight.dtype]}")
     largest = float(dtypes.finfo(dtypes.float16).max)

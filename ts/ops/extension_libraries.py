@@ -4,8 +4,8 @@
     torch.ops.torchaudio._lfilter_core_loop        an operator implemented by ts
     torch.ops.torchaudio.forced_align(...)         NotImplementedError with operator and library
 
-In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's libraries
-is never loaded; its file is searched for operator names.  Other shared libraries are loaded.
+In: a path. Out: the namespace of the library's operators. A library that is linked with PyTorch's libraries
+is never loaded, but its file is searched for operator names. Other shared libraries are loaded.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: T
 def _overdrive(
     waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
 ) -> tuple[Tensor, ...]:
-    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time); write to `output`."""
+    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time), into `output`."""
     x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
     for at in range(x.shape[-1]):
         after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after
@@ -54,8 +54,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# Packages for which `load_library` raises OSError; they then use Python code. If loading succeeded, they
-# would call operators of the library at import.
+# `load_library` raises OSError for libraries of these packages, which then use Python code. If loading
+# succeeded, the packages would call operators of the library at import.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
@@ -69,10 +69,10 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load_library(path: Any) -> None:
-    """Load a shared library; raise OSError if it does not exist or its package has a Python fallback.
+    """Load a shared library. Raise OSError if it does not exist or its package has a Python fallback.
 
-    A library that is linked with PyTorch is not loaded; a warning is issued, and its operators in
-    `_OPERATORS` are available.
+    A library that is linked with PyTorch is not loaded. Instead, a warning is issued, and those of its
+    operators that `_OPERATORS` contains are available.
     """
     real_path = os.path.realpath(os.fspath(path))
     message = f"Could not load this library: {real_path}"
@@ -123,7 +123,7 @@ def _declares(path: str, namespace: str, name: str) -> bool:
 
 
 class UnavailableOperator:
-    """Operator of an unloaded library; a call raises NotImplementedError."""
+    """Operator of an unloaded library, which raises NotImplementedError if it is called."""
 
     def __init__(self, namespace: str, name: str, library: str) -> None:
         self.namespace, self.__name__, self.library = namespace, name, library

@@ -1,8 +1,8 @@
 """Creation: arrays from shapes, ranges and other arrays' shapes.
 
-In: sizes, a ScalarType or None (the default dtype), layout, device, pin_memory; out: a new array.
-The dispatcher chooses the backend from the device argument, so kernels receive only the array namespace of
-this backend.
+In: sizes, a ScalarType or None (the default dtype), layout, device and pin_memory. Out: a new array. The
+dispatcher chooses the backend from the device argument, so kernels receive only the array namespace of this
+backend.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _steps(start: Any, end: Any, step: Any) -> Any:
 
 
 def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
-    """Return start, start + step, ... before `end`; int64 for integer arguments."""
+    """Return the numbers start, start + step, ... before `end`, in int64 if all arguments are integers."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (hinted(start) and hinted(end)) and not certain(start <= end if step > 0 else start >= end):

@@ -1,7 +1,7 @@
 """Matrix factorizations (Cholesky, eigenvalue decomposition ...), determinants, inverses, linear solvers.
 
-In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
-The kernels call NumPy's batched LAPACK routines.
+In: (batches of) matrices in a floating or complex dtype. Out: factors, solutions, invariants. The kernels
+call NumPy's batched LAPACK routines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def transpose_matrices(x: Array) -> Array:
 
 
 def matrix(name: str, x: Array) -> Array:
-    """Return x; raise RuntimeError unless it holds matrices of a floating or complex dtype."""
+    """Return x if it contains matrices of a floating or complex dtype, else raise RuntimeError."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if common.CATEGORY_OF[x.dtype] < common.FLOATING:
@@ -40,7 +40,7 @@ def matrix(name: str, x: Array) -> Array:
 
 
 def square(name: str, x: Array) -> Array:
-    """Return x; raise RuntimeError unless it holds square matrices of a floating or complex dtype."""
+    """Return x if it contains square matrices of a floating or complex dtype, else raise RuntimeError."""
     matrix(name, x)
     if not size_guards.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
@@ -324,7 +324,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     autocast={"cpu": "float32"},
 )
 def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of Hermitian matrices; only triangle `UPLO` is read."""
+    """Return eigenvalues and eigenvectors of Hermitian matrices. Only the triangle `UPLO` is read."""
     return tuple(xp.linalg.eigh(square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
 
 
@@ -612,8 +612,8 @@ def _matrix_exp(xp: Any, self: Array) -> Array:
     return common.cast(xp, _exponential(xp, x), self.dtype)
 
 
-# Numerator coefficients of the Padé approximant of exp of degree 13; in the denominator, odd coefficients
-# have the opposite sign.
+# Coefficients of the numerator of the Padé approximant of exp of degree 13. In the denominator, the odd
+# coefficients have the opposite sign.
 _PADE = tuple(
     math.comb(13, k) * math.factorial(26 - k) / math.factorial(26)  # (26-k)! 13! / (26! k! (13-k)!)
     for k in range(14)

@@ -1,8 +1,7 @@
 """Fast Fourier transforms (discrete Fourier transforms): `ts.fft`.
 
-In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None);
-out: the transform.
-The transforms are computed by `xp.transforms`, which has the interface of scipy.fft.
+In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None). Out: the
+transform. The transforms are computed by `xp.transforms`, which has the interface of scipy.fft.
 """
 
 from __future__ import annotations
@@ -350,7 +349,10 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
     **COPIED,
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
-    """Return the FFT of real numbers; with `onesided`, only the nonredundant half of the last dimension."""
+    """Return the FFT of real numbers.
+
+    If `onesided`, return only the nonredundant half of the last dimension.
+    """
     axes = common.wrap_dims(dim, self.ndim)
     name = "rfftn" if onesided else "fftn"
     x = self if onesided else common.cast(xp, self, common.complex_dtype(self.dtype))

@@ -1,7 +1,7 @@
 """Operator support of 8-bit floats, with PyTorch's errors for unsupported operators.
 
-In: an operator's record and arguments; an argument or the result is an 8-bit float; out: None, or PyTorch's
-error:
+In: an operator's record and arguments, of which an argument or the result is an 8-bit float. Out: None, or
+PyTorch's error:
 
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
     x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., if y has another dtype
@@ -278,7 +278,7 @@ _KERNELS: Final = """
 
 
 def kernels(table: str) -> dict[str, str]:
-    """Parse a table with lines "kernel: operators"; return a dict from operator to kernel name."""
+    """Return a dict from operator to kernel name, parsed from a table with lines "kernel: operators"."""
     lines = (line.strip().partition(": ") for line in table.strip().splitlines())
     return {operator: kernel for kernel, _, operators in lines for operator in operators.split()}
 
@@ -315,7 +315,7 @@ def names(record: OperatorRecord) -> tuple[str, str]:
 
 
 def common_dtype(args: Sequence[Any]) -> common.DType:
-    """Return the promoted dtype of the operands; raise PyTorch's error if promotion is undefined."""
+    """Return the promoted dtype of the operands, or raise PyTorch's error if promotion is undefined."""
     operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
     return common.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
 

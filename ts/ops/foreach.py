@@ -5,7 +5,7 @@
     ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
 
 A row of the tables contains the parameters after `self`, and the operator that is called for each tensor of
-the lists (`ts._core.dispatch.foreach`); this operator determines values, dtypes, gradients and errors on any
+the lists (`ts._core.dispatch.foreach`). This operator determines values, dtypes, gradients and errors on any
 device. In-place variants return None, as in PyTorch's schemas.
 """
 
@@ -84,7 +84,7 @@ def _foreach_kernel(schema: str, base: str) -> Kernel:
 
 
 def _declare_both_variants(name: str, rest: str, functional: str, inplace: str) -> None:
-    """Declare the foreach operator `name` and its in-place variant; `rest` are the parameters after `self`.
+    """Declare the foreach operator `name` and its in-place variant. `rest` are the parameters after `self`.
 
     `functional` and `inplace` are the operators that they call for each tensor.
     """
@@ -153,7 +153,7 @@ def _declare_tensor_overload(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # Meta tensors have no elements; the shapes of the results do not depend on the scalars.
+        # Meta tensors have no elements, and the shapes of the results do not depend on the scalars.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

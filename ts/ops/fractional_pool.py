@@ -1,7 +1,7 @@
 """Fractional max pooling: windows of one size at pseudorandom steps.
 
-In: an array (N, C, *spatial) or (C, *spatial), and for each plane one random sample in [0, 1) per dimension;
-out: the maxima, and their indices in the flattened plane.
+In: an array (N, C, *spatial) or (C, *spatial), and for each plane one random sample in [0, 1) per dimension.
+Out: the maxima, and their indices in the flattened plane.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Sizes = Sequence[int]
 
 
 def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
-    """Return the start indices (planes, m) of m windows in n elements; the last window ends at element n."""
+    """Return the start indices (planes, m) of m windows in n elements.
+
+    The last window ends at the last element.
+    """
     last = xp.full((sample.shape[0], 1), n - kernel, dtype=common.INT64)
     if m == 1:
         return last

@@ -1,7 +1,7 @@
 """Functions whose Python signatures no schema can express: variadic tensors, flags that select results.
 
-In: arguments of PyTorch's Python functions; out: calls of the operators.  `torch_functions()` returns the
-functions of the package `ts`; all other functions of the package are operators.
+In: arguments of PyTorch's Python functions. Out: calls of the operators. `torch_functions()` returns those
+functions of the package `ts` that are not operators.
 
     ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
@@ -77,7 +77,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 def einsum(*args: Any) -> Any:
     """Compute the Einstein sum of an equation, or of operands with subscript lists.
 
-    einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]); an optional last list has the result's subscripts.
+    einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]). A list after the last operand contains the
+    subscripts of the result.
     """
     if len(args) < 2:
         raise ValueError(

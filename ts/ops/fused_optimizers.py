@@ -41,7 +41,7 @@ def apply_to_temporaries(name: str, temporaries: Tensors, *args: Any) -> Tensors
 
 
 def number_in(x: Number) -> float:
-    """Convert a number or 0-dim tensor to a float; return 1.0 for meta tensors."""
+    """Return a number or 0-dim tensor as a float. Return 1.0 for a meta tensor."""
     return 1.0 if isinstance(x, Tensor) and x.is_meta else float(x)
 
 
@@ -56,7 +56,7 @@ def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
 
 
 def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
-    """Update params += factors * above / below; tensor factors (a learned rate) receive gradients."""
+    """Update params += factors * above / below. Tensors in `factors` (a learned rate) receive gradients."""
     if any(isinstance(factor, Tensor) for factor in factors):
         above = [x * factor for x, factor in zip(above, factors, strict=True)]
         on_lists("addcdiv_")(params, above, below)
@@ -85,7 +85,7 @@ def sgd(
     maximize: bool,
     is_first_step: bool,
 ) -> None:
-    """Perform an SGD step; `momenta` are written only for a nonzero momentum."""
+    """Perform an SGD step. `momenta` are written only if the momentum is not zero."""
     grads = with_decay(params, negate_if_maximize(grads, maximize), weight_decay)
     if momentum != 0:
         if is_first_step:
@@ -153,7 +153,7 @@ def adagrad(
 
 
 def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> bool:
-    """Divide the gradients by the scale of the GradScaler; return False if the step must be skipped."""
+    """Divide the gradients by the scale of the GradScaler. Return False if the step must be skipped."""
     if found_inf is not None and not found_inf.is_meta and float(found_inf) != 0:
         return False
     if scale is not None:
@@ -164,7 +164,7 @@ def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> b
 def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
     """Raise an error unless each list has one tensor per parameter, of the parameter's floating dtype.
 
-    `read` contains the input lists by their schema names; tensors of `steps` may have any dtype.
+    `read` maps the schema's names of the input lists to the lists. The tensors of `steps` may have any dtype.
     """
     for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
         if len(tensors) != len(params):

@@ -74,7 +74,7 @@ def fresh_seed() -> int:
 
 
 def on_host(stream: Any) -> CpuStream:
-    """Return `stream` if it is a CPU stream; else a new CPU stream, seeded by a number from `stream`."""
+    """Return `stream` if it is a CPU stream, else a new CPU stream, seeded by a number from `stream`."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 
@@ -90,7 +90,7 @@ class Generator:
         self.stream: Any = CpuStream(DEFAULT_SEED) if stream is None else stream
 
     def manual_seed(self, seed: int) -> Generator:
-        """Seed the stream; return the generator."""
+        """Seed the stream and return the generator."""
         if not isinstance(seed, int):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         if not -(1 << 63) <= seed < 1 << 64:
@@ -99,7 +99,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Seed the stream from entropy; return the seed."""
+        """Seed the stream from system entropy and return the seed."""
         new_seed = fresh_seed()
         self.stream.seed(new_seed)
         return new_seed
@@ -117,7 +117,7 @@ class Generator:
         return wrap_array(self.stream.get_state())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Restore a state returned by `get_state`; return the generator."""
+        """Restore a state that `get_state` returned, and return the generator."""
         from ts._core.tensor.tensor import Tensor
 
         if not isinstance(new_state, Tensor):
@@ -148,7 +148,7 @@ default_generator.stream = default_stream
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the streams of all devices; return the CPU's generator."""
+    """Seed the streams of all devices and return the CPU's generator."""
     default_generator.manual_seed(seed)
     backends.manual_seed(seed)  # type: ignore[attr-defined]
     return default_generator

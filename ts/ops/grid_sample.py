@@ -1,10 +1,9 @@
 """Grid sampling of images and volumes, and affine grids.
 
-In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
-(N, C, *places).
-The mode determines the elements (cells) that a point reads and their weights; the padding mode determines
-the values outside of the image. All steps are computed in the dtype of the input, even 16-bit floats, because
-another precision would shift the points.
+In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first. Out: (N, C,
+*places). The interpolation mode determines the elements that are read for a point, and their weights. The
+padding mode determines the values outside of the image. All steps are computed in the dtype of the input,
+even for 16-bit floats, because another precision would shift the points.
 """
 
 from __future__ import annotations
@@ -37,7 +36,10 @@ def _pixel_positions(at: Array, size: int, align: bool) -> Array:
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Map positions outside of the image into it by the padding mode; `ZEROS` leaves them unchanged."""
+    """Map positions outside of the image into it, according to the padding mode.
+
+    `ZEROS` leaves them unchanged.
+    """
     if padding == ZEROS:
         return at
     if padding == REFLECTION:
@@ -152,7 +154,7 @@ def _gradients(
     align: bool,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return the gradients of images and grid; those that `output_mask` does not request are empty."""
+    """Return the gradients of images and grid. Gradients that `output_mask` does not request are empty."""
     if not equal_shapes(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
@@ -262,7 +264,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *options: Any) -> list[ShapeAndDtype]:
-    """Return shape and dtype of the gradients of images and grid; unrequested gradients are empty."""
+    """Return shape and dtype of the gradients of images and grid. Unrequested gradients are empty."""
     _check_grid_size(input, grid)
     mask = options[3] if len(options) > 3 else (True, True)
     return [

@@ -1,8 +1,8 @@
 """Histograms in one and several dimensions.
 
 In: points (the last dimension contains the coordinates of a point), the number of bins or their edges,
-weights. Out: the weight of each bin, and the edges.  A bin includes its lower edge, and the last bin both
-edges; points outside and NaN are ignored.
+weights. Out: the weight of each bin, and the edges. A bin includes its lower edge, and the last bin both
+edges. NaN and points outside of all bins are ignored.
 
     histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
 """
@@ -23,7 +23,7 @@ Floats = Sequence[float] | None
 
 
 def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | None]:
-    """Check points and weights; return the points as rows of a matrix, and the weights as a vector."""
+    """Check points and weights, and return the points as rows of a matrix and the weights as a vector."""
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if weight is not None and weight.dtype != self.dtype:
@@ -108,7 +108,10 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 
 
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
-    """Return the total weight of each bin; with `density`, normalized to a probability density."""
+    """Return the total weight of each bin.
+
+    If `density`, the weights are normalized to a probability density.
+    """
     if not _is_real(points):
         common.raise_unsupported_dtype("histogram_cpu", points.dtype)
     shape = [e.size - 1 for e in edges]

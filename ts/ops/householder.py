@@ -1,6 +1,6 @@
 """Householder reflections (reflectors) in LAPACK's packed form: QR factorization, Q, and products with Q.
 
-In: (batches of) matrices, or reflectors stored below the diagonal with their scales `tau`; out: reflectors
+In: (batches of) matrices, or reflectors stored below the diagonal with their scales `tau`. Out: reflectors
 and R, or Q, or products with Q.
 """
 

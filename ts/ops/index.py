@@ -1,6 +1,6 @@
 """Reading and writing by index: indexing with tensors, gather, select, take, masks.
 
-In: an array and index arrays (int64, or bool masks); out: the selected elements, or the written array.
+In: an array and index arrays (int64, or bool masks). Out: the selected elements, or the written array.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long 
 
 
 def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
-    """Return one index array or None per dimension; a mask becomes the index arrays of its true elements."""
+    """Return one index array or None per dimension.
+
+    A mask is replaced by the index arrays of its true elements.
+    """
     arrays: list[Array | None] = []
     for i in indices:
         if i is None:
@@ -230,7 +233,7 @@ def index_put(
 def index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
-    """Write (or accumulate) values at the indices in place; return the array."""
+    """Write or accumulate values at the indices in place, and return the array."""
     _write_at(xp, self, indices, values, accumulate)
     return self
 
@@ -693,7 +696,8 @@ def _diagonal_scatter(
 def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
     """Fill the main diagonal in place.
 
-    With `wrap`, a tall matrix has several diagonals; each begins one row below the end of the previous one.
+    If `wrap`, a tall matrix has several diagonals. Each diagonal begins one row below the end of the previous
+    one.
     """
     if self.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")

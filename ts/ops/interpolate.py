@@ -1,6 +1,6 @@
 """Legacy operators for `interpolate` in old archives: `aten::__interpolate` and its earlier names.
 
-In: an array (N, C, *spatial), a size or a scale factor (one number, or one per dimension), and a mode; out:
+In: an array (N, C, *spatial), a size or a scale factor (one number, or one per dimension), and a mode. Out:
 the result of the operator for this mode. If both a size and a factor are passed, the size is used.
 
     __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)
@@ -20,8 +20,8 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions of the input) -> resampling operator; the operators in `_ALIGNED` also have the
-# parameter `align_corners`
+# (mode, number of dimensions of the input) -> resampling operator. The operators in `_ALIGNED` also have the
+# parameter `align_corners`.
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",

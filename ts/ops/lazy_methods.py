@@ -17,7 +17,7 @@ from ts.ops.method_names import NAMES
 
 
 class LazyMethod:
-    """Placeholder descriptor of an operator method; the first access loads all operators."""
+    """Placeholder descriptor of an operator method, whose first access loads all operators."""
 
     __slots__ = ("name",)
 

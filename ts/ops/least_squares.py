@@ -1,8 +1,9 @@
 """Least squares, and LDL factorization of symmetric indefinite matrices.
 
-In: (batches of) matrices and right-hand sides; out: solutions with the least error, the factors of L D L^T.
+In: (batches of) matrices and right-hand sides. Out: solutions with the least error, or the factors of L D
+L^T.
 
-For all `driver` arguments of `lstsq`, the solution is computed by the SVD; the driver only determines which
+For all `driver` arguments of `lstsq`, the solution is computed by the SVD. The driver only determines which
 additional results are returned. L D L^T is computed by LAPACK, through SciPy.
 """
 
@@ -189,7 +190,10 @@ def _ldl_factor_ex(
 
 
 def _check_ldl(name: str, info: Array) -> None:
-    """Raise LinAlgError if a diagonal element of D is zero; PyTorch raises an internal error."""
+    """Raise LinAlgError if a diagonal element of D is zero.
+
+    In this case, PyTorch raises an internal error.
+    """
     if info.size and int(info.max()) > 0:
         raise LinAlgError(
             f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so "
@@ -277,7 +281,7 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
 def _check_pivots(name: str, pivots: Array, n: int) -> None:
     """Raise RuntimeError for invalid pivots, because LAPACK uses them as row numbers without a check.
 
-    Pivots count from 1; the pivots of a 2 x 2 block are a pair of negative numbers.
+    Pivots count from 1. A 2 x 2 block has a pair of negative pivots.
     """
     if not pivots.size:
         return

@@ -1,6 +1,6 @@
 """Internal operators of `linalg` functions, whose results include the factors that backward needs.
 
-In: (batches of) matrices; out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
+In: (batches of) matrices. Out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
 (`info`, 0 for success). A real row-major matrix is factorized as its column-major transpose, which needs no
 copy.
 

@@ -1,7 +1,7 @@
 """Elementwise losses.
 
-In: arrays, a reduction (0 none, 1 mean, 2 sum); out: an array.  16-bit floats are computed in 32 bits;
-each element's loss is rounded to the result's dtype before the reduction, as PyTorch does.
+In: arrays and a reduction (0 none, 1 mean, 2 sum). Out: an array. 16-bit floats are computed in 32 bits. Each
+element's loss is rounded to the result's dtype before the reduction, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NONE, MEAN, SUM = 0, 1, 2
 
 
 def reduce_loss(xp: Any, loss: Array, reduction: int) -> Array:
-    """Reduce elementwise losses; sums are accumulated in at least 32 bits."""
+    """Reduce elementwise losses. Sums are accumulated in at least 32 bits."""
     if reduction == NONE:
         return loss
     if reduction == SUM:
@@ -38,7 +38,7 @@ def reduce_loss(xp: Any, loss: Array, reduction: int) -> Array:
 
 
 def promote_pair(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
-    """Cast `a` and `b` to their promoted dtype; raise RuntimeError if their shapes do not broadcast."""
+    """Cast `a` and `b` to their promoted dtype. Raise RuntimeError if their shapes do not broadcast."""
     dtype = common.result_type(a, b)
     common.broadcast_shapes(a.shape, b.shape)
     return common.cast(xp, a, dtype), common.cast(xp, b, dtype)
@@ -183,7 +183,7 @@ def _margin_ranking_loss(
     for a, b in ((input1, input2), (input1, target)):
         common.broadcast_shapes(a.shape, b.shape)
     check_not_both_bool(target, target)
-    # Integers are not converted to floats; unsigned differences wrap
+    # Integers are not converted to floats, and differences of unsigned integers wrap.
     gap = xp.subtract(*promote_pair(xp, input1, input2))
     gap = xp.multiply(*promote_pair(xp, -target, gap))
     loss = xp.maximum(wide(xp, common.cast(xp, gap, dtype)) + margin, 0)

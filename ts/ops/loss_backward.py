@@ -1,6 +1,6 @@
 """Backward operators of loss functions, as used in archives and exported graphs.
 
-In: the gradient of the loss, the loss arguments and reduction; out: the gradient of the first argument.
+In: the gradient of the loss, the loss arguments and reduction. Out: the gradient of the first argument.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finit
 def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated body returns the derivative of each element's loss. Dtypes of the kinds `kinds` are not
-    supported; the error for them contains `kernel`, the name of PyTorch's kernel.
+    The decorated body returns the derivative of each element's loss. Dtypes of the kinds `kinds` are rejected
+    with an error that contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:
@@ -138,7 +138,8 @@ def _multilabel_margin(
 ) -> Array:
     """Return the gradient of the multilabel margin loss.
 
-    The gradient counts pairs of target and other classes within the margin; duplicate targets count twice.
+    The gradient of a class counts the pairs of a target and another class within the margin. Duplicate
+    targets count twice.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)

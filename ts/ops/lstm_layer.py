@@ -69,7 +69,7 @@ def _layer_shape(
 
 
 def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
-    """Return shape and dtype of the gradients; those that `output_mask` excludes are empty."""
+    """Return shape and dtype of the gradients. Gradients that `output_mask` excludes are empty."""
     mask = others[-1] if isinstance(others[-1], list) else [True] * 7
     arguments = zip((input, *others[:6]), mask, strict=True)
     return [like(x) if is_requested else ((0,), x.dtype) for x, is_requested in arguments]
@@ -128,7 +128,10 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
     shape=_gradient_shapes,
 )
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
-    """Return gradients of input, weights, biases and states; those that `output_mask` excludes are empty."""
+    """Return gradients of input, weights, biases and states.
+
+    Gradients that `output_mask` excludes are empty.
+    """
     *others, mask = arguments
     if len(mask) != 7:
         raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")

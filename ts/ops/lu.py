@@ -1,7 +1,7 @@
 """Batched LU factorization (LU decomposition) with partial pivoting, and LU solvers.
 
-In: (batches of) matrices; out: L and U, in one matrix with LAPACK's pivots or as separate matrices;
-solutions.
+In: (batches of) matrices. Out: L and U (packed in one matrix with LAPACK's pivots, or as separate matrices),
+or solutions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """Return packed L and U, LAPACK pivots, and the index of the first zero pivot or 0; all count from 1."""
+    """Return packed L and U, LAPACK pivots, and the index of the first zero pivot (0: none).
+
+    Pivots and the index count from 1.
+    """
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)
@@ -102,7 +105,7 @@ def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: A
 
 
 def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> ShapeAndDtype:
-    """Return shape and dtype of an LU solution; the first argument is the right-hand side."""
+    """Return shape and dtype of an LU solution. The first argument is the right-hand side."""
     return _solution_shape(LU_data, LU_pivots, self)
 
 

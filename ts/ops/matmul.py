@@ -1,7 +1,7 @@
 """Matrix multiplication and other products of vectors and matrices.
 
-In: arrays with matching inner dimensions; out: their product, computed by `xp.matmul`.  Integer products
-wrap; 16-bit floats are multiplied in 32 bits.
+In: arrays with matching inner dimensions. Out: their product, computed by `xp.matmul`. Products of integers
+wrap. 16-bit floats are multiplied in 32 bits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _shape(x: Array) -> str:
 
 
 def product(xp: Any, a: Array, b: Array) -> Array:
-    """Return the matrix product of two arrays of one dtype; 16-bit floats are multiplied in 32 bits."""
+    """Return the matrix product of two arrays of one dtype. 16-bit floats are computed in 32 bits."""
     if a.dtype != b.dtype:
         raise RuntimeError(common.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = common.opmath(a.dtype)
@@ -197,7 +197,7 @@ def _matmul(xp: Any, self: Array, other: Array) -> Array:
 
 
 def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
-    """Return beta * self + alpha * result; if beta is 0, `self` is ignored, even if it contains NaN."""
+    """Return beta * self + alpha * result. If beta is 0, `self` is ignored, even if it contains NaN."""
     if self.dtype != result.dtype:
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {common.NAME_OF[self.dtype]} and "

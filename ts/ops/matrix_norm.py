@@ -1,7 +1,7 @@
 """Matrix norms: Frobenius, nuclear, maximum row and column sums, singular values.
 
-In: an array, the norm's order, the two matrix dimensions, keepdim; out: the reduced array.
-`linalg.norm` computes a matrix norm or a vector norm, depending on its arguments.
+In: an array, the norm's order, the two matrix dimensions, keepdim. Out: the reduced array. `linalg.norm`
+computes a matrix norm or a vector norm, depending on its arguments.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ _LIGHT = cost_model.of(cost_model.elements, 0.1)
     autocast={"cuda": "float32"},
 )
 def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
-    """Return the norm over all dimensions except `dim`; over all dimensions for `dim` -1."""
+    """Return the norm over all dimensions except `dim`, or over all dimensions if `dim` is -1."""
     if dim == -1:
         return vector_norm(xp, v, pow, None, False)
     axis = common.wrap_dim(dim, v.ndim)

@@ -1,6 +1,6 @@
 """Matrix products with a separate output dtype, and grouped matrix products.
 
-In: matrices, and the dtype of the result or the end offsets of the groups; out: products.
+In: matrices, and the dtype of the result or the end offsets of the groups. Out: products.
 
     mm(a, b, float32)                   product of 16-bit floats in 32 bits
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
@@ -98,7 +98,8 @@ def _grouped_shape(
     """Return shape and dtype of grouped products.
 
     If one of `self` and `mat2` is 2-d, its rows or columns are grouped, and the products are concatenated
-    along them. If both are 2-d, the inner dimension is grouped; then, and if both are 3-d, they are stacked.
+    along this dimension. If both are 2-d, the inner dimension is grouped. The products of two 2-d or of two
+    3-d operands are stacked.
     """
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]
@@ -156,7 +157,10 @@ def _grouped_mm(
     bias: Array | None = None,
     out_dtype: int | None = None,
 ) -> Array:
-    """Compute grouped products; `offs` are the ends of groups of rows, columns or the inner dimension."""
+    """Compute grouped products.
+
+    `offs` are the end indices of groups of rows, of columns or of the inner dimension.
+    """
     shape, dtype = _grouped_shape(self, mat2, offs, bias, out_dtype)
     a, b = (common.cast(xp, x, common.opmath(dtype)) for x in (self, mat2))
     if offs is None:

@@ -1,7 +1,7 @@
 """Operator namespaces: `torch.ops.aten.add.Tensor`.
 
 ts.ops.aten.add(x, 1)              the overload that accepts the arguments
-ts.ops.aten.add.Scalar(x, 1)       overload "Scalar"; the overload without a name is `default`
+ts.ops.aten.add.Scalar(x, 1)       overload "Scalar" (`default`: the overload without a name)
 ts.ops.aten.add.overloads()        ['Tensor', 'Scalar', ...]
 """
 
@@ -31,7 +31,7 @@ class OpOverload:
         self.__module__ = f"torch.ops.{self.namespace}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call this overload; raise RuntimeError with its schema if the arguments do not match."""
+        """Call this overload. Raise RuntimeError with its schema if the arguments do not match."""
         try:
             return _in_lists(self._call(*args, **kwargs), [self.operator])
         except TypeError:
@@ -105,7 +105,7 @@ def overload_named(name: str, overload: str) -> OpOverload:
 
 @cache
 def namespaces(name: str) -> Namespace:
-    """Return the namespace `torch.ops.name`, which contains the operators `name::…`; it is cached."""
+    """Return the cached namespace `torch.ops.name`, which contains the operators `name::…`."""
     return Namespace(name)
 
 
@@ -144,7 +144,10 @@ class Packet:
 
 
 def _in_lists(result: Any, operators: Any) -> Any:
-    """Convert a tuple to a list if the operator returns a list; functions of `ts` return tuples."""
+    """Convert a tuple to a list if the schemas of `operators` return a list.
+
+    Functions of `ts` return tuples for lists.
+    """
     if type(result) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
         return result
     return list(result)

@@ -16,7 +16,7 @@ from ts.ir.types import NoneType, Type, match_type_variables, substitute
 
 
 def find_operator(node: Node) -> Any | None:
-    """Return the operator overload for `node`; None for control flow such as `prim::If`."""
+    """Return the operator overload for `node`, or None for control flow such as `prim::If`."""
     if node.blocks():
         return None
     types = tuple([value.type() for value in node.inputs()])

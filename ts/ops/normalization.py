@@ -1,7 +1,7 @@
 """Layer norm, group norm and RMS norm.
 
-In: arrays, weights, running moments; out: an array, and the moments if the operator returns them.
-16-bit floats are computed in 32 bits and rounded once.
+In: arrays, weights, running moments. Out: an array, and the moments if the operator returns them. 16-bit
+floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Three = tuple[Array, Array, Array]
 
 
 def floating_wide(xp: Any, name: str, x: Array) -> Array:
-    """Cast x to its computation dtype; raise the error of operator `name` for non-floating dtypes."""
+    """Cast x to its computation dtype. For a non-floating dtype, raise the error of operator `name`."""
     if common.CATEGORY_OF[x.dtype] != common.FLOATING:
         common.raise_unsupported_dtype(name, x.dtype)
     return common.cast(xp, x, common.opmath(x.dtype))
 
 
 def normalize(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
-    """Normalize `wide` over `axes`; return the result, and mean and variance with `axes` of size 1."""
+    """Normalize `wide` over `axes`, and return the result, and mean and variance with size 1 in `axes`."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
     variance = xp.mean(centred * centred, axis=axes, keepdims=True)
@@ -35,14 +35,14 @@ def normalize(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
 
 
 def apply_affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """Return x * weight + bias; `weight` and `bias` may be None."""
+    """Return x * weight + bias. If `weight` or `bias` is None, it is omitted."""
     if weight is not None:
         x = x * weight.astype(x.dtype, copy=False)
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
 
 
 def normalize_backward(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
-    """Return the input gradient of `normalize`; `inverse` is 1 / standard deviation."""
+    """Return the input gradient of `normalize`. `inverse` is the inverse standard deviation."""
     correlation = xp.mean(grad * result, axis=axes, keepdims=True)
     return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * correlation) * inverse
 
@@ -79,7 +79,10 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
 def _last_axes(
     input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None
 ) -> tuple[int, ...]:
-    """Return the trailing axes that `normalized_shape` covers; raise PyTorch's errors for invalid shapes."""
+    """Return the trailing axes that `normalized_shape` covers.
+
+    Raise PyTorch's errors for an invalid shape.
+    """
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -222,7 +225,7 @@ def _native_layer_norm_backward(
     bias: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; those that `output_mask` excludes are empty."""
+    """Return gradients of input, weight and bias. Gradients that `output_mask` excludes are empty."""
     axes = _last_axes(input, normalized_shape, weight, bias)
     lead = tuple(range(axes[0]))
     rows = math.prod(input.shape[: axes[0]])
@@ -257,7 +260,7 @@ def _fused_rms_norm_backward(
     weight: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input and weight; those that `output_mask` excludes are empty."""
+    """Return gradients of input and weight. Gradients that `output_mask` excludes are empty."""
     axes = _last_axes(input, normalized_shape, weight, None)
     _check_gradient(grad_out, input, (rstd, math.prod(input.shape[: axes[0]])))
     wide = common.cast(xp, input, common.opmath(input.dtype))
@@ -371,7 +374,7 @@ def _native_group_norm_backward(
     group: int,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias; those that `output_mask` excludes are empty."""
+    """Return gradients of input, weight and bias. Gradients that `output_mask` excludes are empty."""
     counts = group > 0 and not C % group and min(N, C, HxW) >= 0
     if not counts or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(

@@ -1,6 +1,6 @@
 """Binary pointwise kernels for functions that NumPy lacks or defines differently from PyTorch.
 
-In: the array namespace and arrays of one dtype; out: an array of the broadcast shape, before the final cast.
+In: the array namespace and arrays of one dtype. Out: an array of the broadcast shape, before the final cast.
 """
 
 from __future__ import annotations
@@ -47,14 +47,15 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    # A remainder of 0 gets the sign of the dividend x; in NumPy, it has the sign of the divisor y.
+    # A remainder of 0 gets the sign of the dividend x, but NumPy's has the sign of the divisor y.
     return xp.where(rest == 0, xp.copysign(rest, x), rest)
 
 
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    # PyTorch computes 8-bit and 16-bit integers in 32 bits; the conversion back may change the sign.
+    # PyTorch computes lcm of 8-bit and 16-bit integers in 32 bits, and the conversion back may change the
+    # sign.
     return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple
 
 
@@ -65,7 +66,7 @@ def fmod(xp: Any, x: Array, y: Array) -> Array:
 
 
 def power(xp: Any, x: Array, y: Array) -> Array:
-    """Return x ** y; for integers, fractions are truncated."""
+    """Return x ** y. For integers, the fraction of the result is truncated."""
     if x.dtype == common.BOOL:
         return x | ~y
     if x.dtype.kind in "iu":
@@ -79,7 +80,8 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Exponent -> function that computes the power by products and roots, as in PyTorch; each step is rounded.
+# Exponent -> function that computes the power by products and roots, with rounding after each step, as in
+# PyTorch.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,

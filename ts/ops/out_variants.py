@@ -1,9 +1,10 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
-In: a target array and a result; out: the target, to which the result is written. The result is cast to the
+In: a target array and a result. Out: the target, to which the result is written. The result is cast to the
 target's dtype, which must have the same or a higher category. If the shapes differ, a new array is returned,
-which replaces the array of the `out=` tensor.  Some operators reject an `out=` whose dtype differs from the
-result's; the error text is a field of their record (`out_dtype_error`), with placeholders for both dtypes:
+which replaces the array of the `out=` tensor. Some operators reject an `out=` whose dtype differs from the
+result's dtype. The error text is a field of their record (`out_dtype_error`), with placeholders for both
+dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out ...
@@ -44,7 +45,7 @@ def castable(name: str, source: str = "result") -> str:
 
 
 class TypeErrorMessage(str):
-    """Error text that is raised as TypeError; texts of class `str` are raised as RuntimeError."""
+    """Error text that is raised as TypeError. Error texts of class `str` are raised as RuntimeError."""
 
 
 class CategoryErrorMessage(str):
@@ -52,7 +53,7 @@ class CategoryErrorMessage(str):
 
 
 class ComplexErrorMessage(str):
-    """Error text for real outputs; its attribute `of_complex` is the text for complex outputs."""
+    """Error text for real outputs. The attribute `of_complex` is the text for complex outputs."""
 
     of_complex: str
 
@@ -64,7 +65,7 @@ class ComplexErrorMessage(str):
 
 
 class DtypeErrorUnlessUint8(str):
-    """Error text for wrong output dtypes; uint8 is accepted for a bool result."""
+    """Error text for wrong output dtypes, except that uint8 is accepted for a bool result."""
 
 
 # Rules for resizing an `out=` tensor whose shape differs from the result's.
@@ -91,7 +92,10 @@ class Rule:
 
 
 def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resized: str) -> tuple[Rule, ...]:
-    """Return one rule per output; `dtype_error` and `cast_error` are one text for all, or one per output."""
+    """Return one rule per output.
+
+    `dtype_error` and `cast_error` are one text for all outputs, or one per output.
+    """
     first, second = ((x,) * count if isinstance(x, str) else x for x in (dtype_error, cast_error))
     return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
 
@@ -110,7 +114,7 @@ _CODE: Final = "ScalarType? dtype=None"
 def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
     """Copy `result` into `target`, for in-place operators.
 
-    `dtype_error` is the error text if the dtypes differ; if it is empty, the result is cast.
+    `dtype_error` is the error text if the dtypes differ. If it is empty, the result is cast.
     """
     result = xp.asarray(result)
     _check_dtype(result.dtype, target.dtype, Rule(dtype_error))
@@ -121,7 +125,7 @@ def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
 
 
 def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
-    """Copy `result` into `target` and return it; if the shapes differ, return a new array instead."""
+    """Copy `result` into `target` and return `target`, or a new array if the shapes differ."""
     result = xp.asarray(result)
     if rule.resized == NEVER:
         if common.broadcast_shapes(target.shape, result.shape) != target.shape:
@@ -149,7 +153,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """Write like `write`; in a target with overlapping elements, write only the values that change."""
+    """Write like `write`, but in a target with overlapping elements, write only the values that change."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)
@@ -297,7 +301,7 @@ def into_outputs(
 def _write_list(
     xp: Any, out_spec: OutVariantSpec, outputs: list[Any], results: list[Any], rule: Rule
 ) -> list[Any]:
-    """Copy results into a list of outputs; raise RuntimeError if the lengths differ."""
+    """Copy results into a list of outputs. Raise RuntimeError if the lengths differ."""
     if len(outputs) != len(results):
         name = out_spec.schema_text.partition("::")[2].partition("(")[0].replace(".", "_")
         raise RuntimeError(

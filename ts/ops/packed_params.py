@@ -1,12 +1,12 @@
 """Packed parameters: objects with the weights of a quantized layer, which quantized operators accept.
 
-In: a quantized weight, a bias, window parameters; or the serialized state of such an object.  Out: an
+In: a quantized weight, a bias and window parameters, or the serialized state of a packed object. Out: an
 immutable object with the dequantized weight:
 
     linear_prepack(weight, bias)                      LinearParams
     Conv2dParams.from_state(("2", [...], [...]))      object with a serialized state, which is checked
 
-The script types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` maps these names to the
+The script types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`). `CLASSES` maps these names to the
 classes.
 """
 
@@ -69,7 +69,7 @@ class Packed:
 
     @classmethod
     def from_state(cls, state: Any) -> Packed:
-        """Create an object from the state in an archive; raise ArchiveError if the state is invalid."""
+        """Create an object from the state in an archive. Raise ArchiveError if the state is invalid."""
         try:
             return cls._read(state)
         except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:
@@ -80,12 +80,12 @@ class Packed:
         raise NotImplementedError
 
     def state(self) -> tuple[Any, ...]:
-        """Return the state that archives contain; `from_state` converts it to an object."""
+        """Return the state that is stored in archives and that `from_state` converts to an object."""
         raise NotImplementedError
 
 
 def _tensor(x: Any, ndim: int, parameter_name: str = "weight") -> Tensor:
-    """Return `x` if it is a float32 tensor with `ndim` dimensions; else raise ValueError."""
+    """Return `x` if it is a float32 tensor with `ndim` dimensions, else raise ValueError."""
     if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
         raise ValueError(f"the {parameter_name} is not a float32 tensor of {ndim} dimensions")
     return x
@@ -128,7 +128,10 @@ class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
 
 
 class ConvParams(Packed):
-    """Weight, bias and geometry of a convolution; 1D convolutions are stored as 2D with height 1."""
+    """Weight, bias and geometry of a convolution.
+
+    The state of a 1D convolution is that of a 2D one of height 1.
+    """
 
     dims: ClassVar[int]
 
@@ -160,7 +163,7 @@ class ConvParams(Packed):
     def _read(cls, state: Any) -> ConvParams:
         """Create an object from a state of version 2 or 3.
 
-        Version 2 is ("2", [window tensor, weight], [bias]); version 3 is (3, windows, [None, weight, bias]).
+        Version 2 is ("2", [window tensor, weight], [bias]). Version 3 is (3, windows, [None, weight, bias]).
         """
         version, first, second = state
         if version == "2":
@@ -247,7 +250,10 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         return cls(*packed_layers, reduce_range=bool(numbers and numbers[0]))
 
     def state(self) -> tuple[Any, ...]:
-        """Return the serialized state; its kind is fp16 if the weights have no quantization grid."""
+        """Return the serialized state.
+
+        Its kind is "quantized_fp16" if the weights have no quantization grid.
+        """
         if grid_of(self.tensors[0]) is None:
             return "quantized_fp16", [], [], [], [*self.layers]
         return "quantized_dynamic", self.tensors[2:], [], [int(self.reduce_range)], [*self.layers]
@@ -273,7 +279,10 @@ constant_type_hooks.append(_type_of_packed)
 
 
 def as_packed(x: Any, cls: type[P]) -> P:
-    """Return `x`; raise TypeError unless it is a `cls` object, RuntimeError if its state was never set."""
+    """Return `x`.
+
+    Raise TypeError if it is not a `cls` object, and RuntimeError if its state was never set.
+    """
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
     if not vars(x):  # an archive can create an object without setting its state

@@ -119,7 +119,7 @@ def _pack_backward(
 def _pad_packed(
     xp: Any, data: Array, batch_sizes: Array, batch_first: bool, padding_value: Any, total_length: int
 ) -> tuple[Array, Array]:
-    """Convert a packed sequence to padded sequences; return these and their lengths."""
+    """Convert a packed sequence to padded sequences, and return these and their lengths."""
     running = _integers(batch_sizes)
     falling = running == sorted(running, reverse=True)
     if not running or not falling or running[-1] <= 0 or sum(running) != len(data):

@@ -1,9 +1,8 @@
 """Padding: constant, reflected, replicated, circular.
 
 In: an array, and the numbers of elements to add (before, after) to each dimension, the last dimension first,
-as in PyTorch; out: the padded array.
-Every mode except "constant" maps each index of the result to a source index; backward adds each element of
-the gradient to its source element.
+as in PyTorch. Out: the padded array. Every mode except "constant" maps each index of the result to a source
+index. The backward pass adds each element of the gradient to its source element.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 "which is invalid."
             )
     result = pad_or_crop(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
-    # `pad_or_crop` returns a view if no element is added; the operator must return a new array.
+    # `pad_or_crop` returns a view if no element is added, but the operator must return a new array.
     return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result
 
 

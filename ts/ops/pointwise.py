@@ -1,6 +1,6 @@
 """Pointwise operators of two or more arguments: arithmetic, comparison, logic, bits.
 
-In: arrays and numbers that broadcast; out: one array of the broadcast shape.  A row of the tables:
+In: arrays and numbers that broadcast. Out: one array of the broadcast shape. The columns of the tables are:
 
     binary("maximum", SAME, "maximum", "max(a, b)")
            name       promotion  ufunc or body  CUDA expression
@@ -92,10 +92,10 @@ def binary(
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
     ufunc           name of the ufunc whose loop is run directly, if the body is a function
-    overloads       key of `OVERLOADS`; "": name(Tensor self, Tensor other)
+    overloads       key of `OVERLOADS`, where "" is name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, if they are not promoted
     numbers_first   True if overload resolution tries the in-place and out= variants of Scalar before Tensor's
-    fields          other record fields; `order` and `since` are not used for aliases
+    fields          other record fields, of which aliases do not use `order` and `since`
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)
     if isinstance(body, str):
@@ -143,8 +143,8 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     add(out_of(record, "Scalar_Tensor_out"))
 
 
-# kind -> (overload, type of the second argument, overload of the out= variant); a final "=" means that
-# PyTorch's out= variant computes a new result and copies it to the output
+# kind -> (overload, type of the second argument, overload of the out= variant). If the kind ends with "=",
+# PyTorch's out= variant computes a new result and copies it to the output.
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),
@@ -204,7 +204,7 @@ binary(
     autocast={"cuda": "widest"},
 )
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", unsupported="c", overloads="either")
-# Only for 32-bit and 64-bit floats; the adjacent 16-bit float would need another computation
+# `types` is limited to 32-bit and 64-bit floats, because the adjacent 16-bit float needs another computation.
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", unsupported="bic", types="fd")
 binary("hypot", SAME, "hypot", "hypot(a, b)", unsupported="bic")
 for _name, _cuda, _role in (

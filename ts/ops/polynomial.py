@@ -1,9 +1,9 @@
 """Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
 
-In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 for negative n.
-A polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms.
-Each closed form returns a mask of the elements for which it is valid: the first one is for degrees that
-PyTorch computes in closed form, the second one for degrees that are too high for a recurrence. P0 is 1.
+In: x and the degree n, as tensors or numbers. Out: the polynomial's values, which are 0 for negative n. A
+polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. Each
+closed form returns a mask of the elements for which it is valid. The first one is for degrees that PyTorch
+computes in closed form, the second one for degrees that are too high for a recurrence. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
@@ -71,7 +71,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def _chebyshev(kind: str, shifted: bool = False) -> Recurrence:
-    """Return the definition of a Chebyshev family; shifted polynomials are evaluated at 2x - 1."""
+    """Return the definition of a Chebyshev family. If `shifted`, polynomials are evaluated at 2x - 1."""
     first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
     def moved(x: Array) -> Array:

@@ -1,7 +1,7 @@
 """Pooling: maxima and means of windows, fixed or adaptive, and their backward operators.
 
-In: an array (N, C, *spatial) or (C, *spatial); out: an array with smaller spatial dimensions, and for maxima
-their indices in the flattened plane.
+In: an array (N, C, *spatial) or (C, *spatial). Out: an array with smaller spatial dimensions. For maxima,
+their indices in the flattened plane are a second result.
 
 `ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another `compute`:
 `compute(xp, array, windows, with_indices)` for maxima, `compute(xp, array, windows, divisor)` for means.

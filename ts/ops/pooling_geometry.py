@@ -1,13 +1,13 @@
 """Window geometry of pooling operators, and validation of their arguments.
 
 In: the shape of an input, and for each dimension a kernel size, stride, padding and dilation, or a number of
-sections; out: a `Windows`, cached by these numbers: along each dimension, window o contains the elements from
+sections. Out: a cached `Windows` object. Along each dimension, its window o contains the elements from
 begin[o] to stop[o] (exclusive) with distance `dilation`.
 
     sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
-Invalid arguments raise PyTorch's errors, which depend on the kind of pooling; errors of 1-d pooling are often
-those of 2-d pooling, by which PyTorch computes it.
+Invalid arguments raise PyTorch's errors, which depend on the kind of pooling. Since PyTorch computes 1-d
+pooling by 2-d pooling, errors of 1-d pooling are often those of 2-d pooling.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
 MAX_CACHED_SIZE = 1 << 12  # geometries with more windows are not cached
-# Kinds of pooling with separate error messages; MAX_VALUES is `max_pool1d`.
+# Kinds of pooling with separate error messages. MAX_VALUES is the kind of `max_pool1d`.
 MAX, AVG, MAX_VALUES = "max", "avg", "max values"
 
 
@@ -62,7 +62,7 @@ class Windows:
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Return the number of elements of each window; valid only without dilation."""
+        """Return the number of elements of each window. The numbers are valid only without dilation."""
         if self.cached_counts is not None:
             return self.cached_counts
         if not self.begin:
@@ -93,10 +93,11 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def sliding_windows(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
-    """Return the windows of a sliding kernel; raise RuntimeError for invalid arguments.
+    """Return the windows of a sliding kernel, or raise RuntimeError for invalid arguments.
 
-    `arguments` are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one int or
-    of one int per dimension; and `ceil_mode`, with which a last window may extend beyond the end.
+    `arguments` are the number of dimensions, then kernel, stride, padding and dilation (each a tuple of one
+    int or of one int per dimension), and `ceil_mode`. If `ceil_mode`, the last window may extend beyond the
+    end of the input.
     """
     symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
     return (_build_sliding_windows if symbolic else _cached_sliding_windows)(kind, shape, *arguments)
@@ -244,7 +245,10 @@ def _check(
     dilation: Sizes,
     ceil: bool,
 ) -> None:
-    """Raise an error for invalid arguments of 2D and 3D pooling; the order of the checks is PyTorch's."""
+    """Raise an error for invalid arguments of 2D and 3D pooling.
+
+    The checks have the same order as in PyTorch.
+    """
     letters = "HW" if n == 2 else "THW"
 
     def listed(prefix: str, values: Sizes) -> str:

@@ -1,6 +1,6 @@
 """Operators for profiler labels in scripts: `with ts.profiler.record_function("name")`.
 
-In: the name of a label; out: a handle, with which another operator ends the label.
+In: the name of a label. Out: a handle, with which another operator ends the label.
 
     handle = ts.ops.profiler._record_function_enter_new("name")   # `_record_function_enter`: a tensor
     ts.ops.profiler._record_function_exit(handle)
@@ -37,7 +37,7 @@ class RecordFunction:
 
 
 def _require_record_function(record: Any) -> RecordFunction:
-    """Return `record`; raise TypeError if it is not a RecordFunction."""
+    """Return `record`, or raise TypeError if it is not a RecordFunction."""
     if not isinstance(record, RecordFunction):
         raise TypeError(f"expected a value of type '{_CLASS_NAME}', not {type(record).__name__}")
     return record

@@ -34,7 +34,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
-    """Register a `quantized::` operator for archives; it has no Python function."""
+    """Register a `quantized::` operator, which only archives call because it has no Python function."""
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", tensor_kernel=True, **fields))
 
 
@@ -67,7 +67,10 @@ def _round_to_grid_of(x: Tensor, result: Tensor) -> Tensor:
 
 
 def _with_output_grid(compute: Compute) -> Compute:
-    """Return a kernel that rounds the result of `compute`; its last arguments are scale and zero point."""
+    """Return a kernel that rounds the result of `compute` to a grid.
+
+    The last two arguments of the kernel are the scale and zero point of this grid.
+    """
 
     def kernel(x: Tensor, *rest: Any) -> Tensor:
         *arguments, scale, zero_point = rest
@@ -246,7 +249,7 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
 
 
 def _mul_number(x: Tensor, b: Any) -> Tensor:
-    """Return x * `b`; the scale of the result's grid is that of the grid of x times |b|.
+    """Return x * `b`. The scale of the result's grid is the scale of x's grid multiplied by |b|.
 
     For negative `b`, the zero point is mirrored in the range of the integers.
     """
@@ -426,7 +429,7 @@ def _embedding_bag(
     mapping: Tensor | None,
     include_last_offset: bool,
 ) -> Any:
-    """Return the sum of the rows of each bag; as in PyTorch, `mode` is ignored."""
+    """Return the sum of the rows of each bag. As in PyTorch, the argument `mode` is ignored."""
     if pruned or mapping is not None:
         raise NotImplementedError("quantized::embedding_bag: tables without their unused rows are not there")
     table = as_packed(packed, EmbeddingParams).weight

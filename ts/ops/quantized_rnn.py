@@ -31,7 +31,10 @@ _LINEAR = CUSTOM_CLASS_PREFIX + LinearParams.title
 def _of_layers(
     w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, reduce_range: bool = False
 ) -> CellParams:
-    """Return the parameters of a cell with two packed layers; bias arguments are ignored, as in PyTorch."""
+    """Return the parameters of a cell with two packed layers.
+
+    The bias arguments are ignored, as in PyTorch.
+    """
     layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
     return CellParams(*layers, reduce_range=reduce_range)
 

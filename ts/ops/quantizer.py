@@ -87,7 +87,7 @@ def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
 
 
 def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> QuantizationParams:
-    """Return a validated quantization grid; raise RuntimeError if a component is invalid."""
+    """Return a validated quantization grid, or raise RuntimeError if a component is invalid."""
     if dtype not in RANGES:
         raise RuntimeError(f"quantize: {dtype} is not the code of a quantized dtype")
     if axis < 0 and not 0 < scale < float("inf"):

@@ -1,6 +1,6 @@
 """Operators that rearrange elements into a new array: joining, repeating, flipping, triangles.
 
-In: one or several arrays; out: a new array.
+In: one or several arrays. Out: a new array.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def cast_to_common_dtype(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 
 
 def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
-    """Concatenate arrays along `dim`; empty 1-dim arrays are skipped, as in PyTorch."""
+    """Concatenate arrays along `dim`. Empty 1-dim arrays are skipped, as in PyTorch."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, t in enumerate(tensors):
@@ -107,7 +107,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     if any(t.shape[:axis] != first.shape[:axis] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     rows = []
-    for t in tensors:  # each chunk becomes a row; the last chunks are padded with zeros
+    for t in tensors:  # each chunk becomes a row, and the last chunks are padded with zeros
         inner = math.prod(t.shape[axis + 1 :])
         length = -(-t.shape[axis] // num_chunks)
         row = xp.zeros((*t.shape[:axis], num_chunks * length * inner), dtype=t.dtype)
@@ -226,7 +226,7 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
 
 
 def _with_deadline_checks(tensors: Sequence[Array]) -> Iterator[Array]:
-    """Yield the tensors; check the deadline before each section of 1024 tensors."""
+    """Yield the tensors, and charge and check the time limit before each section of 1024 tensors."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
         deadline.charge(500.0 * len(piece))
@@ -404,7 +404,10 @@ def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> ShapeAndDtype:
-    """Return shape and dtype of repeated elements; without `output_size`, the length is a new symbol."""
+    """Return shape and dtype of repeated elements.
+
+    Without `output_size`, the result length is a new symbol.
+    """
     return _counted_shape(repeats, output_size, self, dim)
 
 

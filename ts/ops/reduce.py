@@ -1,10 +1,10 @@
 """Reductions: sums, products, extremes, moments, norms, `any` and `all`.
 
-In: an array, the dimensions to reduce (None or [] for all), keepdim; out: the reduced array.
+In: an array, the dimensions to reduce (None or [] for all), keepdim. Out: the reduced array.
 
     @op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
 
-16-bit floats are summed in 32 bits; integer sums are int64; means need a floating dtype.
+16-bit floats are summed in 32 bits. Sums of integers are int64. Means need a floating dtype.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Dims = Sequence[int] | int | None
 def sum_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """Return the sum over `dim`; its dtype is `dtype` or the accumulation dtype."""
+    """Return the sum over `dim`. The result dtype is `dtype` or by default the accumulation dtype."""
     axes = common.wrap_dims(dim, self.ndim)
     target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
     work = common.cast(xp, self, common.opmath(target))
@@ -117,7 +117,7 @@ def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int 
 def mean_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """Return the mean over `dim`; integers need an explicit floating `dtype`."""
+    """Return the mean over `dim`. For integers, a floating `dtype` must be passed."""
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(
@@ -175,7 +175,7 @@ def _nanmean(
 
 
 def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
-    """Return (variance, mean) over `dim`; the variance has the divisor n - `correction` for n elements."""
+    """Return (variance, mean) over `dim`. The variance of n elements has the divisor n - `correction`."""
     if common.category(self) < common.FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = common.wrap_dims(dim, self.ndim)
@@ -385,7 +385,7 @@ def _require_elements(name: str, self: Array, axes: Sequence[int]) -> None:
 
 
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
-    """Compute amax or amin over `dim`; NaN propagates."""
+    """Compute amax or amin over `dim`. A NaN element makes the result NaN."""
     if self.dtype.kind == "c":
         common.raise_unsupported_dtype(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = common.wrap_dims(dim, self.ndim)
@@ -394,7 +394,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
-    """Return the index of the first extreme element along `dim`; in the flattened array if `dim` is None."""
+    """Return the index of the first extreme element along `dim`, or in the flattened array for None."""
     if self.dtype.kind == "c":
         common.raise_unsupported_dtype(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin

@@ -8,13 +8,13 @@ kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatche
     def cumsum(xp, self, dim, dtype=None):
         return xp.cumsum(self, dim, ...)
 
-A kernel receives the array namespace, then the schema's arguments in order: arrays, lists of arrays,
-Python numbers, ScalarType numbers, lists of ints.  It returns arrays, tuples of arrays or numbers.
-The in-place variant `cumsum_` and the `out=` variant are derived from one record; their kernels call its
-kernel, check whether the result can be cast, and copy it.  Schemas are parsed when `record.schema` is first
-read.
+A kernel receives the array namespace, then the schema's arguments in order: arrays, lists of arrays, Python
+numbers, ScalarType numbers, lists of ints. It returns arrays, tuples of arrays or numbers. The in-place
+variant `cumsum_` and the `out=` variant are derived from the record of `cumsum`. Their kernels call its
+kernel, check whether the result can be cast, and copy the result. Schemas are parsed when `record.schema` is
+first read.
 
-All other properties of an operator are fields of its record; operators with the same kernel can share fields:
+All other properties of an operator are fields of its record. Operators with the same kernel can share fields:
 
     @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
     @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
@@ -109,13 +109,14 @@ class OperatorRecord:
     # Computation
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: NumPy ufunc that implements the kernel
-    types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
+    # pointwise: NumPy type characters for which the ufunc is correct, or None for all
+    types: str | None = None
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
     # True if CPU fusion supports the operator, which is pointwise but not a ufunc
     tile: bool = False
-    # True if CPU fusion supports the operator unless its argument `training` is True; its first argument is
-    # combined with vectors of one element per channel
+    # True if CPU fusion supports the operator unless its argument `training` is True. The first argument is
+    # then combined with vectors of one element per channel.
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
@@ -159,9 +160,10 @@ class OperatorRecord:
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
-    layout: tuple[str, ...] = ()  # name of a `result_strides` rule per result; () keeps the kernel's strides
+    # name of a `result_strides` rule per result, or () to keep the strides of the kernel's results
+    layout: tuple[str, ...] = ()
     out_dtype_error: ErrorTexts = ""  # error text if the `out=` dtype differs from the result's; "" to cast
-    # error text for an `out=` dtype to which the result cannot be cast; "" for the usual text
+    # error text for an `out=` dtype to which the result cannot be cast, or "" for the usual text
     out_cast_error: ErrorTexts = ""
     out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
@@ -169,7 +171,7 @@ class OperatorRecord:
     # True if, without `dtype=`, the `out=` variant computes in the dtype of `out=`, the in-place variant in
     # that of `self`
     computes_in_out: bool = False
-    # Shape rule (`shape_functions`), called as shape(*arguments); returns (shape, dtype) of each result
+    # Shape rule (`shape_functions`). The call shape(*arguments) returns (shape, dtype) of each result.
     shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
@@ -191,8 +193,8 @@ class OperatorRecord:
     conjugates: bool = False  # True if the result is the conjugate, or a real argument itself
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
-    # True if PyTorch's compiler creates a differentiable graph even for a single call of the operator; the
-    # name of an overload if it does so only for this overload.  False for aliases.
+    # True if PyTorch's compiler creates a differentiable graph even for a single call of the operator, or the
+    # name of the only overload for which it does so. False for aliases.
     graph_autodiff: bool | str = False
 
     # Source code in the script language: argument name -> derivative formula, and an equivalent expression
@@ -252,7 +254,7 @@ class OperatorRecord:
 
     @cached_property
     def functional(self) -> OperatorRecord:
-        """Functional variant's record; this record if no functional variant exists."""
+        """The functional variant's record, or this record if no functional variant exists."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _has_same_parameters(r, self)), self)
@@ -265,7 +267,7 @@ class OperatorRecord:
 
     @property
     def operator(self) -> Operator:
-        """The callable operator of this record; it is cached."""
+        """The callable operator of this record, which is cached."""
         cached: Operator | None = self.__dict__.get("_operator")
         if cached is None:
             cached = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
@@ -280,7 +282,7 @@ class OperatorRecord:
 
 
 class OutRecord(OperatorRecord):
-    """Record of the `out=` variant of a record; its schema text and kernel are created on first use."""
+    """Record of the `out=` variant of a record. The schema text and the kernel are created on first use."""
 
     variant = "out"
     base: OperatorRecord
@@ -334,10 +336,10 @@ _loading = _loaded = False
 
 
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
-    """Register a record; raise ValueError if its key is already registered.
+    """Register a record. Raise ValueError if its key is already registered.
 
-    Of several decorators of one kernel, the last one runs first; therefore, a `stacked` record is inserted
-    before the existing records of its kernel.
+    Decorators of one kernel run from the last to the first. Therefore, a `stacked` record is inserted before
+    the existing records of its kernel.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -378,12 +380,12 @@ def op(
     out_unnamed: bool = False,
     **fields: Any,
 ) -> Callable[[K], K]:
-    """Declare the operator `schema` with the decorated kernel; `fields` are those of `OperatorRecord`.
+    """Declare the operator `schema` with the decorated kernel. `fields` are fields of `OperatorRecord`.
 
-    `inplace` adds the `x_` variant; if it is a string, this is the overload name of the variant, and
-    `inplace_order` is the order of the variant's overloads.  `out` is the overload name of the `out=`
-    variant, `out_names` are its output arguments; `out_unnamed` means that its results have no names, unlike
-    those of the functional variant.
+    `inplace` adds the variant `x_`. If `inplace` is a string, it is the overload name of the variant, and
+    `inplace_order` is the position among the variant's overloads. `out` is the overload name of the `out=`
+    variant, and `out_names` are the names of its output arguments. `out_unnamed` means that its results have
+    no names, unlike those of the functional variant.
     """
 
     def declare(kernel: K) -> K:
@@ -400,7 +402,10 @@ def op(
 
 
 def shared_fields(**fields: Any) -> Callable[[K], K]:
-    """Set default fields for all `op` decorators above; fields of an `op` have precedence."""
+    """Set default fields for all `op` decorators above this one.
+
+    Fields of an `op` decorator have precedence.
+    """
 
     def declare(kernel: K) -> K:
         _shared[kernel] = fields
@@ -493,7 +498,10 @@ def _load_name(name: str) -> None:
 
 @contextmanager
 def _importing(families: Sequence[str]) -> Iterator[None]:
-    """Import families, then run the body; meanwhile, lookups use the records declared so far."""
+    """Import families, then run the body of the `with` statement.
+
+    In this time, lookups use the records declared so far.
+    """
     global _loading
     before, _loading = _loading, True
     try:
@@ -529,7 +537,7 @@ def _remove_family(family: str) -> None:
 
 
 def records(name: str | None = None) -> list[OperatorRecord]:
-    """Return the records of operator `name`, `out=` variants last; those of all operators for `name` None."""
+    """Return the records of operator `name`, with `out=` variants last, or the records of all operators."""
     if name is None:
         load()
         return [r for group in _records.values() for r in group]
@@ -573,7 +581,7 @@ def _rank(record: OperatorRecord) -> tuple[bool, int]:
 
 
 def find(key: str) -> OperatorRecord | None:
-    """Return the record whose name and overload are `key`, such as "aten::add.Tensor"; None if unknown."""
+    """Return the record whose name and overload are `key`, such as "aten::add.Tensor", or None if unknown."""
     _load_name(key.partition(".")[0])
     return _by_key.get(key)
 
@@ -608,12 +616,15 @@ def lookup(name: str) -> tuple[Any, ...]:
 
 
 def schemas(name: str) -> list[FunctionSchema]:
-    """Return the schemas of all overloads of an operator; an empty list for an unknown name."""
+    """Return the schemas of all overloads of an operator, or an empty list for an unknown name."""
     return [operator.schema for operator in lookup(name)]
 
 
 def operator(key: str) -> Operator | None:
-    """Return the operator with key `name.overload`, or None; other overloads are created only if needed."""
+    """Return the operator with the key `name.overload`, or None for an unknown key.
+
+    If the key belongs to a record, the other overloads are not created.
+    """
     record = find(key)
     if record is not None:
         return record.operator
@@ -628,7 +639,7 @@ def canonical(name: str) -> str:
 
 
 def function(name: str) -> Any:
-    """Return a callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
+    """Return a callable with all overloads of `aten::name`. Raise AttributeError for unknown names."""
     torch_function = resolve("torch_functions").torch_functions().get(name)
     if torch_function is not None:
         return torch_function
@@ -638,7 +649,7 @@ def function(name: str) -> Any:
 
 
 def nn_function(name: str) -> Any:
-    """Return the operator function `ts.nn.functional.name`; raise AttributeError for unknown names."""
+    """Return the operator function `ts.nn.functional.name`. Raise AttributeError for unknown names."""
     if not records(f"aten::{name}"):
         raise missing_attribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
     return function(name)

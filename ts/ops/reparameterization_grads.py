@@ -1,8 +1,8 @@
 """Implicit reparameterization gradients of random samples, by the implicit function theorem.
 
-In: samples and distribution parameters; out: the derivative of each sample x with respect to its parameter a.
-A sample is a function of a and a uniform random number u, which is fixed. With the distribution function F
-and the density f:
+In: samples and distribution parameters. Out: the derivative of each sample x with respect to its parameter a.
+A sample is a function of a and a uniform random number u, which is fixed. Let F be the distribution function
+and f the density:
 
     F(x, a) = u,  therefore  dx/da = -(dF/da) / f
 """

@@ -1,6 +1,6 @@
 """Reshaping by a shape tensor, by sizes with strides, or by the shapes of several tensors.
 
-In: an array, and a tensor or list that determines the shape; out: a view of the array, or a copy for `*_copy`
+In: an array, and a tensor or list that determines the shape. Out: a view of the array, or a copy for `*_copy`
 operators.
 
     _reshape_from_tensor(x, tensor([3, 2]))             x.reshape(3, 2)

@@ -1,7 +1,7 @@
 """Rules for the strides of operator results, for kernels whose strides differ from PyTorch's.
 
-In: the rules named by an operator's record, one per result, and the kernel's results; out: the results in
-PyTorch's memory order.  A rule computes the order of a result's dimensions in memory from its shape and the
+In: the rules named by an operator's record, one per result, and the kernel's results. Out: the results in
+PyTorch's memory order. A rule computes the order of a result's dimensions in memory from its shape and the
 arrays among the arguments:
 
     @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
@@ -59,7 +59,7 @@ def like_first(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def like_real(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return the first argument's order; row-major for complex dtypes."""
+    """Return the dimension order of the first argument, or row-major order for complex dtypes."""
     return (contiguous if arrays and arrays[0].dtype.kind == "c" else like_first)(shape, arrays)
 
 
@@ -121,7 +121,8 @@ def all_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
 def any_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if input or weight of a convolution has it, else row-major.
 
-    In 1D, both must have it; in 3D, the batch must have more than one element.
+    In 1D, both input and weight must have channels-last order. In 3D, the batch must have more than one
+    element.
     """
     channels_last_flags = [channels_last(x) for x in arrays[:2]]
     is_channels_last = (
@@ -176,7 +177,10 @@ REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 
 def apply_layout_rules(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
-    """Return kernel results with the strides required by the rules `names`; arguments are not copied."""
+    """Return kernel results with the strides required by the rules `names`.
+
+    The arguments are never copied.
+    """
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
     arrays = [x for x in _flat(args) if hasattr(x, "strides")]
@@ -202,7 +206,7 @@ def _apply_rule(xp: Any, rule: str, x: Any, arrays: Sequence[Array]) -> Any:
 
 
 def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -> Array:
-    """Return x with the strides required by `rule`; x is copied only if its strides differ."""
+    """Return `x` with the strides required by `rule`. The array is copied only if its strides differ."""
     if _is_contiguous_as_required(rule, x, arrays):
         return x
     shape = tuple(x.shape)

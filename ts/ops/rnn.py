@@ -47,7 +47,7 @@ def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def lstm_gates(xp: Any, gates: Array) -> State:
-    """Apply the activations of an LSTM's gates; return input, forget, cell update and output gate."""
+    """Apply the activations of an LSTM's gates, and return input, forget, cell update and output gate."""
     i, f, g, o = xp.split(gates, 4, axis=-1)
     return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
 
@@ -199,7 +199,7 @@ Rows = Sequence[Any]
 
 
 class _PackedRows(Sequence[Any]):
-    """Slices of the rows of each time step in a packed sequence; slice t has `sizes[t]` rows.
+    """Row slices of the time steps in a packed sequence. Slice t has `sizes[t]` rows.
 
     Slices are computed on demand, because a sequence may have millions of time steps.
     """
@@ -222,8 +222,8 @@ def _layer(
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `projections` contains the input projections of all steps; `rows[t]` is the index of step t. In packed
-    input, the state of a sequence does not change after its end.
+    `projections` contains the input projections of all steps, and `rows[t]` is the index of the rows of step
+    t. In packed input, the state of a sequence does not change after its end.
     """
     output = None
     for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):

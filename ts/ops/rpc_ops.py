@@ -23,7 +23,7 @@ FORMS: Final = (
     "rpc_sync",
     "rpc_async",
     "rpc_remote",
-)  # kinds of RPC calls; their graph nodes are prim::rpc_sync, prim::rpc_async and prim::rpc_remote
+)  # kinds of RPC calls, with the graph nodes prim::rpc_sync, prim::rpc_async and prim::rpc_remote
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
 _UNSET_TIMEOUT_SECONDS: Final = -1.0  # means that the default timeout of the process is used
@@ -69,7 +69,7 @@ class RRefValue:
         raise NotImplementedError
 
     def own_value(self) -> Future[Any]:
-        """Return a future of the value in this process; raise RuntimeError if another process owns it."""
+        """Return a future of the value in this process, or raise RuntimeError if another process owns it."""
         raise NotImplementedError
 
 
@@ -80,7 +80,7 @@ class RpcHook:
 
 
 class RpcCallRecord(OperatorRecord):
-    """Operator record of an RPC call in a script; `callee` is a scripted function."""
+    """Operator record of an RPC call in a script. `callee` is a scripted function."""
 
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
         parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
@@ -92,7 +92,7 @@ class RpcCallRecord(OperatorRecord):
     def begin(
         self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET_TIMEOUT_SECONDS
     ) -> Any:
-        """Begin the RPC on worker `to`; return a future of the result, or an RRef for `remote`."""
+        """Begin the RPC on worker `to`, and return a future of the result, or an RRef for `remote`."""
         self._check(args, kwargs, timeout)
         if RpcHook.begin is None:
             raise RuntimeError(NOT_INITIALIZED)

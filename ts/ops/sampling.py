@@ -1,6 +1,6 @@
 """Sampling operators: in-place distributions, parameter tensors, multinomial sampling.
 
-In: a tensor to fill, or parameters, and a Generator; out: samples, drawn in memory order (see
+In: a tensor to fill, or parameters, and a Generator. Out: samples, drawn in memory order (see
 `ts.ops.random`).
 
     x.exponential_(2.0)                  continuous: each computed in float64 from one uniform number
@@ -44,7 +44,7 @@ _INIT: dict[str, Any] = {"variant": "inplace", "where": "", "overlap": 2}
 
 
 def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Declare an in-place fill method; tensors with overlapping elements raise RuntimeError."""
+    """Declare an in-place fill method, which raises RuntimeError for tensors with overlapping elements."""
 
     def declare(compute: Callable[..., Array]) -> Callable[..., Array]:
         def kernel(xp: Any, self: Array, *args: Any) -> Array:
@@ -336,7 +336,7 @@ def _normal_tensors(xp: Any, mean: Array, std: Array, generator: Any = None) -> 
 
 
 def _scale_and_shift(xp: Any, output: Array, mean: Any, std: Array, generator: Any) -> Array:
-    """Return standard normal numbers * `std` + `mean`; each step is rounded to the dtype."""
+    """Return standard normal numbers * `std` + `mean`. The product and the sum are rounded to the dtype."""
     dtype = output.dtype
     scaled = common.cast(xp, fill_normal(xp, output, generator) * common.cast(xp, std, dtype), dtype)
     return common.cast(xp, scaled + common.cast(xp, mean, dtype), dtype)
@@ -441,7 +441,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     drawn = _fill_from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
-    # Gamma samples for small parameters may be 0; a lower bound avoids 0 / 0 in the normalization.
+    # Gamma samples for small parameters may be 0. A lower bound avoids 0 / 0 in the normalization.
     drawn = xp.maximum(drawn, np.finfo(common.DOUBLE).tiny)
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
     return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)

@@ -1,6 +1,6 @@
 """Scans along one dimension: running sums, products, extremes, differences, integrals.
 
-In: an array and a dimension; out: an array of the same shape (for `diff`, shorter by the order of the
+In: an array and a dimension. Out: an array of the same shape (for `diff`, shorter by the order of the
 difference).
 """
 
@@ -101,7 +101,7 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
-    # The index in the result is that of the last element equal to the running extreme; NaN equals NaN here.
+    # The result contains the index of the last element equal to the running extreme, where NaN equals NaN.
     hit = (self == values) | ((self != self) & (values != values))
     positions = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
     return values, xp.maximum.accumulate(xp.where(hit, positions, 0), axis=axis)

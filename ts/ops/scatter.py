@@ -1,6 +1,6 @@
 """Scatter operators: scatter, index_add and their reductions, on copies.
 
-In: an array, a dimension, an index array, a source; out: a copy of the array in which elements of the source
+In: an array, a dimension, an index array, a source. Out: a copy of the array in which elements of the source
 are written, or combined with the elements of the array.
 """
 

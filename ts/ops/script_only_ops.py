@@ -1,6 +1,6 @@
 """Operators used only by scripts: conversions between tensors, numbers and devices.
 
-In: an array or numbers; out: a number, an array, a device.
+In: an array or numbers. Out: a number, an array or a device.
 
     n: int = int(x)         aten::Int.Tensor          torch.tensor([1, 2])     aten::tensor
     if x.sum() > 0:         aten::Bool.Tensor         torch.device("cpu")      aten::device
@@ -43,7 +43,7 @@ def _check_no_dimension(self: Array) -> None:
 
 
 def _implicit_element(self: Array) -> Any:
-    """Convert a 0-dim tensor implicitly to a number; other ranks raise an error."""
+    """Convert a 0-dim tensor implicitly to a number. Raise an error for tensors with dimensions."""
     _check_no_dimension(self)
     return self.item()
 
@@ -133,7 +133,7 @@ def _item(xp: Any, self: Array) -> Any:
 
 @op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM.unless(new_number))
 def _first_item(xp: Any, self: Array) -> Any:
-    """Return the first element of a tensor as a number; raise RuntimeError for an empty tensor."""
+    """Return the first element of a tensor as a number, or raise RuntimeError for an empty tensor."""
     if not self.size:
         raise RuntimeError("expected a Tensor with at least one element")
     return _item(xp, self.reshape(-1)[:1])
@@ -202,7 +202,7 @@ def _autocast_dtype(xp: Any, device_type: str) -> int:
 
 @op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
 def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
-    """Begin an autocast block; return the previous state, which `prim::ExitAutocast` restores."""
+    """Begin an autocast block, and return the previous state, which `prim::ExitAutocast` restores."""
     is_cached = autocast.is_cache_enabled()
     return autocast.enter(autocast.backend_index(device), dtypes.BY_CODE[dtype], enabled, is_cached)
 

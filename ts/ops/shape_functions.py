@@ -27,7 +27,10 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
-    """Return how result shapes are determined, as text; `accepts_tensors`: the kernel accepts tensors."""
+    """Return how result shapes are determined, as text.
+
+    `accepts_tensors` means that the kernel accepts tensors.
+    """
     if accepts_tensors:
         return "of its tensors"
     if rule is None:
@@ -48,9 +51,9 @@ def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
 
 
 class DataDependentShapeError:
-    """Shape rule of an operator with data-dependent results; a call raises PyTorch's error.
+    """Shape rule of an operator with data-dependent results, which raises PyTorch's error if it is called.
 
-    In export, unknown sizes and numbers can be symbols; the optional `rule` then returns the results.
+    In an export, unknown sizes and numbers can be symbols. If there is a `rule`, it then returns the results.
     """
 
     def __init__(
@@ -63,7 +66,7 @@ class DataDependentShapeError:
         self.message, self.error, self.check, self.rule = message, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
-        """Check the arguments, then raise PyTorch's error; in export, return the result of `rule` instead."""
+        """Check the arguments, then raise PyTorch's error or, in an export, return the result of `rule`."""
         if self.check is not None:
             self.check(*args)
         if self.rule is not None and get_ctx().new_size is not None:

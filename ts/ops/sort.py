@@ -1,6 +1,6 @@
 """Sorting, selection, order statistics, and histograms.
 
-In: an array and a dimension; out: sorted values and their indices.  NaN counts as the largest.
+In: an array and a dimension. Out: sorted values and their indices. NaN counts as the largest.
 """
 
 from __future__ import annotations
@@ -391,7 +391,10 @@ def _searchsorted(
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return insertion indices in a sorted row by binary search; equal to PyTorch's even if it has NaN."""
+    """Return insertion indices in a sorted row by binary search.
+
+    They equal PyTorch's even if the row contains NaN.
+    """
     if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=common.INT64)

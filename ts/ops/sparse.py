@@ -1,8 +1,8 @@
 """Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
 
-In: dense and sparse arrays; out: dense and sparse arrays.  Each record has two kernels. The decorated
-function runs if all tensors are dense: it constructs a sparse array or raises an error.  `sparse=` names the
-kernel for sparse operands, as in other families.
+In: dense and sparse arrays. Out: dense and sparse arrays. Each record has two kernels. The decorated function
+runs if all tensors are dense: it constructs a sparse array or raises an error. `sparse=` names the kernel for
+sparse operands, as in other families.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
     mm(coo, dense)                                 runs `sparse_kernels.matmul.mm`; declared in `matmul`
@@ -119,8 +119,8 @@ def _validate_coo(
 def _declare_compressed(name: str, groups: str, plain: str, code: int | None) -> None:
     """Declare the constructors of a compressed layout, with and without the argument `size`.
 
-    `groups` and `plain` are the names of the arguments with pointers and indices; `code` is the layout, or
-    None if the constructors have an argument for it.
+    `groups` and `plain` are the names of the arguments with pointers and indices. `code` is the code of the
+    layout, or None if the layout is an argument of the constructors.
     """
     prefix = {"crow": "crow_col_value", "ccol": "ccol_row_value"}.get(
         groups.partition("_")[0], "comp_plain_value"
@@ -174,7 +174,7 @@ def _nnz(xp: Any, self: Array) -> int:
 
 
 def _declare_accessor(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
-    """Declare an accessor of sparse tensors; `requirement` is part of its error for dense tensors."""
+    """Declare an accessor of sparse tensors. `requirement` is part of the error text for dense tensors."""
 
     def kernel(xp: Any, self: Array) -> Any:
         raise RuntimeError(f"{name} {requirement} but got Strided")
@@ -474,7 +474,10 @@ def _embedding_sparse_backward(
     where="",
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
-    """Return the COO gradient of a table with `num_weights` rows; `index` are the indices of `rows`."""
+    """Return the COO gradient of a table with `num_weights` rows.
+
+    `index` contains the row numbers of `rows`.
+    """
     if index.ndim != 1 or rows.ndim < 1 or len(index) != len(rows) or index.dtype.kind not in "iu":
         raise RuntimeError(
             "_rows_as_sparse: expected one integer index for each row, but got indices of shape "

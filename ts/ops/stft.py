@@ -1,7 +1,8 @@
 """Short-time Fourier transform and its inverse.
 
-In: signals (one or a batch), transform length, hop between frames, window.  Out: frequencies in rows, frames
-in columns; the inverse reconstructs the signals by adding overlapping windowed frames.
+In: signals (one or a batch), transform length, hop between frames, window. Out: an array with frequencies in
+rows and frames in columns. The inverse transform reconstructs the signals by adding overlapping windowed
+frames.
 
     stft(signal of 20 samples, n_fft=8, center=True)      (5 frequencies, 11 frames), hop 2
 """
@@ -19,7 +20,7 @@ Array = common.Array
 
 
 def _call_text(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
-    """Return the text of a call for PyTorch's error messages; `prefix` is the text before the options."""
+    """Return the text of a call for PyTorch's error messages. `prefix` is the text before the options."""
     window_text = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )
@@ -249,7 +250,7 @@ def _istft(
 
 
 def _overlap_add(xp: Any, frames: Array, hop: int) -> Array:
-    """Add overlapping frames (batch, count, width); each starts `hop` samples after its predecessor."""
+    """Add overlapping frames (batch, count, width). Each frame starts `hop` samples after its predecessor."""
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)

@@ -1,7 +1,7 @@
 """Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
-In: an array; out: another view of its memory, or a copy in a memory format.  An in-place operator returns
-the array that replaces the tensor's array.
+In: an array. Out: another view of its memory, or a copy in a memory format. An in-place operator returns the
+array that replaces the tensor's array.
 
     x.resize_(3, 2)         the first six elements of the storage, which is enlarged if necessary
     x.set_(y)               x becomes the same view as y
@@ -31,7 +31,7 @@ def elements(self: Array) -> strides.Shape:
 
 
 def format_of(code: int | None) -> dtypes.memory_format:
-    """Return the memory format for PyTorch's enum number `code`; contiguous for None."""
+    """Return the memory format for PyTorch's enum number `code`. None means contiguous."""
     return dtypes.MEMORY_FORMATS[code or 0]
 
 
@@ -179,7 +179,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     reshapes=True,
 )
 def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
-    """Resize an `out=` tensor; raise RuntimeError if it is not on `device`."""
+    """Resize an `out=` tensor. Raise RuntimeError if the tensor is not on `device`."""
     if device.type != self.device.type:
         raise RuntimeError(f"Expected out tensor to have device {device}, but got {self.device} instead")
     resized: Tensor = self.resize_(*size)
@@ -203,7 +203,7 @@ def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | N
 
 
 def as_strided_kernel(self: Array, size: Sequence[int], stride: Sequence[int], offset: int | None) -> Array:
-    """Return a view of the storage of `self`; strides and offset are in elements."""
+    """Return a view of the storage of `self`. Strides and offset are in elements."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
@@ -285,7 +285,7 @@ def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
 
 @op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_CROSS_DEVICE_FIELDS)
 def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
-    """Copy `self` into `dst`, possibly across devices; the schema does not declare this mutation."""
+    """Copy `self` into `dst`, possibly across devices. The schema does not declare this mutation."""
     written: Tensor = dst.copy_(self, non_blocking)
     return written
 

@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def decompose(xp: Any, A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
-    """Return U, S and Vh; raise LinAlgError if a matrix has a NaN."""
+    """Return U, S and Vh. Raise LinAlgError if a matrix contains NaN."""
     finite, infinite = replace_infinite(xp, A)
     u, s, vh = xp.linalg.svd(finite, full_matrices)
     if infinite is not None:
@@ -28,7 +28,7 @@ def decompose(xp: Any, A: Array, full_matrices: bool = True) -> tuple[Array, Arr
 
 
 def singular_values(xp: Any, A: Array) -> Array:
-    """Return the singular values in descending order; raise LinAlgError if a matrix has a NaN."""
+    """Return the singular values in descending order. Raise LinAlgError if a matrix contains NaN."""
     finite, infinite = replace_infinite(xp, A)
     s = xp.linalg.svd(finite, compute_uv=False)
     if infinite is not None:
@@ -37,7 +37,7 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Apply `function`, which returns singular values; return NaN for matrices with infinite elements."""
+    """Apply `function`, which returns singular values. Return NaN for matrices with infinite elements."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)

@@ -1,6 +1,6 @@
 """Pointwise operators with three arguments, options, or several results.
 
-In: arrays and numbers that broadcast; out: arrays of the broadcast shape.
+In: arrays and numbers that broadcast. Out: arrays of the broadcast shape.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _ONE_LIMIT = ("maximum_cpu", "minimum_cpu")
 
 
 def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
-    """Clamp `self` to [min, max]; NaN limits propagate."""
+    """Clamp `self` to [min, max]. If a limit is NaN, the result is NaN."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if self.dtype.kind == "c":

@@ -1,7 +1,7 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
-In: tensors, which may be on other devices than the result; out: tensors.  These records are `tensor_kernel`:
-their kernels accept and return tensors, so that data may move to another backend.
+In: tensors, which may be on other devices than the result. Out: tensors. The records have the flag
+`tensor_kernel`: their kernels accept and return tensors, so that data can move to another backend.
 
     x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
     x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_
@@ -45,7 +45,7 @@ def moved(
     memory_format: int | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """Convert device or dtype of `x`; return `x` itself if both are unchanged and `copy` is False."""
+    """Convert device or dtype of `x`. Return `x` itself if nothing changes and `copy` is False."""
     target_dtype = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return factories.moved_to(x, device, target_dtype, non_blocking, copy, layout)
@@ -83,7 +83,10 @@ def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: 
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
-    """Return a copy of `self` in `dtype`; its device is determined by the output of the operator."""
+    """Return a copy of `self` in `dtype`.
+
+    The device of the copy is determined by the output of the operator.
+    """
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
 

@@ -1,7 +1,7 @@
 """Matrix transpose and other views with permuted dimensions.
 
-In: an array and the dimensions to permute; out: a view.  As in PyTorch, there are two operators for an
-attribute such as `x.mT`; archives contain both.
+In: an array and the dimensions to permute. Out: a view. As in PyTorch, there are two operators for an
+attribute such as `x.mT`, because archives contain both.
 """
 
 from __future__ import annotations

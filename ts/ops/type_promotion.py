@@ -40,7 +40,7 @@ def dtype_errors_by_kind(name: str, unsupported: UnsupportedKinds) -> dict[str, 
 
 
 def types_except(unsupported: UnsupportedKinds) -> str | None:
-    """Return the NumPy type characters of all kinds not in `unsupported`; None if all are supported."""
+    """Return the NumPy type characters of all kinds not in `unsupported`, or None if all are supported."""
     kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
     excluded_kinds = "".join(unsupported)
     return (

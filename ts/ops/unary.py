@@ -1,6 +1,6 @@
 """Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
 
-In: one array; out: an array of the same shape.  A row of the tables defines an operator completely:
+In: one array. Out: an array of the same shape. The columns of the tables are:
 
     unary("sin", FLOAT, "sin", "sin(a)")
           name   promotion  ufunc or body  CUDA expression
@@ -71,9 +71,9 @@ def unary(
 ) -> None:
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    `unsupported` contains the dtype kinds without a kernel; it is a dict if their error texts differ from
+    `unsupported` contains the dtype kinds without a kernel. It is a dict if their error texts differ from
     PyTorch's usual one. `ufunc` is the name of the ufunc whose loop is run directly, if the body is a
-    function; `fields` are other record fields.
+    function. `fields` are other fields of the record.
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):
@@ -149,7 +149,7 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 
 def digamma(xp: Any, a: Array) -> Array:
-    """Return the derivative of lgamma; at 0 and -0, it is infinity with the opposite sign."""
+    """Return the derivative of lgamma. At 0 and -0, it is infinite, with the opposite sign."""
     return xp.where(a == 0, xp.copysign(xp.inf, -a), xp.special("psi")(a))
 
 

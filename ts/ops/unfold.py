@@ -1,7 +1,7 @@
 """Sliding windows: a strided view that convolutions, pooling and `unfold` use.
 
 In: an array whose last n dimensions are spatial, and per dimension a kernel size, stride, padding and
-dilation; out: a view with dimensions for window positions and kernel elements, or the sum over overlapping
+dilation. Out: a view with dimensions for window positions and kernel elements, or the sum over overlapping
 windows.
 
     sliding_window_view(xp, x, (3, 3), (1, 1), (1, 1))      (N, C, H, W) -> (N, C, H-2, W-2, 3, 3), no copy
@@ -29,7 +29,7 @@ def per_dim(value: Sizes, n: int) -> tuple[int, ...]:
 
 
 def pad_or_crop(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
-    """Pad the last len(pads) dimensions of x by (before, after) elements of `value`; negative counts crop."""
+    """Pad the last len(pads) dimensions by (before, after) elements of `value`. Negative numbers crop."""
     lead = x.ndim - len(pads)
     cut = (slice(None),) * lead + tuple(
         slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pads, x.shape[lead:], strict=True)
@@ -106,7 +106,7 @@ def out_size(
 
 
 def check_nonempty_dims(x: Array, spatial: int) -> None:
-    """Raise RuntimeError for empty channel or spatial dimensions; an empty batch is allowed."""
+    """Raise RuntimeError for empty channel or spatial dimensions. An empty batch dimension is allowed."""
     if 0 in x.shape[1 if x.ndim == spatial + 2 else 0 :]:
         raise RuntimeError(
             f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch size and "

@@ -1,7 +1,7 @@
 """Unique values: of all elements, of slices along a dimension, or of runs of equal neighbors.
 
-In: an array, and flags that request results; out: the unique values, the inverse indices, and the counts;
-their lengths depend on the elements.
+In: an array, and flags that request results. Out: the unique values, the inverse indices, and the counts,
+whose lengths depend on the elements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Indexing operators of compiled graphs; PyTorch does not check their indices, `ts` does.
+"""Indexing operators of compiled graphs. Unlike PyTorch, `ts` checks their indices.
 
-In: an array, index arrays, and a mask of valid positions; out: the selected elements, or a copy with
-values written.
+In: an array, index arrays, and a mask of valid positions. Out: the selected elements, or a copy with values
+written.
 
     _unsafe_masked_index(x, mask, [i], 9)       where(mask, x[i clipped into x], 9)
 """

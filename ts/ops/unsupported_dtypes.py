@@ -1,14 +1,14 @@
 """Checks for dtypes that PyTorch's kernels do not support, although the array library does.
 
-In: the `dtype_errors` field of a record, and a kernel; out: the kernel, preceded by a check of the first
+In: the `dtype_errors` field of a record, and a kernel. Out: the kernel, preceded by a check of the first
 tensor's dtype:
 
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-Dtype kinds are b bool, i integers, h 16-bit floats, n 8-bit floats (most operators are rejected by `float8`),
-f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is the error
-text, with `{dtype}` for the dtype.
+The letters for dtype kinds are b (bool), i (integers), h (16-bit floats), n (8-bit floats, which `float8`
+rejects for most operators), f (other floats) and c (complex). A message of one word is the name of PyTorch's
+kernel. A message of several words is the error text, in which `{dtype}` is replaced by the dtype.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ dtypes.register_ml_dtype_callback(lambda d, found: _KIND.update({found: _ML_DTYP
 
 
 class NotImplementedMessage(str):
-    """Error text raised as NotImplementedError; other texts raise RuntimeError."""
+    """Error text that is raised as NotImplementedError. Other error texts are raised as RuntimeError."""
 
 
 def with_dtype_check(dtype_errors: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
@@ -49,7 +49,10 @@ def with_dtype_check(dtype_errors: Mapping[str, str] | None, kernel: Kernel) -> 
 
 
 def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:
-    """Return a dict from each single dtype kind to its message; argument keys may list several kinds."""
+    """Return a dict from each single dtype kind to its message.
+
+    A key of the argument may list several kinds.
+    """
     return {kind: message for kinds, message in dtype_errors.items() for kind in kinds}
 
 

@@ -1,7 +1,7 @@
 """Resampling: `interpolate` in all modes (nearest neighbor, linear, cubic ...), one dimension at a time.
 
-In: (N, C, *spatial), the output size, optional scales; out: (N, C, *output size).
-A mode determines for each output position along a dimension the source positions (taps) and their weights.
+In: (N, C, *spatial), the output size, optional scales. Out: (N, C, *output size). A mode determines for each
+output position along a dimension the source positions (taps) and their weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
 Sizes = Sequence[int]
-Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
+# indices (m, taps) and weights (m, taps), where None means one tap of weight 1
+Taps = tuple[Array, Array | None]
 
 _MAX_CACHED_POSITIONS = 4096  # taps of larger outputs are not cached
 CUBIC_COEFFICIENT = -0.75  # PyTorch's coefficient of the cubic convolution
@@ -146,7 +147,7 @@ def _check_sizes(x: Array, size: Sizes) -> None:
 
 
 def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
-    """Return the taps along one dimension of size n for m outputs; taps of small outputs are cached."""
+    """Return the taps along one dimension of size n for m outputs. Taps are cached if m is small."""
     if xp.shapes_only or m > _MAX_CACHED_POSITIONS:
         return taps(xp, n, m, scale, align)
     return _cached_taps(xp, taps, n, m, scale, align)

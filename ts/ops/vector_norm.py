@@ -1,6 +1,6 @@
 """Vector norms along dimensions or of all elements, distances, and rescaling to a maximum norm.
 
-In: an array, the order of the norm, dimensions (None or [] for all), keepdim; out: the reduced array.
+In: an array, the order of the norm, dimensions (None or [] for all), keepdim. Out: the reduced array.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _cuda_row_expression(name: str) -> Callable[..., str]:
-    """Return the function for `cuda_rows` of a norm; `name` is the name of the argument with the order."""
+    """Return the function for `cuda_rows` of a norm.
+
+    `name` is the name of the argument for the norm's order.
+    """
 
     def row_expression(n: int, **arguments: Any) -> str:
         p = arguments[name]

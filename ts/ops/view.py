@@ -1,7 +1,7 @@
 """View operators: results share memory with their argument if strides allow.
 
-In: an array and a shape, dimensions or a range; out: a view of the array, which is a NumPy view.  If a
-shape is impossible without a copy, `reshape` copies and `view` raises an error.
+In: an array and a shape, dimensions or a range. Out: a view of the array, which is a NumPy view. If a shape
+is impossible without a copy, `reshape` copies and `view` raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TENSOR_BYTES = 128  # approximate size of a tensor object
 
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """Return a view of shape `size`; raise PyTorch's error if this needs a copy."""
+    """Return a view of shape `size`. Raise PyTorch's error if the shape needs a copy."""
     shape = common.infer_size(size, self.size)
     if self.flags.c_contiguous:
         return self.reshape(shape)
@@ -115,7 +115,10 @@ def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
 
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """Expand size-1 dimensions and add leading dimensions without a copy; -1 means an unchanged size."""
+    """Expand size-1 dimensions and add leading dimensions without a copy.
+
+    Size -1 keeps the size of a dimension.
+    """
     sizes = list(size_guards.shape(size))
     extra = len(sizes) - self.ndim
     if extra < 0:
@@ -196,7 +199,10 @@ def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
 
 
 def unsqueeze_axis(self: Array, axis: int) -> Array:
-    """Return a view with a new size-1 dimension at index `axis`; its stride equals PyTorch's."""
+    """Return a view with a new size-1 dimension at index `axis`.
+
+    The dimension has the same stride as in PyTorch.
+    """
     shape, steps = tuple(self.shape), tuple(self.strides)
     step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
     return storage.strided(
@@ -385,7 +391,7 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
 
 
 def split_by_size(self: Array, size: int, dim: int) -> list[Array]:
-    """Return views of consecutive sections of length `size` along `dim`; the last one may be shorter."""
+    """Return views of consecutive sections of length `size` along `dim`. The last section may be shorter."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if size < 0:
@@ -486,7 +492,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 
 
 def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[ShapeDtypeStrides]:
-    """Return the shapes of sections that are split at `indices`; their lengths are new symbols."""
+    """Return the shapes of sections that are split at `indices`. The section lengths are new symbols."""
     if indices.ndim != 1:
         raise RuntimeError(NO_ITEM)
     axis = common.wrap_dim(dim, self.ndim)
@@ -697,7 +703,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 @op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
 @shared_fields(dtype_errors={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
-    """Return a negated copy; PyTorch returns a view with a flag, which `ts` does not have."""
+    """Return a negated copy. PyTorch returns a view with a negation flag, which `ts` does not support."""
     return xp.negative(self)
 
 

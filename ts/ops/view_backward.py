@@ -1,7 +1,7 @@
 """Backward operators of views and selections: zeros with the gradient at the selected elements.
 
 In: the gradient of a view, the shape of its base, and the arguments of `select`, `slice`, `diagonal` or
-`unfold`; out: the gradient of the base.  Gradients of elements that occur several times in the view are
+`unfold`. Out: the gradient of the base. Gradients of elements that occur several times in the view are
 summed.
 """
 
@@ -68,8 +68,8 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
     """Return the gradient of the input of `unfold`.
 
-    Each iteration adds the gradients of the elements at one position of all windows; these are distinct
-    elements of the input.
+    Each iteration adds the gradients of the elements at one position of all windows. These elements are
+    distinct elements of the input.
     """
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:

@@ -1,7 +1,7 @@
 """Window functions: `torch.hann_window` and similar operators.
 
-In: a length, whether the window is periodic (the default) or symmetric, and the window's parameters; out: the
-values.  `ts.signal.windows` has more window functions, with other defaults.
+In: a length, whether the window is periodic (the default) or symmetric, and the window's parameters. Out: the
+values. `ts.signal.windows` has more window functions, with other defaults.
 
     hann_window(4)                      [0.0, 0.5, 1.0, 0.5]
     hann_window(5, periodic=False)      [0.0, 0.5, 1.0, 0.5, 0.0]

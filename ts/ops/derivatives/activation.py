@@ -43,7 +43,7 @@ derive(
 
 
 def apply_prelu(self: Tensor, weight: Tensor) -> Tensor:
-    """Apply PReLU; the weight is reshaped to broadcast along the channel dimension."""
+    """Apply PReLU. The weight is reshaped to broadcast along the channel dimension."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
         if self.dim() > 1:
@@ -94,7 +94,10 @@ def of_mish(grad: Tensor, self: Tensor) -> Tensor:
 def of_softplus(
     grad: Tensor, self: Tensor, beta: int | float | complex, threshold: int | float | complex
 ) -> Tensor:
-    """Return the gradient of softplus; above the threshold, where softplus is the identity, it is `grad`."""
+    """Return the gradient of softplus.
+
+    Above the threshold, softplus is the identity, so the gradient is `grad`.
+    """
     x = self * beta
     return ts.where(x > threshold, grad, grad * ts.sigmoid(x))
 

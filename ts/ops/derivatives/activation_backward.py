@@ -204,7 +204,10 @@ derive(
 
 
 def of_masked_result(grad: Tensor, grad_output: Tensor, output: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """Return the gradient of `_masked_softmax_backward` with respect to `output`; 0 at masked positions."""
+    """Return the gradient of `_masked_softmax_backward` with respect to `output`.
+
+    It is 0 at masked positions.
+    """
     of_result, y = ts.where(mask, 0, grad), ts.where(mask, 0, output)
     forth, back = (grad_output * y).sum(dim, True), (of_result * y).sum(dim, True)
     return ts.where(mask, 0, of_result * (grad_output - forth) - grad_output * back)

@@ -17,7 +17,7 @@ def _attention(
     scale: float | None,
     enable_gqa: bool,
 ) -> Tensor:
-    """Compute scaled dot-product attention; a query whose keys are all masked has weights 0."""
+    """Compute scaled dot-product attention. A query whose keys are all masked has weights 0."""
     if enable_gqa:
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
         value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)

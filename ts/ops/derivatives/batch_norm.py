@@ -18,7 +18,7 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Compute batch normalization; for an empty input, the running statistics are not updated."""
+    """Compute batch normalization. For an empty input, the running statistics are not updated."""
     if input.numel() > 0:
         return ts.ops.aten.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps

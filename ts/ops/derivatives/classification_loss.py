@@ -30,7 +30,10 @@ derive(
 
 
 def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """Return the negative log-likelihood loss; inputs of 3, 5 or more dimensions are reshaped to 4."""
+    """Return the negative log-likelihood loss.
+
+    Inputs with 3 or with more than 4 dimensions are reshaped to 4.
+    """
     if self.dim() < 3:
         return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:
@@ -48,7 +51,7 @@ def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ign
 def of_probabilities(
     scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
 ) -> Tensor:
-    """Return the cross entropy for class probabilities as targets; `scores` are log-probabilities."""
+    """Return the cross entropy for class probabilities as targets. `scores` are log-probabilities."""
     dim = 0 if scores.dim() == 1 else 1
     classes = scores.size(dim)
     if label_smoothing > 0:
@@ -127,7 +130,7 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """Return the gradient of each sample's loss; with reduction "none", it is a column."""
+    """Return the gradient of each sample's loss, as a column if the reduction is "none"."""
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 
@@ -156,7 +159,7 @@ def of_multi_margin(
 def of_multilabel_margin(
     grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
 ) -> Tensor:
-    """Return the gradient of multilabel margin loss; a class that is listed twice counts twice."""
+    """Return the gradient of multilabel margin loss. A class that `target` lists twice counts twice."""
     classes = self.size(-1) if self.dim() > 0 else 1
     scores, labels = self.reshape([-1, classes]), target.reshape([-1, classes])
     listed = (labels < 0).cumsum(1) == 0

@@ -16,7 +16,7 @@ for _overload in ("", ".Tensor"):
 
 
 def _reduced(loss: Tensor, lengths: Tensor, reduction: int, zero_infinity: bool) -> Tensor:
-    """Reduce CTC losses; "mean" divides each loss by its target length first."""
+    """Reduce CTC losses. Before "mean" averages them, each loss is divided by its target length."""
     if zero_infinity:
         loss = ts.where(loss == float("inf"), 0, loss)
     if reduction == MEAN:

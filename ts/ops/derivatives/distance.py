@@ -15,7 +15,10 @@ MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero ve
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """Return the norm along `dim`, but at least `eps`; the gradient is that of the norm without a bound."""
+    """Return the norm along `dim`, but at least `eps`.
+
+    The gradient is that of the norm without this bound.
+    """
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     detached_norm = norm.detach()
     return norm + (detached_norm.clamp_min(eps) - detached_norm)
@@ -47,7 +50,10 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 
 
 def distance_norm(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
-    """Return the p-norm of `x1 - x2 + eps`; `eps` avoids zero vectors, where it has no derivative."""
+    """Return the p-norm of `x1 - x2 + eps`.
+
+    Adding `eps` avoids zero vectors, at which the norm has no derivative.
+    """
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
@@ -76,7 +82,10 @@ compose(
 
 
 def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
-    """Return the gradient of a p-norm distance with respect to the difference `gap`; 0 for equal vectors."""
+    """Return the gradient of a p-norm distance with respect to the difference `gap`.
+
+    It is 0 for equal vectors.
+    """
     if p == 0:
         return ts.zeros_like(gap)
     if p == 1:

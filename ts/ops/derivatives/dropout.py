@@ -13,7 +13,7 @@ SELU_LIMIT: Final = -1.7580993408473766
 
 
 def dropout_mask(input: Tensor, p: float, channels: bool) -> Tensor:
-    """Return a dropout mask of zeros and ones; with `channels`, one element per channel."""
+    """Return a dropout mask of zeros and ones. If `channels`, the mask has one element per channel."""
     if not channels:
         return ts.empty_like(input).bernoulli_(1 - p)
     if input.dim() < 2:
@@ -31,7 +31,10 @@ def apply_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tenso
 
 
 def apply_alpha_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Apply alpha dropout: dropped elements become SELU's lower limit; mean and variance are preserved."""
+    """Apply alpha dropout.
+
+    Dropped elements become SELU's lower limit, and mean and variance are preserved.
+    """
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:

@@ -16,7 +16,10 @@ def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
 def _embedding_gradient(
     grad: Tensor, indices: Tensor, rows: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Tensor:
-    """Return the gradient of an embedding table; a sparse gradient stores one row per index."""
+    """Return the gradient of an embedding table.
+
+    A sparse gradient stores one row for each index in `indices`.
+    """
     if sparse:
         return ts.ops.aten.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
     return ts.ops.aten.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)

@@ -1,4 +1,4 @@
-"""Derivatives of tensor constructors; most constructors read no elements, so they have no derivative."""
+"""Derivatives of tensor constructors. Most constructors read no elements, so they have no derivative."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
 
 
 def rows(x: Tensor, N: int | None) -> Tensor:
-    """Return each element's powers 0 to `N` - 1; `N` defaults to the number of elements."""
+    """Return the powers 0 to `N` - 1 of each element. `N` defaults to the number of elements."""
     return powers(x, x.size(-1) if N is None else N)
 
 

@@ -186,7 +186,10 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 
 
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Return the gradient of `cholesky_inverse`; it is zero in the triangle that the operator ignores."""
+    """Return the gradient of `cholesky_inverse`.
+
+    It is zero in the triangle that `cholesky_inverse` does not read.
+    """
     factor = factor.triu() if upper else factor.tril()
     gradient = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
     return gradient.triu() if upper else gradient.tril()
@@ -296,7 +299,7 @@ compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Return the gradient of the QR decomposition; a wide matrix is split into [X Y] with square X."""
+    """Return the gradient of the QR decomposition. A wide matrix is split into [X Y], where X is square."""
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
         of_rest = of_r.narrow(-1, rows, columns - rows)

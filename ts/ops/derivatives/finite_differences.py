@@ -13,7 +13,10 @@ def axes_of(self: Tensor, dim: int | None) -> list[int]:
 
 
 def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
-    """Return for each dimension a tensor of its uniform spacing; a single value applies to all dimensions."""
+    """Return a tensor of uniform spacings for each dimension.
+
+    A single value in `spacing` applies to all dimensions.
+    """
     return [
         self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
         for i in range(len(axes))

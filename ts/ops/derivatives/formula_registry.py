@@ -1,6 +1,6 @@
 """Registry of derivative formulas, which are text in the script language.
 
-In: the formulas of each operator, in one file per operator family; out: `derivative_of(record)`.
+In: the formulas of each operator, in one file per operator family. Out: `derivative_of(record)`.
 
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
@@ -17,14 +17,15 @@ A formula is an expression for the gradient of one argument.  Names in it are
     output_mask           for a formula of several arguments, which gradients are required: List[bool]
     other names           names of the module or the language, such as functions for longer formulas
 
-The values named in a formula are saved for backward.  The engine sums gradients over broadcast dimensions and
-converts them to the argument's dtype; it does not call formulas if no result has a gradient.  For an operator
-with several results, gradients of unused results are zeros, or with `absent`, None (Optional[Tensor]).
+The values named in a formula are saved for backward. The engine sums gradients over broadcast dimensions and
+converts them to the argument's dtype. It does not call formulas if no result has a gradient. For an operator
+with several results, the gradient of an unused result is zeros, or None (Optional[Tensor]) if `absent` is
+set.
 
-The argument `result` of `derive` defines forward mode.  It is `ELEMENTWISE` if an element of the result
+The argument `result` of `derive` defines forward mode. It is `ELEMENTWISE` if an element of the result
 depends only on the same element of each argument, or `LINEAR` if the operator is linear in all differentiable
-arguments together; in both cases the tangent is computed without a formula of its own.  Otherwise it is a
-formula with the tangents self_t, other_t ..., one for each differentiable argument.
+arguments together. In these cases, the tangent needs no separate formula. Otherwise `result` is a formula
+with the tangents self_t, other_t ..., one for each differentiable argument.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ class Derivative:
 
     name            name of the backward node if it depends on the overload in PyTorch: "SumBackward1"
     formulas        argument names -> formula: one name, or several for a formula that returns a tuple
-    forward         ELEMENTWISE, LINEAR, a formula, or a formula for each result; None if unknown
+    forward         ELEMENTWISE, LINEAR, a formula, or a formula for each result, or None if unknown
     absent          True if gradients of unused results are None instead of zeros
-    differentiable  names of the differentiable results; () means all floating-point results
-    decomposition   equivalent expression of differentiable operators; `formulas` is then empty
+    differentiable  names of the differentiable results, where () means all floating-point results
+    decomposition   equivalent expression of differentiable operators, if `formulas` is empty
     reason          reason for a missing derivative
     rejects_grad    True if the operator raises an error with `reason` for tensors that require grad
     """
@@ -89,7 +90,7 @@ class Derivative:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """Global names of the module that declares the formulas; formulas may contain these names."""
+        """Global names of the module that declares the formulas, which formulas may contain."""
         return vars(sys.modules[self.module_name])
 
     @property
@@ -135,7 +136,7 @@ def derive(
     """Declare the derivative formulas of one or several operators.
 
     `joint` contains formulas that return a tuple of gradients: {"input, weight": "..."}. `differentiable`
-    names the results with gradients, such as "values"; by default, these are all floating-point results.
+    names the results with gradients, such as "values". By default, these are all floating-point results.
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}

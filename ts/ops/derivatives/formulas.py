@@ -66,7 +66,7 @@ class FormulaParameter(NamedTuple):
 
     name: str  # name of the parameter, such as "self" or "self_size"
     of: str  # name of the argument, result or gradient that is read, such as "self"
-    fact: str  # property that is read, a key of `FACTS`; "" for the value itself
+    fact: str  # tensor property that is read, a key of `FACTS`, or "" for the value itself
 
 
 class Formula(NamedTuple):
@@ -113,7 +113,7 @@ class Inputs:
         )  # fmt: skip
 
     def annotation(self, name: str, absent: bool) -> str | None:
-        """Return the script type of a name in a formula, as text; None for an unknown name.
+        """Return the script type of a name in a formula, as text, or None for an unknown name.
 
         If `absent`, gradients have an optional type.
         """
@@ -129,7 +129,7 @@ class Inputs:
 
 @cache
 def inputs_of(record: OperatorRecord) -> Inputs:
-    """Return the arguments and results of an operator with their names in formulas; the object is cached."""
+    """Return the cached arguments and results of an operator, with their names in formulas."""
     return Inputs(record)
 
 
@@ -176,7 +176,7 @@ def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """Return the script type of a tensor property, as text; for tensor lists, a list of this type."""
+    """Return the script type of a tensor property, as text. For a tensor list, it is a list of this type."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 

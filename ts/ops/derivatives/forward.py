@@ -1,6 +1,6 @@
 """Forward-mode tangents of results, computed from derivative formulas.
 
-In: the record of an operator, its arguments, their tangents, its results; out: the tangents of the results.
+In: the record of an operator, its arguments, their tangents, its results. Out: the tangents of the results.
 
     ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
     LINEAR          the operator applied to the tangents
@@ -35,7 +35,7 @@ from ts.ops.registry import OperatorRecord
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """Return the decomposition or composite kernel of an operator; None if it has a derivative formula."""
+    """Return the decomposition or composite kernel of an operator, or None if it has a derivative formula."""
     derivative = derivative_of(record)
     if derivative is not None and derivative.decomposition and not record.variant:
         return get_decomposition(record)  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
 def tangents_of(
     record: OperatorRecord, primals: list[Any], tangents: list[Any], results: list[Any]
 ) -> list[Tensor | None]:
-    """Return the tangent of each result; None for a zero tangent.
+    """Return the tangent of each result, where None means a zero tangent.
 
     Raise NotImplementedError for an operator without a derivative.
     """
@@ -161,7 +161,7 @@ def _value(x: Any, fact: str) -> Any:
 
 @cache
 def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...]]:
-    """Compile a forward-mode formula; return the function and the names it reads."""
+    """Compile a forward-mode formula, and return the function and the names that the formula contains."""
     inputs = inputs_of(record)
     derivative = derivative_of(record)
     assert derivative is not None

@@ -1,4 +1,4 @@
-"""Derivatives of products of Householder reflectors; `geqrf` has no derivative."""
+"""Derivatives of products of Householder reflectors. `geqrf` has no derivative."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
 
 
 def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) -> Tensor:
-    """Return Q @ x if `left`, else x @ Q; with `turned`, the adjoint of Q replaces Q."""
+    """Return Q @ x if `left`, else x @ Q. If `turned`, the adjoint of Q is used instead of Q."""
     if left:
         return apply_householder(packed, tau, x, turned)
     return adjoint(apply_householder(packed, tau, adjoint(x), not turned))

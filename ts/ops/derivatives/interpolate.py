@@ -45,7 +45,7 @@ def _interpolate(
 
 
 def _repeat_size(size: int | None, input: Tensor) -> list[int] | None:
-    """Return `size` repeated for each spatial dimension of `input`; None for None."""
+    """Return a list with `size` for each spatial dimension of `input`, or None if `size` is None."""
     return None if size is None else [size] * (input.dim() - 2)
 
 

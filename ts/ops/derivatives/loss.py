@@ -37,7 +37,10 @@ def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor
 
 
 def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Return the gradient of smooth L1 loss: `(self - target) / beta`, clamped; for beta 0, the sign."""
+    """Return the gradient of smooth L1 loss.
+
+    It is `(self - target) / beta`, clamped to [-1, 1], or the sign of the difference if beta is 0.
+    """
     gap = self - target
     each = share(grad, gap.numel(), reduction)
     if beta == 0:
@@ -101,7 +104,7 @@ def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -
 def poisson_nll(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Return the Poisson loss; with `full`, including Stirling's approximation of log(target!)."""
+    """Return the Poisson loss. If `full`, the loss includes Stirling's approximation of log(target!)."""
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5

@@ -1,4 +1,4 @@
-"""Derivatives of an LSTM layer; second derivatives use a decomposition into time steps."""
+"""Derivatives of an LSTM layer. For second derivatives, the layer is decomposed into time steps."""
 
 from __future__ import annotations
 

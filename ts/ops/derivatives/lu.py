@@ -1,4 +1,4 @@
-"""Derivatives of LU factorizations and LU solves; the permutation is constant."""
+"""Derivatives of LU factorizations and LU solves. The permutation is treated as constant."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 
 
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
-    """Combine the gradients of L and U in one matrix; L's unit diagonal and zeros have no gradient."""
+    """Combine the gradients of L and U in one matrix.
+
+    The unit diagonal and the zeros of L have no gradient.
+    """
     if not unpack_data:
         return of_l.new_zeros(sizes)
     rows, columns = sizes[-2] - of_u.size(-2), sizes[-1] - of_l.size(-1)
@@ -49,7 +52,7 @@ def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> 
 
 
 def _solved(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, turned: bool) -> Tensor:
-    """Solve A X = B by an LU factorization; with `turned`, A^H replaces A.
+    """Solve A X = B by an LU factorization. If `turned`, solve A^H X = B instead.
 
     If not `left`, solve X A = B by the adjoint system.
     """

@@ -1,9 +1,9 @@
 """Derivatives of products of vectors and matrices.
 
 Operators composed of products (`linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers) are
-differentiated through a decomposition.  The gradient of an operand of `einsum` is an `einsum` of the result's
-gradient and the other operands.  For a subscript that occurs only in this operand, a vector of ones is an
-additional factor; for a repeated subscript, an identity matrix:
+differentiated through a decomposition. The gradient of an operand of `einsum` is an `einsum` of the result's
+gradient and the other operands. If a subscript occurs only in this operand, a vector of ones is an additional
+factor. If a subscript is repeated, an identity matrix is an additional factor:
 
     einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
     einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])
@@ -109,7 +109,10 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
-    """Return the matrix product; if one operand has no batch dimensions, a single `mm` is sufficient."""
+    """Return the matrix product.
+
+    If one operand has no batch dimensions, the product is computed as a single `mm`.
+    """
     if self.dim() <= 2 and other.dim() <= 2:
         if self.dim() == 2:
             return self.mm(other) if other.dim() == 2 else self.mv(other)

@@ -19,7 +19,10 @@ compose(
 
 
 def grouped_product(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
-    """Return the grouped matrix product; groups are rows, columns or sections of the contracted dimension."""
+    """Return the grouped matrix product.
+
+    A group is a section of the rows, columns or contracted dimension.
+    """
     if offs is None:
         return ts.bmm(self, mat2)
     offsets: list[int] = offs.tolist()
@@ -43,7 +46,7 @@ def grouped_product(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
 
 
 def unsqueeze_dims(x: Tensor, new: list[int], rank: int) -> Tensor:
-    """Insert dimensions of size 1 into `x`; `new` contains their indices in the result."""
+    """Insert dimensions of size 1 into `x`. `new` contains the indices of these dimensions in the result."""
     for d in sorted([d % rank for d in new]):
         x = x.unsqueeze(d)
     return x

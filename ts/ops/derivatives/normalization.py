@@ -1,7 +1,7 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-For the second derivative, the backward formula is differentiated. It recomputes the moments from the input;
-the saved `rstd` only determines the epsilon that was added to the variance.
+The second derivative differentiates the backward formula, which recomputes the moments from the input. The
+saved `rstd` only determines the epsilon that was added to the variance.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def normalize(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
-    """Normalize x over `dims`; return the result and the inverse standard deviation.
+    """Normalize x over `dims`, and return the result and the inverse standard deviation.
 
     The inverse standard deviation is equal to `rstd`, but is differentiable with respect to x.
     """
@@ -29,7 +29,7 @@ def normalize_backward(grad: Tensor, result: Tensor, inverse: Tensor, dims: list
 
 
 def sum_over_dims(x: Tensor, dims: list[int]) -> Tensor:
-    """Return the sum of x over `dims`; x itself if `dims` is empty."""
+    """Return the sum of x over `dims`, or x itself if `dims` is empty."""
     return x if len(dims) == 0 else x.sum(dims)
 
 

@@ -13,7 +13,7 @@ derive(
 
 
 def around(x: Tensor, pad: list[int]) -> Tensor:
-    """Apply circular padding; if an amount is negative, the tensor is cropped first."""
+    """Apply circular padding. If a padding amount is negative, the tensor is cropped first."""
     for i in range(len(pad) // 2):
         dim = x.dim() - 1 - i
         a, b = pad[2 * i], pad[2 * i + 1]

@@ -25,7 +25,7 @@ derive("aten::mul.Scalar", self="mul_conj(grad, other)", result=ELEMENTWISE)
 
 
 def division_gradient(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
-    """Return the gradient of the dividend of a division; zero if the quotient is rounded."""
+    """Return the gradient of the dividend of a division. It is zero if the quotient is rounded."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
 
@@ -63,7 +63,7 @@ derive("aten::fmod.Scalar", self="grad", result=ELEMENTWISE)
 
 
 def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tensor:
-    """Return the gradient of the base of `self ** exponent`; zero for exponent 0."""
+    """Return the gradient of the base of `self ** exponent`. It is zero for exponent 0."""
     if exponent == 0:
         return ts.zeros_like(grad)
     if exponent == 2:
@@ -72,7 +72,7 @@ def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tens
 
 
 def of_exponent(grad: Tensor, base: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of the exponent of a power; 0 for base 0 and a nonnegative exponent."""
+    """Return the gradient of the exponent of a power. It is 0 for base 0 and a nonnegative exponent."""
     still = (base == 0) & (ts.real(exponent) >= 0)
     return ts.where(still, 0, grad * (result * base.log()).conj())
 
@@ -208,7 +208,7 @@ derive(
 )  # fmt: skip
 derive("aten::special_zeta.other_scalar", name="SpecialZetaBackward2", self="underivable('zeta')")
 
-# In-place comparisons write zeros and ones in the dtype of `self`; their derivative is zero.
+# In-place comparisons write zeros and ones in the dtype of `self`. Their derivative is zero.
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     derive(
         f"aten::{_name}_.Tensor", name=f"{_name.title()}Backward1",

@@ -11,7 +11,10 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def cat_tensors_backward(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """Return the gradients of `cat`: slices of `grad`; zeros for tensors of shape (0,), which `cat` skips."""
+    """Return the gradients of the tensors of `cat`.
+
+    The gradient is zeros for a skipped tensor of shape (0,).
+    """
     slices: list[Tensor] = []
     at = 0
     for size in sizes:

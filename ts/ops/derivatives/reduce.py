@@ -97,7 +97,10 @@ def of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    """Return the gradient of a standard deviation, using the variance's gradient; 0 for a result of 0."""
+    """Return the gradient of a standard deviation, using the variance's gradient.
+
+    It is 0 if the result is 0.
+    """
     half = (grad / (result * 2)).masked_fill(result == 0, 0)
     return of_variance(half, x, dim, correction, keepdim)
 

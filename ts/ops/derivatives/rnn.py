@@ -113,7 +113,7 @@ def _layers(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Run all layers of a recurrent network; return the output and the final states.
+    """Run all layers of a recurrent network, and return the output and the final states.
 
     `x` is (time, batch, features), or packed rows with `sizes`, the batch size of each time step.
     """

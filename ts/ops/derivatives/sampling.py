@@ -1,4 +1,4 @@
-"""Derivatives of random samples: gamma and Dirichlet; zero gradients for other distributions."""
+"""Derivatives of random samples from gamma and Dirichlet distributions, and zero gradients for others."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
 
 
 def slice_like_index(source: Tensor, index: Tensor) -> Tensor:
-    """Return the leading elements of the source, in the shape of the index; other elements are not read."""
+    """Return the leading elements of the source, in the shape of the index.
+
+    Other source elements have no effect.
+    """
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
     return source
@@ -68,8 +71,8 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce` with "prod".
 
-    The derivative with respect to a source element is result / element; for an element 0, it is the product
-    of the other elements.
+    The derivative with respect to a source element is result / element. If the element is 0, the derivative
+    is the product of the other elements.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0

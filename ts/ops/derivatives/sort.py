@@ -63,7 +63,10 @@ def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
 def among_sorted(
     x: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
 ) -> Tensor:
-    """Compute quantiles along a dimension; a vector `q` adds a first dimension to the result."""
+    """Compute quantiles along a dimension.
+
+    If `q` is a vector, the result has an additional first dimension.
+    """
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     values = rows.sort(-1)[0]
     quantiles = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)

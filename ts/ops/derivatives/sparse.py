@@ -1,7 +1,7 @@
 """Derivatives of operators of sparse tensors.
 
 As in PyTorch, the gradient of operators such as `to_dense` and `sparse.mm` is sparse, with the indices of the
-sparse argument; `torch.mm` (family `matmul`) has a dense gradient.
+sparse argument. The gradient of `torch.mm` (family `matmul`) is dense.
 """
 
 from __future__ import annotations

@@ -8,7 +8,10 @@ from ts.ops.derivatives.formula_registry import compose
 
 
 def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Tensor:
-    """Return the window, centered in `n_fft` elements and padded with zeros; None means a window of ones."""
+    """Return the window, centered in `n_fft` elements and padded with zeros.
+
+    A window None consists of ones.
+    """
     inner = window
     if inner is None:
         inner = ts.ones([length], dtype=ts.real(like).dtype, device=like.device)
@@ -47,7 +50,7 @@ def _stft(
 
 
 def _added(frames: Tensor, hop: int) -> Tensor:
-    """Add overlapping frames (batch, count, width); each starts `hop` samples after its predecessor."""
+    """Add overlapping frames (batch, count, width). Each frame starts `hop` samples after its predecessor."""
     length = (frames.size(1) - 1) * hop + frames.size(2)
     return ts.ops.aten.unfold_backward(frames, [frames.size(0), length], 1, frames.size(2), hop)
 

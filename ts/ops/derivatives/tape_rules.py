@@ -1,6 +1,6 @@
 """Differentiation rules for the autograd tape, derived from the formulas.
 
-In: the record of an operator; out: a `Rule`, which compiles the formulas at the first backward pass.
+In: the record of an operator. Out: a `Rule`, which compiles the formulas at the first backward pass.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _forms(record: OperatorRecord) -> dict[str, Any]:
     """Return the fields of a `Rule` that the schema determines.
 
     results    indices of the results that are tensors or lists of tensors
-    written    index of the tensor argument that an in-place operator writes to; -1 for none
+    written    index of the tensor argument that an in-place operator writes to, or -1
     lists      whether a result is a list of tensors
     """
     schema = signature(record.schema_text)
@@ -109,7 +109,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
     """Return what a formula parameter reads, as (`FormulaInputKind`, index, whether it may be a number)."""
     names = list(inputs.parameters)
-    if read.fact:  # a property, such as a size; the index counts arguments first, then results
+    if read.fact:  # a property, such as a size, whose index counts first the arguments and then the results
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

@@ -28,14 +28,14 @@ def of_sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 
 def of_angle(grad: Tensor, self: Tensor) -> Tensor:
-    """Return the gradient of `angle`; 0 for real elements and at zero."""
+    """Return the gradient of `angle`. It is 0 for real elements and for 0."""
     if not self.is_complex():
         return ts.zeros_like(self)
     return ts.where(self == 0, 0, grad * 1j / self.conj())
 
 
 def of_acosh(grad: Tensor, self: Tensor) -> Tensor:
-    """Return the gradient of `acosh`; two square roots select the correct branch for complex elements."""
+    """Return the gradient of `acosh`. For complex elements, two square roots select the correct branch."""
     if self.is_complex():
         return grad * ((self + 1).rsqrt() * (self - 1).rsqrt()).conj()
     return grad * (self * self - 1).rsqrt()

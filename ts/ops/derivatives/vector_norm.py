@@ -1,4 +1,4 @@
-"""Derivatives of vector norms; they are zero for zero vectors."""
+"""Derivatives of vector norms. The derivative at a zero vector is zero."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ for _overload, _dims, _name in (
 
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Return the gradients of a p-norm distance for both points; `x` is the difference of the points."""
+    """Return the gradients of a p-norm distance for both points, whose difference is `x`."""
     gradient = of_norm(grad, x, p, result, None, False)
     return gradient, None if gradient is None else -gradient
 

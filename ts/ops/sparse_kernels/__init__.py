@@ -33,12 +33,15 @@ Kernel = Callable[..., Any]
 
 
 def sparse_kernel_of(record: Any) -> Kernel:
-    """Return the sparse kernel of a record; without one, a function that raises NotImplementedError."""
+    """Return the sparse kernel of a record.
+
+    If there is none, calls of the result raise NotImplementedError.
+    """
     return partial(_run, record.key, _kernel_of(record))
 
 
 def _run(key: str, kernel: Kernel, xp: Any, *args: Any) -> Any:
-    """Call a kernel; raise NotImplementedError for operands of an unsupported layout."""
+    """Call a kernel. Raise NotImplementedError for operands of an unsupported layout."""
     try:
         return kernel(xp, *args)
     except AttributeError as error:
@@ -92,7 +95,7 @@ def _raise_not_available(key: str, xp: Any, *args: Any) -> NoReturn:
 def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
     """Run an in-place variant by the functional `kernel`.
 
-    The result replaces the array of a sparse `self`; it is copied into a dense `self`.
+    If `self` is sparse, the result replaces its array. If `self` is dense, the result is copied into it.
     """
     return _write_result(xp, self, kernel(xp, self, *args))
 

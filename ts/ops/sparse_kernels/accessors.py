@@ -30,7 +30,7 @@ def coo_array(
 def compressed_array(
     pointers: Any, plain: Any, values: Any, size: Sequence[int] | None, layout: int | None, dtype: int | None
 ) -> CompressedArray:
-    """Return a CSR or CSC matrix; raise RuntimeError if pointers, indices, values and size do not match."""
+    """Return a CSR or CSC matrix. Raise RuntimeError if its components do not match."""
     target_layout = dtypes.LAYOUTS.get(layout if layout is not None else -1)
     if target_layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
@@ -151,7 +151,7 @@ def is_coalesced(dense: Any, xp: Any, self: Any) -> bool:
 
 
 def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
-    """Return an array with sorted, distinct indices; values at equal indices are summed."""
+    """Return an array with sorted, distinct indices. Values with equal indices are summed."""
     return conversions.require_coo(self, "coalesce").coalesce()
 
 

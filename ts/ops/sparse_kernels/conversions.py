@@ -22,7 +22,7 @@ COMPRESSED = {dtypes.sparse_csr.code: dtypes.sparse_csr, dtypes.sparse_csc.code:
 
 
 def require_coo(x: Any, name: str) -> CooArray:
-    """Return `x` if it is a COO array; otherwise raise a RuntimeError that names the function `name`."""
+    """Return `x` if it is a COO array, else raise a RuntimeError that contains the function name `name`."""
     if isinstance(x, CooArray):
         return x
     layout_name = x.layout_name if isinstance(x, SparseArray) else "Strided"
@@ -116,7 +116,10 @@ def zeros(size: Sequence[int], dtype: Any, sparse_dim: int | None = None) -> Coo
 
 
 def construct(dense: Any, xp: Any, *args: Any) -> Any:
-    """Call a constructor of sparse tensors; raise RuntimeError if its indices or values are sparse."""
+    """Call a constructor of sparse tensors.
+
+    Raise RuntimeError if its indices or values are sparse tensors.
+    """
     if any(isinstance(x, SparseArray) for x in args):
         raise RuntimeError("expected indices and values to be dense tensors, but got layout torch.sparse_coo")
     return dense(xp, *args)
@@ -146,7 +149,7 @@ def to_dense(dense: Any, xp: Any, self: Any, dtype: int | None = None, masked_gr
 
 
 def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
-    """Convert a sparse or dense array to COO; the nonzero elements of a dense array are stored."""
+    """Convert a sparse or dense array to COO. Of a dense array, the nonzero elements are stored."""
     if isinstance(self, SparseArray):
         coo = self.to_coo()
         if sparse_dim is not None and sparse_dim != coo.sparse_dim:
@@ -167,7 +170,7 @@ def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
 
 
 def convert_to_sparse(self: Any, layout: dtypes.layout) -> Any:
-    """Convert an array to a sparse layout; return the array itself if it has that layout."""
+    """Convert an array to a sparse layout, or return the array itself if it has that layout."""
     if isinstance(self, SparseArray) and self.layout is layout:
         return self
     coo = to_sparse(self, None)
@@ -213,7 +216,7 @@ def identity(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
 
 
 def conjugate(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the complex conjugate of an array; return a real array itself."""
+    """Return the complex conjugate of an array, or the array itself if it is real."""
     return self.with_values(np.conj(self.values)) if self.dtype.kind == "c" else self
 
 
@@ -238,7 +241,7 @@ def convert_layout(self: Any, layout: dtypes.layout) -> Any:
 def zeros_like(
     dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *rest: Any
 ) -> Any:
-    """Return an array of the shape of `self` without stored elements; dense zeros for the strided layout."""
+    """Return an array like `self` without stored elements, or dense zeros if `layout` is strided."""
     kind = self.dtype if dtype is None else common.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(self.shape, kind)
@@ -257,7 +260,7 @@ def new_zeros(
     layout: int | None = None,
     *rest: Any,
 ) -> Any:
-    """Return an array of shape `size` without stored elements; dense zeros for the strided layout."""
+    """Return an array of shape `size` without stored elements, or dense zeros if `layout` is strided."""
     kind = self.dtype if dtype is None else common.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(size, kind)

@@ -2,7 +2,7 @@
 
 on_values(sin)      sin of the values, after coalescing, because sin(a + b) is not sin(a) + sin(b)
 add(coo, coo)       stores the union of the indices       add(dense, coo)   dense
-multiply(coo, x)    stores the indices of `coo` for dense x; the intersection of the indices for sparse x
+multiply(coo, x)    stores the indices of `coo` for dense x, or the intersection of the indices for sparse x
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
 
 
 def lookup(x: CooArray, pattern: CooArray) -> Any:
-    """Return the values of `x` at the indices of `pattern`; 0 at indices that `x` does not store."""
+    """Return the values of `x` at the indices of `pattern`.
+
+    The value is 0 at indices that `x` does not store.
+    """
     x = x.coalesce()
     values = np.zeros((pattern.nnz, *x.values.shape[1:]), x.dtype)
     if x.nnz and pattern.nnz:
@@ -222,10 +225,10 @@ def _is_sorted(flat: Any) -> bool:
 
 
 def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced: bool) -> CooArray:
-    """Add two COO arrays with sorted indices; the k-th elements with equal indices are added to each other.
+    """Add two COO arrays with sorted indices. The k-th elements with equal indices are added to each other.
 
-    `joined` contains the elements of both arrays; `first_flat` and `second_flat` are the linear
-    indices of the first and the second array.
+    `joined` contains the elements of both arrays. `first_flat` and `second_flat` are the linear indices of
+    the first and the second array.
     """
     flat = np.concatenate((first_flat, second_flat))
     occurrence = np.concatenate((_occurrence_numbers(first_flat), _occurrence_numbers(second_flat)))

@@ -29,7 +29,7 @@ def _check_matrices(self: Any, mat2: Any) -> None:
 
 
 def mm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
-    """Multiply two matrices; at least one of them is sparse."""
+    """Multiply two matrices, of which at least one is sparse."""
     if isinstance(self, SparseArray) and isinstance(mat2, SparseArray):
         return _sparse_product(self, mat2)
     _check_matrices(self, mat2)
@@ -62,7 +62,7 @@ def transpose_matrix(x: CooArray) -> CooArray:
 
 
 def matrix_product(sparse: CooArray, other: Any) -> Any:
-    """Multiply a sparse matrix by a dense one; the result is dense."""
+    """Multiply a sparse matrix by a dense one, with a dense result."""
     product = np.zeros((sparse.shape[0], other.shape[1]), sparse.dtype)
     accumulate_rows(product, sparse.indices[0], sparse.values, other, sparse.indices[1])
     return product
@@ -198,7 +198,10 @@ def bmm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
 
 
 def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
-    """Multiply a sparse matrix by a dense one; the COO result stores all elements of the nonempty rows."""
+    """Multiply a sparse matrix by a dense one.
+
+    The result is a COO array that stores all elements of the nonempty rows.
+    """
     rows = hspmm(dense, xp, self, mat2)
     count = mat2.shape[1]
     columns = np.tile(np.arange(count, dtype=np.int64), rows.nnz)
@@ -207,7 +210,7 @@ def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
 
 
 def hspmm(dense: Any, xp: Any, mat1: Any, mat2: Any) -> CooArray:
-    """Multiply a sparse matrix by a dense one; the result has sparse rows and dense columns."""
+    """Multiply a sparse matrix by a dense one. The result has sparse rows and dense columns."""
     _check_matrices(mat1, mat2)
     _check_inner(mat1, mat2)
     coo = mat1.to_coo().coalesce()

@@ -23,7 +23,7 @@ def sum_all(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
 def sum_dims(
     dense: Any, xp: Any, self: Any, dim: Sequence[int] | None, keepdim: bool = False, dtype: int | None = None
 ) -> Any:
-    """Sum over dimensions; the result is dense if no sparse dimension is left."""
+    """Sum over dimensions. The result is dense if no sparse dimension remains."""
     target_dtype = common.dtype_from(dtype, None) if dtype is not None else None
     dims = sorted(common.wrap_dims(list(dim) if dim is not None else None, self.ndim)) or list(
         range(self.ndim)
@@ -48,7 +48,7 @@ def _with_kept_dims(total: Any, dims: list[int], self: Any) -> Any:
 
 
 def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | None = None) -> Any:
-    """Sum over dimensions: the kernel of `torch.sparse.sum`; sums of integers keep their dtype."""
+    """Sum over dimensions, as `torch.sparse.sum` does. Sums of integers keep the dtype."""
     if not isinstance(self, CooArray):
         raise RuntimeError("_sparse_sum: expected a tensor of layout torch.sparse_coo")
     dims = sorted(common.wrap_dims(list(dim), self.ndim))
@@ -58,7 +58,7 @@ def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | 
 
 
 def sparse_total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
-    """Sum all elements: the kernel of `torch.sparse.sum`; sums of integers are int64."""
+    """Sum all elements, as `torch.sparse.sum` does. Sums of integers have dtype int64."""
     values = self.values if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     return np.asarray(
         values.sum(dtype=None if values.dtype.kind in "biu" else _accumulation_dtype(values.dtype))
@@ -70,7 +70,7 @@ def _accumulation_dtype(dtype: Any) -> Any:
 
 
 def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen: bool) -> Any:
-    """Sum over dimensions, numbered from 0; with `integers_widen`, sums of integers are int64."""
+    """Sum over dimensions, which are nonnegative. If `integers_widen`, sums of integers have dtype int64."""
     if dtype is None and integers_widen and self.dtype.kind in "biu":
         dtype = np.dtype(np.int64)
     values = self.values if dtype is None else self.values.astype(dtype)
@@ -103,7 +103,10 @@ def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) 
 
 
 def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None = None, *rest: Any) -> Any:
-    """Return the norm of all elements; raise RuntimeError for fewer dimensions, `keepdim` or `dtype`."""
+    """Return the norm of all elements.
+
+    Raise RuntimeError for a subset of the dimensions, `keepdim` or `dtype`.
+    """
     if (
         isinstance(dim, (list, tuple))
         and dim

@@ -43,7 +43,7 @@ def _permute_coo(self: CooArray, order: Sequence[int]) -> CooArray:
 
 
 def t(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the transpose of a matrix; return a vector itself."""
+    """Return the transpose of a matrix, or a vector itself."""
     if self.ndim > 2 or (isinstance(self, CooArray) and self.dense_dim):
         sparse_dim = self.sparse_dim if isinstance(self, CooArray) else 2
         raise RuntimeError(
@@ -70,7 +70,7 @@ def reverse(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
-    """Permute the dimensions; sparse dimensions must stay before dense dimensions."""
+    """Permute the dimensions. Sparse dimensions must stay before the dense dimensions."""
     if len(dims) != self.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
@@ -106,7 +106,7 @@ def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:
 
 
 def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
-    """Return the slice at an index of a dimension; it is dense if no sparse dimension remains."""
+    """Return the slice at an index of a dimension. The slice is dense if no sparse dimension remains."""
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     self = self.to_coo()
@@ -182,7 +182,7 @@ def slice_whole(
     end: int | None = None,
     step: int = 1,
 ) -> Any:
-    """Return the array itself for the slice `:`; raise NotImplementedError for other slices."""
+    """Return the array itself for the slice `:`. Raise NotImplementedError for other slices."""
     size = self.shape[common.wrap_dim(dim, self.ndim)]
     if (start is None or start == 0 or start <= -size) and (end is None or end >= size) and step == 1:
         return self
@@ -290,7 +290,7 @@ def raise_contiguous_unsupported(dense: Any, xp: Any, self: Any, *args: Any) -> 
 def sparse_resize(
     dense: Any, xp: Any, self: Any, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> CooArray:
-    """Resize an array; raise RuntimeError if it stores elements and a size would decrease."""
+    """Resize an array. Raise RuntimeError if the array stores elements and a size would decrease."""
     check_dimensions(size, sparse_dim, dense_dim)
     if not self.nnz:
         return CooArray.empty(tuple(size), self.dtype, sparse_dim)

@@ -21,7 +21,7 @@ def merge_batch(x: Tensor) -> Any:
 
 
 def split_batch(x: Tensor, size: int, dim: int = 0) -> Any:
-    """Split dimension `dim` of `x` into the batch of `size` elements and the rest; move the batch first."""
+    """Split dimension `dim` of `x` into a batch dimension and the rest, and move the batch first."""
     return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
 
 
@@ -60,7 +60,10 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 def convolve(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, options: list[Any]
 ) -> Any:
-    """Compute a batched convolution without bias; `options` contains the arguments after the bias."""
+    """Compute a batched convolution without bias.
+
+    `options` contains the arguments after the bias argument.
+    """
     groups = options[5]
     if not of_weight:
         return split_batch(ts.convolution(merge_batch(input), weight, None, *options), size)
@@ -73,7 +76,7 @@ def convolve(
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
-    """Return argument `i`; if `single`, insert a dimension of size 1 for examples."""
+    """Return argument `i`. If `single`, insert a dimension of size 1 for the examples."""
     x = call.values[i]
     return x.unsqueeze(int(call.batch_flags[i])) if single else x
 

@@ -1,4 +1,7 @@
-"""Batching rules of tensor constructors; results are batched, because programs may write to them."""
+"""Batching rules of tensor constructors.
+
+Results are batched, because programs may write batched values to them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ts.ops.vmap_rules.views import run_unchanged, storage_span, with_batched_si
 
 
 def _full(call: Call) -> Any:
-    """Apply the batching rule of `full_like`; the fill value may be batched."""
+    """Apply the batching rule of `full_like`. The fill value may be batched."""
     return call.run([call.expanded(0), *call.values[1:]])
 
 

@@ -209,7 +209,7 @@ batch("fill.Tensor fill.Scalar copy", _fill)
 
 
 def _masked_fill(call: Call) -> Any:
-    """Apply the batching rule of `masked_fill`; the fill value may be batched."""
+    """Apply the batching rule of `masked_fill`. The fill value may be batched."""
     if not call.is_batched("value"):
         return pointwise(call)
     x, mask, value = align_ranks(call, range(3))

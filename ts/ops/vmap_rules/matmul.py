@@ -13,7 +13,7 @@ from ts.ops.vmap_rules.views import on_last_dims, run_unchanged
 
 
 def product(call: Call, i: int, j: int) -> Any:
-    """Return the matrix product of arguments `i` and `j`; an unbatched operand is not expanded."""
+    """Return the matrix product of arguments `i` and `j`. An unbatched operand is not expanded."""
     a, b = call.values[i], call.values[j]
     if call.batch_flags[i] and not call.batch_flags[j] and b.dim() == 2 and a.dim() == 3:
         return (a.reshape(-1, a.shape[2]) @ b).reshape(a.shape[0], a.shape[1], b.shape[1])
@@ -65,7 +65,7 @@ def _vdot(call: Call) -> Any:
 
 
 def _add_scaled_self(call: Call, matrix_product: Tensor) -> Any:
-    """Return beta * self + alpha * `matrix_product`; if beta is 0, self is not read."""
+    """Return beta * self + alpha * `matrix_product`. If beta is 0, `self` is not read."""
     beta, alpha = call["beta"], call["alpha"]
     matrix_product = matrix_product if alpha == 1 else matrix_product * alpha
     if beta == 0:
@@ -125,7 +125,10 @@ batch(
 
 
 def _solve(call: Call) -> Any:
-    """Apply the batching rule of `solve`; during the call, 1-d right-hand sides are one-column matrices."""
+    """Apply the batching rule of `solve`.
+
+    The operator receives 1-d right-hand sides as one-column matrices.
+    """
     values = [call.expanded(i) if isinstance(x, Tensor) else x for i, x in enumerate(call.values)]
     a, b = values[0], values[1]
     if b.dim() == a.dim() - 1:

@@ -12,7 +12,7 @@ from ts.ops.vmap_rules.rules import pad_rank, pointwise, run_in_loop
 
 
 def _layer_norm(call: Call) -> Any:
-    """Apply the batching rule of layer norm; batched weights and biases are applied after the operator."""
+    """Apply the batching rule of layer norm. Batched weights and biases are applied after the operator."""
     _, shape, weight, bias, eps = call.values
     x = call.expanded(0)
     if not call.is_batched("weight") and not call.is_batched("bias"):

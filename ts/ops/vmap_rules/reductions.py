@@ -1,4 +1,7 @@
-"""Batching rules of reductions and scans; dimension arguments are increased by 1 for the batch."""
+"""Batching rules of reductions and scans.
+
+Dimension arguments are increased by 1, because dimension 0 is the batch.
+"""
 
 from __future__ import annotations
 

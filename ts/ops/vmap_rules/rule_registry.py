@@ -1,7 +1,7 @@
 """Registry of batching rules by operator key.
 
-In: `batch(keys, rule)`; out: `rule_of(record)`.  A rule is a function of a `Call` and returns the results
-with the batch as first dimension; it is called only if at least one argument is batched.
+In: `batch(keys, rule)`. Out: `rule_of(record)`. A rule is a function of a `Call` and returns the results with
+the batch as first dimension. It is called only if at least one argument is batched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Selection of batching rules: a registered rule, a generic rule by kind of operator, or a loop.
 
-In: a `Call`; out: results with the batch first.
+In: a `Call`. Out: results with the batch first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POINTWISE = frozenset({"activation_backward", "polynomial"})
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """Return the decomposition or composite kernel of an operator; None if it has a batching rule."""
+    """Return the decomposition or composite kernel of an operator, or None if it has a batching rule."""
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
     if by_forms or rule_of(record) is not None:
         return None
@@ -101,7 +101,7 @@ def pointwise(call: Call) -> Any:
 def align_ranks(call: Call, indices: Any) -> list[Any]:
     """Return the arguments of the call, with batch elements of tensors at `indices` in the same rank.
 
-    It is the maximal rank of the tensors at `indices`; unbatched tensors are not changed.
+    This rank is the maximal rank of the tensors at `indices`. Unbatched tensors are not changed.
     """
     tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
@@ -125,7 +125,7 @@ def pad_rank(x: Tensor, rank: int) -> Tensor:
 
 
 def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
-    """Return argument `i`; if it is a batch of 0-dim tensors, convert it to the promoted dtype of the others.
+    """Return argument `i`, converted to the promoted dtype of the others if it is a batch of 0-dim tensors.
 
     Type promotion treats a 0-dim tensor like a number, which changes the dtype only if its category is
     higher, but a batch of 0-dim tensors is a vector.
@@ -148,7 +148,7 @@ def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
 
 
 def run_in_loop(call: Call) -> Any:
-    """Run the operator on each batch element in a loop; raise RuntimeError for an empty batch."""
+    """Run the operator in a loop over the batch elements. Raise RuntimeError for an empty batch."""
     warn(
         "There is a performance drop because we have not yet implemented the batching rule for "
         f"{call.record.key}. "
@@ -221,7 +221,7 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
 
 
 def run_random(call: Call) -> tuple[Any, bool]:
-    """Run a random operator under vmap; return the result and whether it is batched.
+    """Run a random operator under vmap, and return the result and whether the result is batched.
 
     Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
     """
@@ -266,7 +266,10 @@ def _run_random_once(call: Call) -> tuple[Any, bool]:
 
 
 def _run_random_in_place(call: Call) -> tuple[Any, bool]:
-    """Run an in-place random operator; the randomness mode decides if batch elements get equal numbers."""
+    """Run an in-place random operator.
+
+    The randomness mode determines whether all batch elements get the same random numbers.
+    """
     target, is_batched = call.values[0], call.batch_flags[0]
     others = any(call.is_batched(i) for i in range(1, len(call.values)))
     if call.level.random == "same":

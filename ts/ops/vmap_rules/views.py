@@ -1,4 +1,4 @@
-"""Batching rules of views and data movement; size and dimension arguments are adapted to the batch."""
+"""Batching rules of views and data movement, which adapt size and dimension arguments to the batch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,10 @@ def run_unchanged(call: Call) -> Any:
 
 
 def on_last_dims(min_rank: int) -> Callable[[Call], Any]:
-    """Return a batching rule for operators on the last `min_rank` dimensions; a lower rank runs in a loop."""
+    """Return a batching rule for operators on the last `min_rank` dimensions.
+
+    If an argument has a lower rank, the operator runs in a loop.
+    """
 
     def rule(call: Call) -> Any:
         from ts.ops.vmap_rules.rules import run_in_loop
@@ -112,7 +115,7 @@ def _expand(call: Call) -> Any:
 
 
 def _like(function: str) -> Callable[[Call], Any]:
-    """Return the batching rule of `view_as` and similar operators; the second tensor may be batched."""
+    """Return the batching rule of `view_as` and similar operators, whose second tensor may be batched."""
 
     def rule(call: Call) -> Any:
         shape = list(call.values[1].shape[int(call.batch_flags[1]) :])
@@ -141,14 +144,14 @@ def _t(call: Call) -> Any:
 
 
 def _transpose(call: Call) -> Any:
-    """Apply the batching rule of `transpose`; a batch of 0-dim elements is returned unchanged."""
+    """Apply the batching rule of `transpose`. A batch of 0-dim tensors is returned unchanged."""
     if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
         return call.values[0]
     return along_dims("dim0", "dim1")(call)
 
 
 def _clone(call: Call) -> Any:
-    """Apply the batching rule of `clone`; as in PyTorch, raise RuntimeError for channels-last formats."""
+    """Apply the batching rule of `clone`. As in PyTorch, raise RuntimeError for channels-last formats."""
     memory_format = call["memory_format"]
     if memory_format is not None and memory_format not in (
         ts.contiguous_format.code,
