@@ -1,4 +1,4 @@
-"""Random programs over tensors: views, writes in place, branches, loops, several results.
+"""Random programs on tensors: views, in-place writes, branches, loops, several results.
 
     text, shapes = program(seed)         source of a function f(a, b, c ...), shapes of its arguments
     with_source(text)                    the function, which the compiler can read
@@ -71,7 +71,7 @@ def program(seed):
 
 
 def with_source(text, name="random program"):
-    """The function of a text, whose source the compiler finds."""
+    """Return the function defined by a source text, whose source the compiler can read."""
     filename = f"<{name} {abs(hash(text))}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace = {"ts": ts}

@@ -1,4 +1,4 @@
-"""Threads that run backward into the same leaves lose no gradient."""
+"""No gradient is lost if several threads run backward into the same leaves."""
 
 import threading
 
@@ -42,7 +42,7 @@ def test_a_leaf_of_several_graphs():
 
 
 def test_leaves_in_different_order():
-    """Threads reach two leaves in different order."""
+    """Gradients of two leaves are complete if threads reach the leaves in different orders."""
     v, w = ts.ones(ELEMENTS, requires_grad=True), ts.ones(ELEMENTS, requires_grad=True)
 
     def passes(number):
@@ -65,7 +65,7 @@ def test_retained_graph_in_several_threads():
 
 
 def test_recorded_passes():
-    """Gradients of gradients are added out of place."""
+    """Gradients of backward passes with `create_graph=True` are added out of place."""
     w = ts.ones(ELEMENTS, requires_grad=True)
 
     def passes(_):

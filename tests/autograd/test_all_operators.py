@@ -1,4 +1,4 @@
-"""Every operator that has derivatives passes gradcheck: by the tape, in forward mode, and of the second order.
+"""Every operator with derivatives passes gradcheck: in reverse mode, forward mode and for second derivatives.
 
 All of them with `-m long` (`make test-long`), a seventh otherwise.
 """
@@ -22,14 +22,14 @@ DIFFERENT = {
     "aten::linalg_eig": "eigenvectors have no fixed phase",
     "aten::tensor_split.tensor_indices_or_sections": "the sample's places are numbers that differences would move",
 }
-REAL = {"aten::logcumsumexp"}  # of complex numbers the gradients are not settled
+REAL = {"aten::logcumsumexp"}  # gradients of complex inputs are not defined here
 
 
 def differentiable():
     """Yield the records with derivative formulas."""
     for key, row in formula_registry.all_derivatives().items():
         record = registry.find(key)
-        sparse = record is not None and record.family == "sparse"  # `tests/test_sparse.py` has their gradients
+        sparse = record is not None and record.family == "sparse"  # gradients: `tests/test_sparse.py`
         if not row.reason and record is not None and not record.nondeterministic and record.variant == "" and not sparse:
             yield key
 

@@ -1,4 +1,4 @@
-"""The search for anomalies: which lines made the node that fails."""
+"""Anomaly detection: errors name the source line that created the failing backward node."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Scripts that call `backward` and `grad`: results, graphs left behind, and concurrent execution."""
+"""Scripts that call `backward` and `grad`: results, remaining graphs, and concurrent execution."""
 
 import io
 import signal
@@ -52,7 +52,7 @@ def eagerly(x: ts.Tensor):
 
 def test_gradients_of_intermediate_values():
     x = leaf(0.1, 0.2, 0.3)
-    for _ in range(3):  # later calls run in parts, of which y must be a result and an argument
+    for _ in range(3):  # later calls run as several graphs, for which y must be a result and an argument
         assert_close(several(x), list(eagerly(x)))
 
 
@@ -203,10 +203,10 @@ def test_missing_gradient_is_none():
     for x in (leaf(1), ts.ones([2])):
         with pytest.raises(RuntimeError, match=ABSENT):
             chained(x)
-    sized(leaf(1))  # as of no elements: any answer, no crash
+    sized(leaf(1))  # without elements: any result, but no crash
     assert_close(
         taken(ts.tensor([-1.0, 2.0]), ts.tensor(1.0)), ts.tensor([-1.0, 1.0])
-    )  # a bound that is absent
+    )  # without the optional bound
 
 
 @ts.jit.script
@@ -288,7 +288,7 @@ def test_archives_hold_steps_of_training():
         assert_close(loaded.w, step.w)
 
 
-# ---------------------------------------------------------------- who runs meanwhile
+# ---------------------------------------------------------------- concurrent execution
 
 
 @ts.jit.script

@@ -206,7 +206,7 @@ def test_a_graph_may_be_of_any_depth():
         y = y + 1
     y.backward()
     assert x.grad.tolist() == [1]
-    del y  # and is freed
+    del y  # frees the graph without deep recursion
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_reference_cycles_through_graphs_are_collected():
     x = leaf(1, 2)
     y = x.clone() * x
     gone = weakref.ref(y.grad_fn)
-    x.note = y  # x is saved by the node of y
+    x.note = y  # reference cycle: the node of y saves x
     del x, y
     gc.collect()
     assert gone() is None

@@ -312,7 +312,7 @@ def test_small_differentiable_graphs_are_inlined():
     assert not parts_of(one_by_one, x, x)
     ts._C._debug_set_autodiff_subgraph_inlining(False)
     try:
-        assert len(parts_of(one_by_one, x, x)) == 2  # the length of `b` is read between the graphs
+        assert len(parts_of(one_by_one, x, x)) == 2  # `b`'s length is read between the graphs
         ts.jit.script(one_by_one)(x, x).sum().backward()
     finally:
         ts._C._debug_set_autodiff_subgraph_inlining(True)
@@ -456,7 +456,7 @@ def test_writes_to_a_view_after_its_result_was_saved():
 
 @pytest.mark.parametrize("part", [lambda x: x.detach(), lambda x: x.data, lambda x: x.detach().view(9), lambda x: x.detach()[0]])
 def test_detached_results_do_not_retain_the_graph(part):
-    """Numbers of a loss that a program collects."""
+    """Detached results and their views do not keep the autograd graph alive."""
     leaf = ts.rand(3, 3, requires_grad=True)
 
     def computed():
@@ -489,7 +489,7 @@ def test_writes_to_detached_tensors_count():
 
 
 def test_packed_weights_of_what_was_detached():
-    """A detached tensor that has gone leaves no trace: products with a weight are as fast, and see its writes."""
+    """Products with a weight whose detached alias was released observe in-place writes to the weight."""
     weight = ts.rand(256, 256, requires_grad=True)
     weight.detach()
     x = ts.rand(4, 256)

@@ -196,7 +196,7 @@ def test_texts():
 
 
 def test_nested_transforms():
-    """Gradients of a batch, and a batch of gradients: those are tensors of `grad` first."""
+    """In nested transforms, the rule of the innermost transform applies."""
     x = ts.arange(6.0).reshape(3, 2)
     for f in (lambda v: v.untyped_storage(), copy.deepcopy):
         with pytest.raises(NotImplementedError, match=STORAGE):

@@ -1,4 +1,4 @@
-"""The engine's corners: passes in passes, callbacks, hooks without gradients, buffers, batches of gradients, threads."""
+"""The autograd engine: nested passes, callbacks, hooks without gradients, buffers, batched gradients, threads."""
 
 import threading
 
@@ -10,7 +10,7 @@ from ts.testing import assert_close
 
 
 class Deep(Function):
-    """Runs nested backward passes, as many as its value says."""
+    """Runs nested backward passes, one for each unit of its input value."""
 
     @staticmethod
     def forward(ctx, x):
@@ -133,7 +133,7 @@ def test_deprecated_tensor_attributes():
     assert_close(x.__rdiv__(2), 2 / x)
 
 
-# ---------------------------------------------------------------- batches of gradients
+# ---------------------------------------------------------------- batched gradients
 
 
 def batched_and_single(y, inputs, n=3):
@@ -179,7 +179,7 @@ def test_batched_backward(function, shapes):
     assert gradcheck(function, inputs, check_batched_grad=True)
 
 
-# ---------------------------------------------------------------- what is saved
+# ---------------------------------------------------------------- saved tensors
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_joined_tensors_may_be_written_afterwards(join):
     y = join(a, b)
     a.mul_(7)
     y.sum().backward()
-    assert x.grad.sum() in (20, 8)  # of both, or of `a` alone
+    assert x.grad.sum() in (20, 8)  # if both inputs are recorded, or `a` alone
 
 
 def test_in_place_write_to_a_real_view_of_complex():
@@ -234,7 +234,7 @@ def test_logarithms_of_sums_of_complex_numbers():
     assert gradgradcheck(lambda x: x.logcumsumexp(0), [x])
 
 
-# ---------------------------------------------------------------- several threads
+# ---------------------------------------------------------------- threads
 
 
 def test_eight_threads_train_eight_models():
@@ -268,7 +268,7 @@ def test_eight_threads_train_eight_models():
 
 
 class Turned(ts.autograd.Function):
-    """Computes `x.t()`; if `kept` is a list, backward keeps a view of its gradient there."""
+    """Computes `x.t()`; if `kept` is a list, backward appends its gradient's base to it."""
 
     kept = None
 

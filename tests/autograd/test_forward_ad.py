@@ -1,4 +1,4 @@
-"""Forward mode: tensors carry tangents through operators, views, writes in place, scripts."""
+"""Forward mode: tensors carry tangents through operators, views, in-place writes and scripts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The graph of gradients: hooks of what is saved, of several tensors, edges, pictures."""
+"""The autograd graph: saved-tensor hooks, hooks of several tensors, edges, and drawings of graphs."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Tensors created in inference mode: outside they can be read, but neither written nor differentiated."""
+"""Tensors created in inference mode can be read outside of it, but neither written nor saved for backward."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_scripts_make_them_too():
         return x * 2 + ts.ones(3)
 
     with ts.inference_mode():
-        assert f(ts.ones(3)).is_inference()  # compiled here, with constants that are ordinary tensors
+        assert f(ts.ones(3)).is_inference()  # compiled in inference mode, with normal constants
     x = ts.ones(3, requires_grad=True)
     f(x).sum().backward()
     assert x.grad.tolist() == [2, 2, 2]
@@ -49,7 +49,7 @@ def test_inference_tensors_cannot_be_saved_for_backward():
     x, w = inference_tensor(), ts.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         x * w
-    (x + w).sum().backward()  # nothing of it is saved
+    (x + w).sum().backward()  # `add` does not save its operands
     assert w.grad.tolist() == [2, 2, 2]
     with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor outside InferenceMode"):
         x.requires_grad_()

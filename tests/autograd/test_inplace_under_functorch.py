@@ -1,4 +1,4 @@
-"""In-place writes inside of function transforms, also through views: all modes of differentiation agree.
+"""In-place writes inside of function transforms, also through views, have equal derivatives in all modes.
 
 The reference is reverse mode alone, one element after the other.
 """
@@ -126,7 +126,7 @@ def test_batched_writes_equal_elementwise_writes(program: Program) -> None:
     one = ts.ones((), dtype=ts.float64)
     _close(vmap(lambda row: vjp(total, row)[1](one)[0])(x), wanted)
     _close(vmap(vmap(grad(total)))(x.unsqueeze(0))[0], wanted)
-    assert x.tolist() == X  # nobody wrote there
+    assert x.tolist() == X  # the input is unchanged
 
 
 @pytest.mark.parametrize("program", [*PROGRAMS, _into_zeros])

@@ -1,4 +1,4 @@
-"""Writes in place to leaves that are views, and to tensors that retain their gradients."""
+"""In-place writes to leaves that are views, and to tensors that retain their gradients."""
 
 import numpy as np
 import pytest

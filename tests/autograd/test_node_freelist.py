@@ -36,7 +36,7 @@ def test_reused_node_has_no_old_state():
 
 
 def test_nodes_of_different_sizes_are_reused():
-    """Edges, results and saved values that have room inside of a node, and others."""
+    """Nodes are reused if they store edges, results and saved values inside of the node or outside."""
     x = leaf()
     for _ in range(3):
         y = ts.cat([x, x, x, x]).sum() + (x * 2).sum() + ts.stack([x, x]).std()

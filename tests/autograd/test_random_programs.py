@@ -25,8 +25,8 @@ def compare(want, got):
 
 @pytest.mark.parametrize("first", range(0, COUNT, 20))
 def test_gradients_of_scripts(first):
-    """The first call and the second; who wants gradients changes.  Calls that fail in Python may succeed
-    in a script."""
+    """The first and second call of a script have eager gradients, for several sets of inputs with gradients.
+    Programs whose eager gradients raise an error are skipped: they may succeed in a script."""
     for seed in range(first, min(first + 20, COUNT)):
         text, count = program(seed)
         function = with_source(text)

@@ -26,7 +26,7 @@ def block(x, y):
 
 
 def run(policy, function=block, **options):
-    """The gradients of leaves through a checkpoint."""
+    """Return the gradients of the leaves of a checkpointed function."""
     contexts = partial(create_selective_checkpoint_contexts, policy, **options)
     xs = leaves()
     checkpoint(function, *xs, use_reentrant=False, context_fn=contexts).sum().backward()

@@ -53,7 +53,7 @@ def test_memory_stays_flat_without_the_collector():
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     finally:
         gc.enable()
-    assert grown < 1_000  # KiB: less than one for each step
+    assert grown < 1_000  # KiB: less than one per step
 
 
 def test_threads_train_models_of_their_own():

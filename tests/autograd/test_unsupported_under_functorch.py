@@ -15,7 +15,7 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_grad_and_requires_grad_inside_of_transforms(name):
-    """Passes that write to `grad`, and marks; the setter and new tensors that want gradients are allowed."""
+    """`backward`, `requires_grad_` and `retain_grad` raise errors; new tensors may require grad."""
     w = ts.ones(3, requires_grad=True)
     run = TRANSFORMS[name]
     with pytest.raises(RuntimeError, match=r"^backward\(\) called inside a functorch transform"):
@@ -25,13 +25,13 @@ def test_grad_and_requires_grad_inside_of_transforms(name):
             run(lambda x, called=called: getattr(x, called)())
     run(lambda x: ts.ones(2, requires_grad=True))
     assert w.grad is None
-    ts.ones(2).requires_grad_()  # and afterwards all is as before
+    ts.ones(2).requires_grad_()  # after the transform, gradients work again
     (w * 2).sum().backward()
     assert w.grad.tolist() == [2, 2, 2]
 
 
 def test_context_left_twice():
-    """The second time puts back what the first did."""
+    """A second exit of a context restores the grad mode again, and has no other effect."""
     for block in (ts.no_grad(), ts.inference_mode()):
         block.__enter__()
         for _ in range(2):

@@ -18,7 +18,7 @@ def numbers(*shape):
 
 
 def of_classes(**how):
-    """Cross entropies of (examples, classes)."""
+    """Return a cross entropy of (examples, classes) with the given options."""
     return lambda x, t: F.cross_entropy(x.view(3, 4), t, **how).sum()
 
 
@@ -73,7 +73,7 @@ def test_batched_losses_equal_single_losses(name):
 
 
 def test_count_nonzero():
-    """`vmap` of `count_nonzero` counts all elements, or along dimensions."""
+    """`vmap` of `count_nonzero` counts all elements, or the elements along given dimensions."""
     x = ts.tensor([[[1, 0], [2, 3]], [[0, 0], [0, 4]]])
     assert ts.vmap(ts.count_nonzero)(x).tolist() == [3, 1]
     assert ts.vmap(lambda y: ts.count_nonzero(y, 0))(x).tolist() == [[2, 1], [0, 1]]

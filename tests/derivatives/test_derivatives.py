@@ -1,4 +1,4 @@
-"""Every operator with a row, on the samples of its record: parts compute what kernels do, gradients are as the leaves."""
+"""Derivative formulas on sample arguments: decompositions equal kernels, gradients have the inputs' types."""
 
 import warnings
 from collections.abc import Callable
@@ -20,12 +20,12 @@ DTYPES = (ts.float64, ts.float32, ts.bfloat16, ts.complex128)
 UNDERIVABLE = (
     "is not implemented", "not implemented for", "not supported for", "doesn't support", "Could not run 'aten::_sparse_addmm'",
 )  # fmt: skip
-# their samples' moments are not those of the input, which the parts compute themselves
+# their samples have other moments than the input's, which the decomposition recomputes
 INDEPENDENT = (
     "native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward", "batch_norm_backward",
     "_weight_norm_interface_backward",
 )  # fmt: skip
-# their samples' gradients have another shape than the result would
+# the gradients of their samples do not have the shape of the result
 MISSHAPEN = ("glu_backward", "multi_margin_loss_backward", "multilabel_margin_loss_backward")
 
 
@@ -34,12 +34,12 @@ def short(record):
 
 
 def dense(x):
-    """Return a tensor with the elements of a strided or sparse one."""
+    """Return a dense tensor with the elements of a strided or sparse tensor."""
     return x if x.layout is ts.strided else x.to_dense()
 
 
 def leaves(x):
-    """The tensors of an argument or a result whose dtype may have gradients, in order."""
+    """Return the tensors of an argument or result whose dtype is differentiable, in order."""
     if isinstance(x, ts.Tensor):
         return [x] if x.is_floating_point() or x.is_complex() else []
     return [y for z in x for y in leaves(z)] if isinstance(x, (tuple, list)) else []

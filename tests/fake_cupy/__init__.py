@@ -1,19 +1,19 @@
 """A fake CuPy for machines without a GPU, with NumPy arrays as elements.
 
-    with installed():                        `import cupy` and `import cupyx` find the double
+    with installed():                        `import cupy` and `import cupyx` return the fakes
         backends.get("cuda")
 
-What code that never ran on a GPU gets wrong is where CuPy differs from NumPy, and that is what the double keeps:
+The fake reproduces the differences between CuPy and NumPy, which untested code tends to violate:
 
-    array.py      no conversion to NumPy, results without dimensions stay arrays, NumPy arrays are no operands,
-                  indices out of range wrap around
-    functions.py  only the names, parameters and loops that `api.json` says CuPy has (recorded from it by
-                  `record_api.py`), singular matrices give NaN, bfloat16 only where CuPy has it
-    kernels.py    raw kernels are compiled by the host's C++ compiler and run, thread by thread
+    array.py      no conversion to NumPy, 0-dim results are arrays, NumPy arrays are rejected as operands,
+                  out-of-range indices wrap around
+    functions.py  only the names, parameters and ufunc loops of CuPy that `api.json` lists (written by
+                  `record_api.py`), NaN for singular matrices, no bfloat16 in functions for which CuPy lacks it
+    kernels.py    raw kernels are compiled by the host's C++ compiler and run thread by thread
     runtime.py    two devices, streams, events, the memory pool
-    noting.py     graphs: calls that are noted while a stream is captured, and made again
+    graph_capture.py  graphs: calls recorded during a stream capture and repeated by `launch`
 
-What it cannot show: CuPy's own mistakes, races, speed.
+It does not reproduce bugs of CuPy, data races or execution times.
 """
 
 import sys

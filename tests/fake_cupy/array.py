@@ -60,7 +60,7 @@ class MemoryPointer:
         return MemoryPointer(self.mem, self.ptr + int(offset))
 
     def array(self, shape, dtype, strides):
-        """The array that begins here."""
+        """Return an array that begins at this address."""
         steps = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides).strides
         reach = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, steps))
         if 0 in shape:
@@ -77,7 +77,7 @@ def check_operand(x, what="operand"):
 
 
 class ndarray:
-    """The double of `cupy.ndarray`."""
+    """Fake `cupy.ndarray`."""
 
     __array_priority__ = 100
 
@@ -87,7 +87,7 @@ class ndarray:
         self._host = np.empty(shape, dtype, order=order) if _host is None else _host
         self._memory = Memory(self._host) if _memory is None else _memory
 
-    # ---- what it is
+    # ---- attributes
 
     dtype = property(lambda self: self._host.dtype)
     shape = property(lambda self: self._host.shape)
@@ -127,7 +127,7 @@ class ndarray:
     def imag(self, value):
         self.imag[...] = value
 
-    # ---- what it is not
+    # ---- rejected NumPy protocols
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
@@ -142,7 +142,7 @@ class ndarray:
     def __array_function__(self, function, types, args, kwargs):
         raise TypeError(f"numpy.{function.__name__} was called on an array of the device")
 
-    # ---- out of it
+    # ---- copies and conversions
 
     @waits
     def get(self, stream=None, order="C", out=None, blocking=True):
@@ -191,7 +191,7 @@ class ndarray:
 
     __hash__ = None
 
-    # ---- parts of it
+    # ---- indexing and iteration
 
     @notes
     def __getitem__(self, key):
@@ -211,7 +211,7 @@ class ndarray:
         self._host[self._key(key)] = unwrap(check_operand(value))
 
     def _key(self, key):
-        """The key in NumPy's terms: indices out of range wrap around, where NumPy raises."""
+        """Return the index with out-of-range integers wrapped around, for which NumPy raises an error."""
         parts = list(key) if isinstance(key, tuple) else [key]
         consumed = [1 if isinstance(k, (ndarray, list)) and _dtype(k).kind != "b" else
                     k.ndim if isinstance(k, ndarray) else k is not None and k is not Ellipsis and not isinstance(k, bool)

@@ -1,7 +1,7 @@
-"""The modules `cupy` and `cupyx`: NumPy's and SciPy's functions under the names that CuPy has, with its rules.
+"""The modules `cupy` and `cupyx`: functions of NumPy and SciPy under CuPy's names, with CuPy's restrictions.
 
-A name that `api.json` does not know is missing here too.  A ufunc looks for the first of CuPy's loops that its
-operands can be cast to, a function takes CuPy's parameters only, and neither takes arrays of NumPy's.
+A name that `api.json` does not list is missing here, too.  A ufunc uses the first of CuPy's loops that its
+operands can be cast to, a function accepts CuPy's parameters only, and both reject NumPy arrays.
 """
 
 import threading
@@ -17,13 +17,13 @@ from tests.fake_cupy.array import API, ndarray, check_operand, unwrap, view, wra
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 CHARACTERS = {"E": BFLOAT16}
 
-# Functions whose kernels in CuPy are not written for 16-bit floats of the second kind.
+# Functions without a bfloat16 kernel in CuPy.
 NO_BFLOAT16 = {
     "sort", "argsort", "partition", "argpartition", "unique", "searchsorted", "cumsum", "cumprod", "histogram",
     "bincount", "lexsort", "matmul", "dot", "tensordot", "einsum", "inner", "outer", "vdot", "isin", "digitize",
     "quantile", "median", "nanmedian", "convolve", "kron",
 }  # fmt: skip
-MAKERS = {"array", "asarray", "ascontiguousarray", "asfortranarray"}  # these do take NumPy arrays
+MAKERS = {"array", "asarray", "ascontiguousarray", "asfortranarray"}  # functions that accept NumPy arrays
 HOST_ARGUMENTS = {"triu_indices", "tril_indices", "result_type", "can_cast", "broadcast_shapes", "finfo", "iinfo", "pad"}
 VIEWS = {
     "reshape", "transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze", "broadcast_to", "diagonal", "ravel",
@@ -37,7 +37,7 @@ _settings = threading.local()
 
 @contextmanager
 def errstate(divide=None, over=None, under=None, invalid=None, linalg=None, fallback_mode=None):
-    """`cupyx.errstate`: whether singular matrices raise."""
+    """Fake `cupyx.errstate`, which selects whether singular matrices raise an error."""
     before = getattr(_settings, "linalg", None)
     _settings.linalg = linalg
     try:
@@ -56,7 +56,7 @@ def check_dtype(name, arrays):
 
 
 class Ufunc:
-    """`cupy.ufunc`: loops of CuPy, elements of NumPy."""
+    """Fake `cupy.ufunc`: CuPy's loops, computed by NumPy."""
 
     def __init__(self, name, loops, function):
         self.__name__ = name
@@ -139,7 +139,7 @@ def _can_cast(source, target):
 
 
 def _weak(number, given):
-    """The dtype of a Python number among arrays: it lifts their category only."""
+    """Return the dtype of a Python number among arrays, which only contributes its category (int, float, complex)."""
     if not given:
         return np.asarray(number).dtype
     if all(d == BFLOAT16 for d in given):
@@ -149,7 +149,7 @@ def _weak(number, given):
 
 
 class Function:
-    """A function of CuPy's, with its parameters."""
+    """Fake function of CuPy with CuPy's parameters."""
 
     def __init__(self, module, name, parameters, function, loops=None):
         self.__name__, self.__module__ = name, module
@@ -203,7 +203,7 @@ def flat(xs):
             yield x
 
 
-# ---------------------------------------------------------------------------------------- what is not NumPy's
+# ---------------------------------------------------------------------------------------- differences from NumPy
 
 
 @graph_capture.notes
@@ -233,7 +233,7 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
 
 
 def solve(a, b):
-    """CuPy does not broadcast the batches of matrices."""
+    """Fake `cupy.linalg.solve`, which does not broadcast batch dimensions."""
     if b.ndim == 1:
         b = np.broadcast_to(b, a.shape[:-1])
         return np.linalg.solve(a, b[..., None])[..., 0]
@@ -251,7 +251,7 @@ def nonzero(a):
 OWN = {"solve": solve, "nonzero": nonzero}
 
 
-# ---------------------------------------------------------------------------------------- the modules
+# ---------------------------------------------------------------------------------------- modules
 
 
 def _module(name, source, extra):

@@ -1,4 +1,4 @@
-"""Graphs of the double: what is called while a stream is captured is noted, and called again by `launch`.
+"""Fake CUDA graphs: calls during a stream capture are recorded, and repeated by `launch`.
 
 Results are written to the address of the first result.  Synchronizing calls during a capture raise an error,
 as on a device.
@@ -8,7 +8,7 @@ from functools import wraps
 
 import numpy as np
 
-noted = []  # the calls of streams that are being captured, the last one counts
+noted = []  # the recorded calls of each stream under capture; the last list is active
 _inside = [0]
 
 
@@ -25,7 +25,7 @@ def arrays(x):
 
 
 def notes(function):
-    """Note the outermost calls of a function."""
+    """Decorate a function to record its calls during a capture, except calls by recorded functions."""
 
     @wraps(function)
     def called(*args, **kwargs):
@@ -42,7 +42,7 @@ def notes(function):
 
 
 def waits(function):
-    """An error while a stream is captured."""
+    """Decorate a function that raises an error during a capture."""
 
     @wraps(function)
     def called(*args, **kwargs):

@@ -1,11 +1,11 @@
-"""`cupy.RawKernel` and `cupy.RawModule`: CUDA C++ compiled by the host's C++ compiler and run thread after thread.
+"""`cupy.RawKernel` and `cupy.RawModule`: CUDA C++ compiled by the host's C++ compiler and run thread by thread.
 
 Threads that synchronize (`__syncthreads`, shuffles) are coroutines of one host thread: each runs until its
 next synchronization, then the next coroutine continues; all threads of a block must reach equal numbers of
 synchronizations.  Shared memory has the launch's size and undefined contents.
 
-Arguments are checked against the kernel's parameters: their number, their sizes, and that arrays meet pointers, which
-CUDA does not check.
+Arguments are checked against the kernel's parameters, which CUDA does not do: their number, their sizes,
+and that pointer parameters get arrays.
 """
 
 import ctypes
@@ -123,7 +123,7 @@ template <class... A> bool launch_(
 }
 """
 
-# 16-bit floats, which are instructions of the GPU in the source.
+# 16-bit floats, for which the source uses GPU instructions.
 HALF_DECLARED = "struct half_bits; float loaded(half_bits x); half_bits to_half(float x);"
 HALF_DEFINED = """
 inline float loaded(half_bits x) { _Float16 y; memcpy(&y, &x, 2); return (float)y; }

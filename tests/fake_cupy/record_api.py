@@ -1,8 +1,8 @@
-"""Write down what CuPy has: `python -m tests.fake_cupy.record_api` where CuPy is installed (no GPU needed).
+"""Record the API of CuPy: `python -m tests.fake_cupy.record_api` in an environment with CuPy (no GPU needed).
 
 Out: `api.json` in the same folder: names per module, parameters of functions, loops of ufuncs as type
-characters (bfloat16 is E), and the names of `cupy.ndarray`.  The double has exactly these, and a kernel that
-asks for anything else fails.
+characters (bfloat16 is E), and the names of `cupy.ndarray`.  The fake has exactly these, and a kernel that
+uses any other name fails.
 """
 
 import ast

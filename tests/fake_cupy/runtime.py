@@ -44,7 +44,7 @@ class Device:
 
 _clock = itertools.count(1)
 _streams = [{}]  # device -> the current stream
-_around = {}  # device -> the streams of the blocks around: `use` is forgotten where one ends, as CuPy does
+_around = {}  # device -> the current streams of enclosing `with` blocks; leaving one discards calls of `use`, as in CuPy
 
 
 class Stream:
@@ -108,7 +108,7 @@ class ExternalStream(Stream):
 
 
 class Event:
-    """A mark: the number of its recording stands for the time."""
+    """Event whose time is the sequence number of its recording."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         self.ptr = next(_clock) * 16
@@ -131,7 +131,7 @@ def get_elapsed_time(start, end):
 
 
 class MemoryPool:
-    """The pool that arrays of the double are counted in."""
+    """Fake memory pool, which counts the memory of arrays."""
 
     def malloc(self, size):
         return size
@@ -171,7 +171,7 @@ def using_allocator(allocate=None):
 
 
 class PinnedMemoryPointer(bytearray):
-    """The memory that owns the elements of a pinned array."""
+    """Owner of the memory of a pinned array."""
 
 
 def empty_pinned(shape, dtype=float, order="C"):

@@ -1,4 +1,4 @@
-"""Graphs of programs: what tests/pytorch_parity/test_fx.py compares with PyTorch, and what is `ts`' own."""
+"""`torch.fx` graphs: properties that tests/pytorch_parity/test_fx.py does not compare with PyTorch."""
 
 import io
 import pickle
@@ -119,7 +119,7 @@ def test_asserts_are_traced():
     names = {}
     exec(
         "def f(x):\n    assert x.sum() > 0\n    return x\n", names
-    )  # pytest writes other code for what stands here
+    )  # pytest rewrites `assert` statements in test files
     graph = Asserting().trace(names["f"])
     module = fx.GraphModule(ts.nn.Module(), graph)
     assert fx.proxy.assert_fn in [n.target for n in graph.nodes]

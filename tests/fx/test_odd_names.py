@@ -1,4 +1,4 @@
-"""Names in graphs that are no words of Python."""
+"""Names in graphs that are not Python identifiers."""
 
 import pytest
 

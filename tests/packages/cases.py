@@ -1,6 +1,6 @@
-"""Models of packages that were written for PyTorch, small and with random weights, and inputs for them.
+"""Small models of packages that were written for PyTorch, with random weights and inputs.
 
-Each case is a function that gives a module and its arguments by name.  It imports `torch`, whichever library that is.
+A case is a function that returns a module and its keyword arguments, and imports `torch`, which may be `ts`.
 """
 
 import torch
@@ -10,7 +10,7 @@ CASES = {}
 
 
 def case(package, *, script=None, train=False):
-    """Declare a case; `script`: "trace" or "script" where PyTorch can; `train`: its loss is followed for ten steps."""
+    """Declare a case; `script`: mode in which PyTorch compiles it ("trace", "script"); `train`: compare training."""
 
     def declare(function):
         CASES[function.__name__] = (function, package, script, train)
@@ -20,7 +20,7 @@ def case(package, *, script=None, train=False):
 
 
 def ramp(*shape, lo=-1.0, hi=1.0):
-    """Numbers between two, in order: the same in every library."""
+    """Return evenly spaced numbers from `lo` to `hi`, equal in both libraries."""
     return torch.linspace(lo, hi, torch.Size(shape).numel()).reshape(shape)
 
 
@@ -29,7 +29,7 @@ def tokens(*shape):
 
 
 class Function(nn.Module):
-    """A function as a module without weights."""
+    """Module without weights that calls a function."""
 
     def __init__(self, function):
         super().__init__()
@@ -109,7 +109,7 @@ def rotary_embedding():
     return Function(made.rotate_queries_or_keys), {"t": ramp(1, 2, 6, 16)}
 
 
-# ---------------------------------------------------------------- sound and physics
+# ---------------------------------------------------------------- audio and physics
 
 
 @case("julius", script="script")

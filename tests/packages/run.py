@@ -1,7 +1,7 @@
-"""Run cases with one of the libraries, in a process of its own:  run.py torch|ts FOLDER NAME...
+"""Run cases with one library, in a separate process:  run.py torch|ts FOLDER NAME...
 
 `torch` writes each case's weights and outputs to FOLDER/NAME.npz; `ts` (as `torch`) starts from these weights, and writes
-NAME.ts.npz.  A line of JSON a case says what happened: {"name", "error"} or {"name", "outputs", "losses"}.
+NAME.ts.npz.  The output has a line of JSON per case: {"name", "error"} or {"name", "outputs", "losses"}.
 """
 
 import json
@@ -49,7 +49,7 @@ def arrays(output):
 
 
 def losses(name, module, inputs):
-    """The loss (the mean of squares of the first floating output) of ten steps of training."""
+    """Return the losses (mean squares of the first floating-point output) of ten training steps."""
     found = []
     module.train()
     for part in module.modules():
@@ -68,7 +68,7 @@ def losses(name, module, inputs):
 
 
 def compiled(module, inputs, how):
-    """The module scripted, or traced with its inputs."""
+    """Return the scripted module, or its trace with the inputs."""
     if how == "script":
         return torch.jit.script(module)
     return torch.jit.trace(module, tuple(inputs.values()), strict=False, check_trace=False)

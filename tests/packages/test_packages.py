@@ -1,4 +1,4 @@
-"""Packages written for PyTorch run unmodified: the same outputs from the same weights, compiled too, and the same curves.
+"""Packages written for PyTorch run unmodified in `ts`, eager and compiled, with PyTorch's outputs and training losses.
 
 `make packages` installs the packages into a separate folder and runs this file; without that folder or
 PyTorch the tests are skipped.
@@ -17,12 +17,12 @@ import pytest
 pytest.importorskip("torch")
 
 HERE = Path(__file__).parent
-FOLDER = os.environ.get("TS_PACKAGES")  # where they are installed
+FOLDER = os.environ.get("TS_PACKAGES")  # folder of the installed packages
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(FOLDER is None, reason="TS_PACKAGES names no folder of packages: make packages"),
 ]
-# What differs, and why.
+# Tolerances: the libraries round differently.
 CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 
 

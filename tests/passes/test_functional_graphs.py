@@ -1,11 +1,11 @@
-"""Parts of a program that write nothing become functional graphs, with their branches and random numbers."""
+"""Node sequences without writes become functional graphs, including branches and random number operators."""
 
 import ts
 from ts.passes.create_functional_graphs import create_functional_graphs, inline_functional_graphs
 
 
 def test_branches_and_values_that_were_written():
-    """A branch without writes belongs to a functional graph, and so does a read after a write."""
+    """A branch without writes becomes part of a functional graph, and so does a read after a write."""
 
     @ts.jit.script
     def f(x, y, z):
@@ -32,7 +32,7 @@ def test_branches_and_values_that_were_written():
 
 
 def test_random_numbers():
-    """A part may draw random numbers."""
+    """Random number operators are part of functional graphs."""
 
     @ts.jit.script
     def f(x, c: bool):

@@ -7,8 +7,8 @@
     graph(%x : int):
       ...
 
-`TS_UPDATE_GOLDEN=1 pytest tests/passes` rewrites what comes after; review the difference before committing it.
-The graph is verified after the pass, unless it was none of the passes' yet (`convert_to_ssa` reads loads and stores).
+`TS_UPDATE_GOLDEN=1 pytest tests/passes` rewrites the text after `--- after`; review the difference.
+The graph is verified after the pass, also after `convert_to_ssa`, which reads loads and stores.
 """
 
 import importlib
@@ -108,7 +108,7 @@ def transformed(path, before):
     "path, name, before, after", CASES, ids=[f"{case[0].stem}: {case[1]}" for case in CASES]
 )
 def test_golden(path, name, before, after):
-    """The pass gives the graph in the file."""
+    """The pass transforms the graph into the recorded graph."""
     result = transformed(path, before)
     if os.environ.get("TS_UPDATE_GOLDEN"):
         update(path, name, result)
@@ -125,19 +125,19 @@ def update(path, name, result):
     "path, name, before, after", CASES, ids=[f"{case[0].stem}: {case[1]}" for case in CASES]
 )
 def test_second_run_changes_nothing(path, name, before, after):
-    """A pass leaves nothing for a second run of itself."""
+    """A second run of a pass does not change the graph."""
     if path.stem in ("convert_to_ssa", "exit_transform", "constant_pooling", "dce", "loop_unrolling", "peel_loops"):
         pytest.skip("runs once, or reverses the order of constants, or does more in a second run by design")
     assert transformed(path, after).strip() == after.strip()
 
 
-# What a graph has to have before it can run, or be printed, is no optimisation.
+# Transformations that are required before a graph runs or is printed, which the limit does not apply to.
 UNLIMITED = {
     "convert_to_ssa", "exit_transform", "canonicalize_loops", "canonicalize_outputs", "constant_pooling",
     "constant_propagation_immutable_types", "dce", "lower_all_tuples", "lower_tuples", "normalize_ops",
     "remove_inplace_ops",
 }  # fmt: skip
-REORDERS = {"create_functional_graphs", "peephole"}  # nodes move before a part is counted; constants go to the right
+REORDERS = {"create_functional_graphs", "peephole"}  # they reorder nodes or operands, which the limit does not count
 LIMITS = {
     "fuse_linear": "subgraph_rewrite",
     "fuse_relu": "subgraph_rewrite",

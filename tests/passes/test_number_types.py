@@ -26,7 +26,7 @@ def test_numbers_are_tensors():
 
 
 def test_constants_keep_their_kind():
-    """A float is a double, whatever the default dtype is."""
+    """A float constant becomes a float64 tensor, independent of the default dtype."""
     graph = ts.jit.CompilationUnit("def f(x):\n    return x * 1.5\n").f.graph
     erase_number_types(graph)
     assert graph.find_node("prim::Constant").get("value").dtype == ts.float64

@@ -1,4 +1,4 @@
-"""Analyses that a pipeline keeps, passes that it skips, and what a pass states that it preserves."""
+"""Pass pipelines: preserved analyses, skipped passes, and declarations of preserved analyses."""
 
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +21,7 @@ TEXT = """graph(%x : Tensor, %n : int):
 
 
 def remove_first_negation(graph):
-    """Replace the first `neg` by its input; there is one less after each run."""
+    """Replace the first `neg` by its input; each run removes one."""
     for node in graph.find_all_nodes("aten::neg"):
         node.output().replace_all_uses_with(node.input())
         node.destroy()
@@ -30,7 +30,7 @@ def remove_first_negation(graph):
 
 
 def test_analyses_are_kept_until_the_graph_changes():
-    """Passes share an analysis; after a change, the next pass gets a new one, and outside there is none."""
+    """Passes share an analysis until the graph changes; outside of a pipeline no analysis is stored."""
     seen = []
 
     def look(graph):
@@ -47,7 +47,7 @@ def test_analyses_are_kept_until_the_graph_changes():
 
 
 def test_preserved_analyses_are_kept():
-    """An analysis stays after a change by a pass that states it preserves the analysis."""
+    """An analysis is reused after a change by a pass that declares that it preserves the analysis."""
     seen = []
 
     def look(graph):
@@ -59,7 +59,7 @@ def test_preserved_analyses_are_kept():
 
 
 def test_passes_are_skipped_on_unchanged_graphs():
-    """In repeated runs, a pass runs again only if the graph changed since it found nothing to change."""
+    """In repeated runs, a pass runs again only if the graph changed after its last run without changes."""
     runs = []
 
     def nothing(graph):
@@ -76,13 +76,13 @@ def test_passes_are_skipped_on_unchanged_graphs():
     assert runs == ["remove", "nothing"] * 2 + ["remove"]
 
 
-# `simplify` moves constant operands to the right, which it does not count.
+# `simplify` reorders constant operands without reporting it as a change.
 PASSES = {*FRONTEND, *OPTIMIZE, *DIFFERENTIATE} - {simplify}
 
 
 @pytest.mark.parametrize("run", sorted(PASSES, key=lambda run: run.__name__))
 def test_passes_report_their_changes(run):
-    """A pass that returns False has not changed the text; one that preserves aliases changes no answer."""
+    """A pass that returns False has not changed the graph; one that preserves aliases changes no alias query."""
     for path in sorted(Path(__file__).parent.glob("*.ir")):
         for _, before, after in read_cases(path):
             for text in (before, after):
@@ -93,7 +93,7 @@ def check(run, graph):
     before, aliases = str(graph), AliasDb(graph)
     try:
         changed = run(graph)
-    except Exception:  # for graphs before the conversion to SSA, or with nodes of PyTorch's executor
+    except Exception:  # graphs before the conversion to SSA, or with nodes of PyTorch's executor
         return
     assert changed or str(graph) == before
     if AliasDb in getattr(run, "preserves", ()):
@@ -107,5 +107,5 @@ def check(run, graph):
 
 
 def test_some_pass_preserves_aliases():
-    """Loop-invariant code motion only moves nodes."""
+    """Loop-invariant code motion preserves aliases, because it only moves nodes."""
     assert AliasDb in hoist_loop_invariants.preserves

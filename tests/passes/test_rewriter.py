@@ -1,4 +1,4 @@
-"""The worklist engine of local rewrites, and that no pass has another one."""
+"""The worklist engine of local rewrites, and a check that all local passes use it."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def rewrite(text, *rules, **options):
 
 
 def test_local_rewrites_use_the_engine():
-    """A pass that counts its changes itself is in the list of passes that are not local."""
+    """A pass that counts its changes itself is in the list of non-local passes."""
     folder = Path(ts.passes.__file__).parent
     files = {path.stem for path in folder.rglob("*.py") if "optimization_allowed(" in path.read_text()}
     assert files - {"pass_logging"} == NOT_LOCAL
@@ -53,7 +53,7 @@ def test_until_no_rule_matches(leaves_dead_nodes):
 
 
 def test_patterns():
-    """Literals match equal constants, repeated names one value, and `_` any values."""
+    """In patterns, literals match equal constants, a repeated name matches one value, and `_` any value."""
     text = """graph(%x : int, %y : int):
   %1 : int = prim::Constant[value=1]()
   %a : int = aten::mul(%x, %1)
@@ -77,7 +77,7 @@ def test_new_nodes_are_visited():
 
 
 def test_writers():
-    """A rule can ask for writers, also through aliases."""
+    """A rule can query the writers of a value, also through aliases."""
     text = """graph(%x : Tensor):
   %1 : int = prim::Constant[value=1]()
   %a : Tensor = aten::neg(%x)
@@ -93,7 +93,7 @@ def test_writers():
 
 
 def test_limit():
-    """An exhausted limit stops all changes before a rule runs."""
+    """If the limit is exhausted, no rule runs."""
     pass_logging.configure(limits="peephole=1")
     try:
         graph = parse_ir(TRANSPOSES)

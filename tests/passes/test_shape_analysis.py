@@ -1,4 +1,4 @@
-"""Types of tensors through graphs: dtype, number of dimensions and device."""
+"""Shape analysis: dtypes, numbers of dimensions and devices of tensors in graphs."""
 
 import warnings
 
@@ -47,7 +47,7 @@ def test_branches_have_in_common():
 
 
 def test_unknown():
-    """Shapes stay unknown after unknown inputs, lists of two lengths, loops and computed sizes."""
+    """Sizes are unknown after unknown inputs, lists of two possible lengths, loops and computed sizes."""
 
     def f(x, y):
         c = [x, x]
@@ -78,7 +78,7 @@ def test_reshaped_in_place(change):
 
 
 def test_programs_do_not_run(capsys):
-    """Shape analysis does not run the program: it prints, warns and raises nothing."""
+    """Shape analysis does not execute the program: no output, warnings or errors."""
 
     def f(x):
         print(x)
@@ -94,7 +94,7 @@ def test_programs_do_not_run(capsys):
 
 
 def test_gradients():
-    """`requires_grad` is part of a type only on request."""
+    """`requires_grad` is part of the inferred types only on request."""
 
     def f(x):
         return x * 2
@@ -106,7 +106,7 @@ def test_gradients():
 
 
 def test_complete():
-    """Complete analysis includes sizes and strides; results of several tensors have no gradient
+    """Complete shape analysis infers sizes and strides; results of several tensors have no gradient
     information."""
 
     def f(a, b):
@@ -169,7 +169,7 @@ def propagated(inputs, body, result="%y"):
     ],
 )
 def test_some_lengths(inputs, operator, type):
-    """From types alone, copied sizes stay known and other sizes are unknown."""
+    """Without example inputs, sizes copied from typed inputs are known and computed sizes are unknown."""
     _, found = propagated(inputs, f"  %y : Tensor = {operator}")
     if "Double" in inputs:
         type = type.replace("Float", "Double")
@@ -200,14 +200,14 @@ def test_some_lengths_through_loops():
 
 
 def types_for(function, *arguments):
-    """Return the types of the results of a tuple, for these arguments."""
+    """Return the inferred types of the elements of a function's result tuple, for example arguments."""
     graph = ts.jit.script(function).graph.copy()
     complete_shape_analysis(graph, arguments, False)
     return [value.type().str() for value in graph.outputs()[0].node().inputs()]
 
 
 def test_several_dtypes():
-    """Integers with another dtype leave the number of dimensions, floats of two dtypes the lengths."""
+    """Two integer dtypes infer only the number of dimensions; two float dtypes infer the sizes, too."""
 
     def f(x, y):
         return x + y, x == y, x + 1
@@ -222,7 +222,7 @@ def test_several_dtypes():
 
 
 def test_out_arguments():
-    """A tensor that an operator writes its result to may get another shape."""
+    """Sizes are unknown for a tensor passed as `out=`, because the operator may resize it."""
 
     def f(x, y):
         z = ts.empty_like(x)

@@ -79,7 +79,7 @@ def test_trust_belongs_to_a_connection():
 
 
 def test_trust_belongs_to_the_client_named_by_a_proxy():
-    """Only the last name of the header counts, which the proxy appends; the client controls the names before it."""
+    """The client is the last name of the header, which the proxy appends; clients control the other names."""
     registry = ClientRegistry("X-Forwarded-For")
     one = registry.find_client(request(**{"X-Forwarded-For": "spoofed, 10.9.9.9"}))
     assert one.name == "10.9.9.9" and registry.find_client(request(**{"X-Forwarded-For": "10.9.9.9"})) is one

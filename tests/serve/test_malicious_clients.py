@@ -25,7 +25,7 @@ from tests.serve.conftest import serving
 pytestmark = pytest.mark.long
 REQUESTS = int(os.environ.get("TS_HOSTILE_REQUESTS", "10000"))
 ROOT = Path(__file__).parents[2]
-SLOWEST = 0.5  # seconds that one in a hundred regular requests may take, on machines that do other things as well
+SLOWEST = 0.5  # limit in seconds of the 99th percentile of latencies, for machines under other load
 
 
 def memory(pids):

@@ -103,7 +103,7 @@ def test_exception_of_a_model_is_reported(port):
 
 
 def test_uninterruptible_operator_is_killed(port):
-    """The kernel kills the worker, and another one serves the next request."""
+    """An operator that cannot be interrupted is stopped by SIGKILL; another worker serves the next request."""
     assert predict(port, [1.0], 25, "text")[0] in (504, 507)
     assert predict(port, [1.0], 3)[1]["outputs"]["data"] == [3.0]
 
@@ -353,7 +353,7 @@ def test_programs(playground):
 
 
 def test_programs_run_concurrently(playground):
-    """Endless programs are stopped, one of them by the kernel; a short one completes before."""
+    """Endless programs are stopped, one of them by SIGKILL; a short one completes before."""
     endless = {"source": "def f(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n\n", "call": "f(1)"}
     stuck = {
         "source": "def f(n: int) -> int:\n    s = 'a'\n    for _ in range(25):\n        s = s + s\n    while n > 0:\n"

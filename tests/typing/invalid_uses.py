@@ -11,7 +11,7 @@ y = ts.rand(2, 3)
 m = ts.eye(3)
 i = ts.tensor([0, 1])
 b = x > 0
-# ---- mistakes
+# ---- invalid operations
 ts.softmx(x, 1)
 ts.zeroes(2, 3)
 ts.one(2)
@@ -225,7 +225,7 @@ ts.linalg.norm("m")
 ts.linalg.inv(m, m)
 ts.fft.fft(x, n="4")
 ts.special.expit(1, 2)
-# ---- wrong types of results
+# ---- wrong result types
 a01: int = ts.sum(x)
 a02: str = ts.softmax(x, 1)
 a03: ts.Tensor = ts.max(x, 1)

@@ -11,7 +11,7 @@ y = ts.rand(2, 3)
 m = ts.eye(3)
 i = ts.tensor([0, 1])
 b = x > 0
-# ---- making tensors
+# ---- construction of tensors
 ts.zeros(2, 3)
 ts.zeros((2, 3), dtype=ts.float64, device="cpu")
 ts.zeros([2, 3], requires_grad=True)
@@ -224,7 +224,7 @@ int(x[0, 0])
 bool(x[0, 0])
 len(x)
 [row.sum() for row in x]
-# ---- layers and their functions
+# ---- layers and their functional forms
 nn.Linear(3, 4)(x)
 nn.Linear(3, 4, bias=False).weight.shape
 nn.ReLU()(x)

@@ -1,4 +1,4 @@
-"""Archives written by hand: source that no printer prints, pickles that no pickler writes.
+"""Handcrafted archives: source text that no printer writes, and pickles that no pickler writes.
 
     load(archive(module("return self.n", attributes="n : int"), data=state(n=b"K\\x07")))()      7
 """
@@ -12,7 +12,7 @@ EMPTY_TUPLE = b"\x80\x02)."
 
 
 def archive(source, data=None, constants=EMPTY_TUPLE):
-    """The bytes of an archive with one source file; its module is `__torch__.M`."""
+    """Return the bytes of an archive with one source file, whose module class is `__torch__.M`."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as records:
         records.writestr("archive/data.pkl", state() if data is None else data)

@@ -1,6 +1,6 @@
 """Types declared in an archive are checked before an instruction relies on them.
 
-Otherwise a number could be used as an address.
+Without these checks, a number could be used as a memory address.
 """
 
 import pytest
@@ -90,7 +90,7 @@ def test_casts(type, value):
     ],
 )
 def test_true_casts(type, value, expected):
-    """A cast to a type that the value has returns the value."""
+    """A cast to the type of the value returns the value."""
     assert run(f"x = unchecked_cast({type}, {value})\nreturn x") == expected
 
 
@@ -113,7 +113,7 @@ def test_true_casts(type, value, expected):
     ],
 )
 def test_uninitialized(type, use, outcome):
-    """An uninitialized value is blank or raises at its use."""
+    """An uninitialized value has the blank value of its type, or raises an error at its use."""
     body = f"x = uninitialized({type})\nreturn {use}"
     if not (isinstance(outcome, str) and outcome):
         assert run(body) == outcome
@@ -123,7 +123,7 @@ def test_uninitialized(type, use, outcome):
 
 
 def test_uninitialized_from_outside():
-    """Types without blank values cannot be left uninitialized."""
+    """A type without a blank value cannot be declared with `uninitialized`."""
     with pytest.raises(CompilationError, match="cannot be left uninitialized"):
         run("x = uninitialized(Generator)\nreturn torch.rand([2], generator=x)")
 
@@ -184,7 +184,7 @@ def test_attributes(type, piece):
 
 
 def test_untrusted_state_methods():
-    """The source of `__setstate__` runs while an archive is loaded; its claims are looked at as well."""
+    """Casts in `__setstate__`, which runs while an archive is loaded, are checked, too."""
     source = module("return torch.len(self.a[0])", attributes="a : List[str]") + (
         "  def __setstate__(self: __torch__.M, state: List[int]) -> NoneType:\n"
         "    self.a = unchecked_cast(List[str], state)\n    return None\n"
@@ -195,7 +195,7 @@ def test_untrusted_state_methods():
 
 
 def test_strings():
-    """Casts in `CompilationUnit` and graph text are checked too."""
+    """Casts in `CompilationUnit` source and graph text are checked, too."""
     unit = ts.jit.CompilationUnit(f"def f():\n    l = unchecked_cast(List[str], [{ADDRESS}])\n    return torch.len(l[0])\n")
     with pytest.raises(RuntimeError, match="is not of type"):
         unit.f()

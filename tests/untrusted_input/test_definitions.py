@@ -30,7 +30,7 @@ def run_constant(piece, body="return CONSTANTS.c0"):
     ids=["list", "numbers", "keys", "object", "class"],
 )
 def test_constants_of_no_type(piece):
-    """Lists and dictionaries of several types, objects, names: a program has no constants like that."""
+    """Constants without a type are rejected: lists and dicts of mixed types, objects, and classes."""
     with pytest.raises(CompilationError, match="not supported as a constant") as error:
         run_constant(piece)
     assert "CONSTANTS.c0\n" in str(error.value) and "<--- HERE" in str(error.value)
@@ -198,7 +198,7 @@ def test_sizes_of_broadcasting_lists(size):
     ],
 )
 def test_new_objects(made):
-    """`__new__` makes objects of the classes of the archive, and nothing else."""
+    """`__new__` creates instances of script classes only; interfaces, enums and other types are rejected."""
     definitions = "class I(Interface):\n  def f(self) -> int:\n    pass\nclass E(Enum):\n  a = 1\n"
     with pytest.raises(CompilationError) as error:
         load(archive(module(f"return {made}", definitions)))()
@@ -220,7 +220,7 @@ def test_integers_above_the_python_digit_limit():
         load(archive(module("return " + "1" * 5000)))()
 
 
-# ---- the same from Python ----------------------------------------------------------------------------------------
+# ---- Python objects with the same defects ----------------------------------------------------------------------
 
 
 class Leaf(ts.nn.Module):
@@ -256,7 +256,7 @@ def doubled_within(n: int) -> bool:
 
 
 def test_shared_pairs_as_any():
-    """Nested pairs of the same value as `Any` need memory linear in their depth, in scripts and in Python."""
+    """Nested pairs of one value, passed as `Any`, need memory linear in their depth, in scripts and Python."""
     given = doubled(200)
     for _ in range(200):
         assert given[0] is given[1]

@@ -1,4 +1,4 @@
-"""Pickles that nest without end, hold themselves, or double with every few bytes."""
+"""Pickles with unbounded nesting, references to themselves, or exponentially many paths."""
 
 import io
 import zipfile
@@ -64,7 +64,7 @@ def test_constants(piece):
 
 
 def test_places_of_tensors():
-    """An invalid tensor offset is not printed in the error."""
+    """A nested structure as a tensor offset is rejected with an error that does not print it."""
     tensor = (
         b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + b"ctorch\nFloatStorage\n" + text("0")
         + text("cpu") + b"K\x00tQ" + doubled() + b"K\x01\x85K\x01\x85\x89}tR"
@@ -88,7 +88,7 @@ def test_objects_without_attributes(data):
 
 
 def test_members_of_enumerations():
-    """A member is named by a number or a text."""
+    """A pickled reference to an enum member must be a number or a string."""
     source = module("return 1", "class E(Enum):\n  one = 1\n", "a : __torch__.E")
     with pytest.raises(ArchiveError, match="member of E"):
         load(archive(source, state(a=b"c__torch__\nE\n" + doubled() + b"\x85R")))
@@ -102,7 +102,7 @@ def test_a_module_that_holds_itself():
     assert load(archive(module("return 1", attributes="a : Any"), data))() == 1
 
 
-# ---- the same from Python ----------------------------------------------------------------------------------------
+# ---- Python values with the same structures ----------------------------------------------------------------------
 
 
 @ts.jit.script
@@ -139,7 +139,7 @@ def nest(make, times=100_000):
     ids=["itself", "list", "tuple", "dict", "doubled"],
 )
 def test_arguments(value):
-    """A value without end is refused by an exception."""
+    """An argument that contains itself, or is nested too deeply, raises an error."""
     with pytest.raises((RuntimeError, TypeError)):
         take(value)
     with pytest.raises((RuntimeError, TypeError)):
