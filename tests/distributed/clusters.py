@@ -27,7 +27,7 @@ def options(address, **more):
 
 @contextmanager
 def joined(address, name="me", **more):
-    """This process in a cluster."""
+    """Join a cluster with this process within the context."""
     rpc.init_rpc(name, rpc_backend_options=options(address, **more))
     try:
         yield
@@ -37,7 +37,7 @@ def joined(address, name="me", **more):
 
 @contextmanager
 def command(*words, **more):
-    """A command of `ts`, which is killed at the end if it still runs."""
+    """Run a command of `ts` within the context, and kill it at the end."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-m", "ts", *words], **{"env": HERE, **pipes, **more})
     try:
@@ -90,7 +90,7 @@ def sum_of_squares_or_none(to, *args):
         return None
 
 
-# ---- what processes are asked to run
+# ---- functions called by other processes
 
 
 def pid():
@@ -111,7 +111,7 @@ def number():
 
 
 def handle(to):
-    """A handle on a value that a third process has."""
+    """Return a reference to a value owned by another process."""
     return rpc.remote(to, squares, args=(ts.arange(3.0),))
 
 

@@ -30,7 +30,7 @@ def nested(x, to):
 
 
 def ping_pong(x, to, back, depth):
-    """A chain of calls to and fro."""
+    """Double `x` by a chain of nested calls between two processes."""
     return x if depth == 0 else rpc.rpc_sync(to, ping_pong, (x * 2, back, to, depth - 1))
 
 
@@ -78,7 +78,7 @@ def later(to, x):
 
 
 def counted(x):
-    """Counts how often its derivative is asked for."""
+    """Return `x` from an operator with a hook that counts backward passes."""
     y = x * 1
     y.register_hook(lambda gradient: TURNS.append(gradient))
     return y
@@ -131,7 +131,7 @@ def context_that_stays(to, x):
 
 
 class Layer:
-    """A parameter and functions of it."""
+    """Layer with one parameter and methods that use it."""
 
     def __init__(self, *values):
         self.weight = nn.Parameter(ts.tensor(values))

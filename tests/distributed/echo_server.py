@@ -20,7 +20,7 @@ def fail():
 
 
 async def calls(comm):
-    """Answer calls with their data, after a request, or never."""
+    """Answer a call with its data at once, or on a later "all" call (data that begins with "k"), or never."""
     kept = []
 
     def handle(call, reply):

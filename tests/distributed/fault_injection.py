@@ -1,10 +1,10 @@
-"""Rounds of calls during which processes are killed or stopped and connections are slow, silent or cut.
+"""Rounds of calls under faults: processes are killed or stopped, connections are slow, silent or cut.
 
     python -m tests.distributed.fault_injection 17 1         round 17, alone; FIRST COUNT
 
-A round's number is its seed.  Three processes call each other in every way there is; meanwhile something
-happens to one or two of them.  Each call gives its answer, or says in time what went wrong; calls that may be
-repeated give all their answers.  Then live processes answer again without remaining resources.
+A round's number is its seed.  Three processes call each other by all functions of RPC; meanwhile faults are
+injected into one or two of them.  Each call returns its result or raises an error in time; retryable calls
+all return their results.  Afterwards live processes answer calls and hold no additional resources.
 """
 
 import faulthandler
@@ -29,7 +29,7 @@ from ts import distributed
 from ts.distributed import rpc
 from ts.distributed.rpc.state import current
 
-TIMEOUT = 5.0  # seconds that a call may take
+TIMEOUT = 5.0  # time limit of a call in seconds
 SLACK = 20.0  # allowed delay in detecting the end of a process on a loaded machine
 OTHERS = ("worker1", "worker2")
 
@@ -41,16 +41,16 @@ def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
     return x
 
 
-# ---- what others run
+# ---- functions called by other processes
 
 
 def reroute(rank, address):
-    """Reach a process by another address."""
+    """Set the address by which this process connects to another one."""
     current().directory.peers[rank].address = address
 
 
 def resources():
-    """Threads, files and references of this process."""
+    """Return the numbers of threads, open files and remote references of this process."""
     process = psutil.Process()
     return process.num_threads(), process.num_fds(), len(current().rref_context)
 
@@ -60,7 +60,7 @@ def length(ref):
     return len(ref.to_here(TIMEOUT))
 
 
-# ---- what happens
+# ---- faults
 
 
 def kill(world, who, chance, over):
@@ -104,7 +104,7 @@ def inject_no_fault(world, who, chance, over):
 FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, inject_no_fault)
 
 
-# ---- what is called meanwhile: each ends with the right answer, or with an error
+# ---- calls during a fault: each ends with its result or with an error
 
 
 def add(chance, to):
@@ -150,7 +150,7 @@ def call_with_own_rref(chance, to):
 
 
 def spread(chance, to):
-    """Map over workers with retries; one process stays alive."""
+    """Map over both other processes with retries, while one process stays alive."""
     batches = [(chance.choice((0, 0.001, 0.01)), k) for k in range(chance.randrange(1, 40))]
     found = distributed.map(rpc_worker.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
     try:
@@ -235,7 +235,7 @@ class World:
         try:
             fault(self, who, chance, over)
         except ProcessLookupError:
-            return  # it was killed meanwhile
+            return  # another fault has killed the process
 
     def unharmed(self):
         """Check that live processes answer and that no references remain."""
@@ -274,7 +274,7 @@ class World:
 def files_and_threads():
     return psutil.Process().num_fds(), sum(
         not thread.name.startswith("asyncio_")
-        for thread in threading.enumerate()  # but those that look up names
+        for thread in threading.enumerate()  # except threads that resolve host names
     )
 
 
@@ -331,7 +331,7 @@ def rounds(fork_server_client, first, count, report=lambda line: None):
 
 
 def main():
-    """Rounds of the command line."""
+    """Run the rounds given on the command line."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     shorten_timeouts()
     fork_server_client = ForkServer()
@@ -344,4 +344,4 @@ def main():
 if __name__ == "__main__":
     from tests.distributed import fault_injection
 
-    fault_injection.main()  # by the name that others know
+    fault_injection.main()  # under the module name by which other processes call its functions

@@ -1,12 +1,12 @@
-"""A network between two processes that is slow, silent, cut, or ends in the middle of a message.
+"""Proxy between two processes that delays, holds or cuts connections, also in the middle of a message.
 
 proxy = Proxy("ts://127.0.0.1:4711")
-proxy.address                       where to connect instead
-proxy.delay = 0.01                  seconds for each piece
-proxy.hold(), proxy.release()       nothing passes meanwhile, and nothing is lost
-proxy.cut()                         all connections end
-proxy.drop_after(1000)              the connection that the thousandth byte passes over ends there
-proxy.heal()                        as at the beginning
+proxy.address                       address to connect to
+proxy.delay = 0.01                  delay in seconds of each chunk
+proxy.hold(), proxy.release()       stop forwarding without data loss; continue
+proxy.cut()                         close all connections
+proxy.drop_after(1000)              close the connection that forwards the thousandth byte from now
+proxy.heal()                        remove all faults
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Proxy:
         self.release()
 
     def drop_after(self, count):
-        """End a connection in the middle of what passes."""
+        """Close a connection in the middle of the data, after a number of bytes."""
         self._budget = count
 
     def hold(self):
@@ -84,7 +84,7 @@ class Proxy:
             self._links.add(there)
             await asyncio.gather(self._pump(reader, there, writer), self._pump(far, writer, there))
         except OSError:
-            return  # closing the connection informs the other side
+            return  # closing the connection informs the other end
         finally:
             for each in (writer, there):
                 if each is not None:

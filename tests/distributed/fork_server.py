@@ -1,11 +1,11 @@
 """Fork server for test workers, which start in milliseconds because all modules are imported.
 
-    python -m tests.distributed.fork_server      lines on standard input, each answered by one:
+    python -m tests.distributed.fork_server      commands on standard input, with one line of output each:
 
-    start PORT RANK WORLD_SIZE               the number of a process that others call
-    ended PID                                how it ended, as soon as it has; "running" after some seconds
+    start PORT RANK WORLD_SIZE               start a worker; its process ID
+    ended PID                                its exit status when it ends; "running" after the timeout
 
-Here, too, is what calls: `ForkServer().start(port, rank, world_size)`.
+The client is `ForkServer().start(port, rank, world_size)`.
 """
 
 import os
@@ -14,9 +14,9 @@ import sys
 import time
 import traceback
 
-TIMEOUT_SECONDS = 30  # seconds that a process may take to end
-FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # instead of 120
-RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
+TIMEOUT_SECONDS = 30  # timeout for the end of a process
+FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # default: 120
+RECONNECT_TIMEOUT_SECONDS = 2.0  # default: 30
 
 
 class ForkServer:
@@ -30,7 +30,7 @@ class ForkServer:
         assert self._process.stdout.readline() == "ready\n"
 
     def start(self, port, rank, world_size):
-        """The number of a new process."""
+        """Start a worker and return its process ID."""
         return int(self._ask(f"start {port} {rank} {world_size}"))
 
     def ended(self, pid):
@@ -50,7 +50,7 @@ class ForkServer:
 
 
 def shorten_timeouts():
-    """Let what this process waits for in vain be over soon."""
+    """Shorten the timeouts for unreachable processes."""
     from ts.distributed.rpc import agent, rref_context
 
     rref_context.FORK_CONFIRMATION_TIMEOUT_SECONDS, agent.RECONNECT_TIMEOUT_SECONDS = (

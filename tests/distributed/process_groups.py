@@ -1,8 +1,8 @@
-"""Processes that run functions of tests together: started once, used by many tests.
+"""Process groups for tests: processes that are started once and run functions of many tests.
 
 world = World(3)
-world.run(function, 1, 2)          function(1, 2) in each process; what each returned, by rank
-world.begin(function)              the same, without waiting; world.results(ranks) later
+world.run(function, 1, 2)          call function(1, 2) in each process; return the results by rank
+world.begin(function)              call without waiting; world.results(ranks) returns the results
 world.close()
 """
 
@@ -13,7 +13,7 @@ import signal
 import socket
 import traceback
 
-TIMEOUT_SECONDS = 60  # seconds after which a test has failed
+TIMEOUT_SECONDS = 60  # time limit of a test
 
 
 def free_port():
@@ -62,11 +62,11 @@ class World:
         return found
 
     def kill(self, rank):
-        """End a process without a word."""
+        """Kill the process of a rank."""
         os.kill(self.processes[rank].pid, signal.SIGKILL)
 
     def close(self):
-        """Let the processes end."""
+        """End the processes."""
         for pipe in self.pipes:
             pipe.close()
         for each in self.processes:

@@ -1,6 +1,6 @@
-"""A process that others call: `python -m tests.distributed.rpc_worker PORT RANK WORLD_SIZE [limited | narrow]`.
+"""RPC worker for tests: `python -m tests.distributed.rpc_worker PORT RANK WORLD_SIZE [limited | narrow]`.
 
-Its functions of Python are here, too: who calls them names this module.
+The module also defines the Python functions that other processes call.
 """
 
 import gc
@@ -124,7 +124,7 @@ def boom_of(ref):
 
 
 def hold_reference(ref):
-    """Keep a reference after the call."""
+    """Hold a reference after the call."""
     KEPT.append(ref)
 
 
@@ -168,7 +168,7 @@ def half_square(weight):
 
 
 def callbacks(to):
-    """A callback that waits for a call in turn."""
+    """Run a callback that itself waits for a call."""
     following = rpc.rpc_async(to, add, args=(1, 2)).then(lambda f: rpc.rpc_sync(to, add, args=(f.wait(), 10)))
     return following.wait()
 

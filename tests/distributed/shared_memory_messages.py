@@ -1,4 +1,4 @@
-"""Parts of messages above the shared memory threshold, and their headers."""
+"""Message parts above the shared memory threshold, and their headers."""
 
 import contextlib
 import os
@@ -21,13 +21,13 @@ def shared_files():
     """Return the number of open shared memory segment files of this process."""
     found = 0
     for each in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(FileNotFoundError):  # of the listing itself
+        with contextlib.suppress(FileNotFoundError):  # the file of the directory listing is closed
             found += "memfd:ts.distributed" in os.readlink(f"/proc/self/fd/{each}")
     return found
 
 
 def copy_frame(sender, data):
-    """Return a reference to a part; the first part of a size uses the socket and is sent again."""
+    """Return a reference to a part; the first part of a size is sent by socket, so it is sent twice."""
     reference = sender.copy_to_segment(data.data)
     return reference if reference is not None else sender.copy_to_segment(data.data)
 

@@ -14,7 +14,7 @@ def scripted(name, body="return x + 1"):
 
 
 def arrived(callee):
-    """Send a callee's code and return its name and the receiving registry."""
+    """Send a function's code and return its name and the receiving registry."""
     sent, known = SentCode(allow_python=False), ReceivedCode(allow_python=False)
     name = sent.name(callee)
     known.add(name[1], sent.archive(name[1]))
@@ -38,8 +38,8 @@ def test_names_with_a_meaning_in_archives(word):
 
 
 def test_python_methods_are_not_callable(tmp_path):
-    """Python methods of a module, such as `save` and `eval`, cannot be called remotely: they would write
-    files or change state."""
+    """Python methods of a module, such as `save` and `eval`, cannot be called remotely, because they may
+    write files or change state."""
     module = ts.jit.script(Scaled())
     (kind, digest, _), known = arrived(module)
     for method in ("save", "eval", "apply", "stays", "__init__", "_object", "factor"):

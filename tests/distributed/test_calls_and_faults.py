@@ -1,4 +1,4 @@
-"""Every kind of call under every fault: it returns its answer, or fails in time with the name of the
+"""All kinds of calls under all faults: each returns its result, or fails in time with the name of the
 process."""
 
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +15,8 @@ from ts import distributed
 from ts.distributed import rpc
 from ts.distributed.transport import message_codec
 
-SIZE = 40 << 20  # elements, of 4 bytes
-ROOM = 64 << 20  # bytes that a process has left
+SIZE = 40 << 20  # float32 elements
+ROOM = 64 << 20  # bytes of additional memory of a limited process
 
 CALLS = {
     "rpc_sync": ("sleep", lambda to, x: rpc.rpc_sync(to, rpc_worker.sleep, args=(x,))),
@@ -84,8 +84,8 @@ def test_connections_are_cut_during_calls(world, pool):
     for call in calls.values():
         with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
             call.result(50)
-    del call, calls  # whose errors hold frames, which hold handles
-    rpc.rpc_sync("worker2", rpc_worker.sleep, args=(4,))  # wait until a disconnected process is forgotten
+    del call, calls  # their errors have frames with references
+    rpc.rpc_sync("worker2", rpc_worker.sleep, args=(4,))  # longer than the reconnect timeout
     assert kept.to_here() == 3
     del kept
     world.unharmed()
@@ -94,7 +94,7 @@ def test_connections_are_cut_during_calls(world, pool):
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
 def test_a_partition_that_heals(world, pool, seconds):
     """Calls during a network partition time out or are answered; later calls succeed."""
-    for call in begin(pool, "worker1", 0).values():  # there are connections now
+    for call in begin(pool, "worker1", 0).values():  # opens the connections
         assert call.result(50) is None
     patient = begin(pool, "worker1", 0.2)
     hurried = []
@@ -108,7 +108,7 @@ def test_a_partition_that_heals(world, pool, seconds):
     world.proxies["worker1"].release()
     for call in patient.values():
         error = call.exception(50)
-        assert error is None or "exited or its connection broke" in str(error)  # had it not been let in yet
+        assert error is None or "exited or its connection broke" in str(error)  # not yet accepted
     del call, patient, hurried
     world.unharmed()
 
@@ -116,16 +116,16 @@ def test_a_partition_that_heals(world, pool, seconds):
 def test_arguments_larger_than_memory(world, monkeypatch):
     """A process that cannot allocate the arguments of a call reports the error and stays alive; other calls
     continue."""
-    monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
+    monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # sent by socket: segments are allocated
     x = ts.ones(SIZE)
     same = {
         "rpc_sync": lambda: rpc.rpc_sync("worker1", rpc_worker.identity, args=(x,)),
         "rpc_async": lambda: rpc.rpc_async("worker1", rpc_worker.identity, args=(x,)).wait(),
         "remote": lambda: rpc.remote("worker1", rpc_worker.identity, args=(x,)).to_here(),
     }
-    assert rpc.rpc_sync("worker1", rpc_worker.in_threads, args=("worker2", 4)) == 6  # its threads have begun
+    assert rpc.rpc_sync("worker1", rpc_worker.in_threads, args=("worker2", 4)) == 6  # creates its threads
     assert [len(call()) for call in same.values()] == [SIZE] * 3
-    world.unharmed()  # and have released their arguments
+    world.unharmed()  # and waits until arguments are released
     rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(ROOM,))
     other = rpc.rpc_async("worker1", rpc_worker.sleep, args=(1, 7))
     for call in same.values():

@@ -1,4 +1,4 @@
-"""Cluster of processes that join, leave and find each other by name."""
+"""Clusters of processes that join, leave and find each other by name."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from ts.distributed.rpc.api import current
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two workers that run functions of Python, too."""
+    """Provide two workers that run Python functions, too."""
     with LocalCluster(workers=2, allow_python=True) as made:
         yield made
 
@@ -59,7 +59,7 @@ def test_references_between_unconnected_processes(me):
 
 
 def test_addresses_of_processes(me):
-    """The address of a process that has left does not take over its name; a malformed address is rejected."""
+    """A record with another id does not change the address of a name; a malformed record is rejected."""
     members = current().directory
     address = members.peer("worker0").address
     assert members.peer_from_record([77, "worker0", address]).info == ("worker0", 77)
@@ -77,13 +77,13 @@ def test_addresses_of_processes(me):
 
 
 def test_invalid_address_for_a_number(me):
-    """A lookup by name uses the scheduler's data, not a wrong address received for the same number."""
+    """A lookup by name uses the scheduler's data instead of a received record with a wrong address."""
     current().directory.peer_from_record((1, "worker1", "ts://127.0.0.1:1"))
     assert rpc.rpc_sync("worker1", clusters.who) == ("worker1", 1)
 
 
 def test_map_gives_batches_to_the_workers(me):
-    """`map` distributes batches to workers, not to programs."""
+    """`map` sends batches to workers only, not to other members."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(me.address)],
         env=clusters.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -118,8 +118,8 @@ def test_names_of_live_processes_are_reserved(me):
 
 
 def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
-    """A process that leaves waits for its own calls; its name becomes free and its successor has another
-    number."""
+    """A process that leaves waits for its own calls; its name becomes available, for a process with a new
+    worker id."""
     rpc.init_rpc("brief", rpc_backend_options=clusters.options(cluster.address))
     first = rpc.get_worker_info().id
     future = rpc.rpc_async("worker0", clusters.sleep, args=(0.3,))

@@ -75,7 +75,7 @@ def test_missing_certificate_is_created(folder, tmp_path):
 
 
 def test_processes_that_have_them(cluster, folder):
-    """Connections between all processes are encrypted; processes join with a certificate folder."""
+    """Connections between all processes are encrypted; a process joins with a folder of certificates."""
     assert cluster.address.startswith("ts+tls://127.0.0.1:")
     with clusters.joined(cluster.address, security=certificates.security(folder)):
         assert clusters.sum_of_squares_or_none("worker0") == 14.0

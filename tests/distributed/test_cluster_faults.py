@@ -28,8 +28,8 @@ def workers(address):
 
 
 def test_a_worker_that_exits_is_started_again():
-    """A worker that dies is restarted under its name with another number; references to the old one are
-    errors."""
+    """A worker that dies is restarted under its name with another worker id; references to the old worker
+    raise errors."""
     with LocalCluster(workers=2, allow_python=True) as cluster, clusters.joined(cluster.address):
         old = rpc.get_worker_info("worker1")
         ref = rpc.remote("worker1", clusters.squares, args=(ts.arange(4.0),))
@@ -45,7 +45,7 @@ def test_a_worker_that_exits_is_started_again():
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
-            rpc.rpc_sync("worker1", clusters.worker_id_of, args=(1,))  # which has not known it
+            rpc.rpc_sync("worker1", clusters.worker_id_of, args=(1,))  # it never knew it
         assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 
@@ -59,7 +59,7 @@ def test_process_at_the_address_of_another():
         for call_peer in (agent.call_peer, lambda *a: agent.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) exited or its connection broke"):
                 call_peer(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
-        assert rpc.rpc_sync("worker0", clusters.started_call_count) == 1  # this call alone
+        assert rpc.rpc_sync("worker0", clusters.started_call_count) == 1  # only this call
 
 
 def test_batches_of_a_worker_that_exits():
@@ -79,7 +79,7 @@ def test_ctrl_c_ends_all_processes():
         pids = [m["pid"] for m in workers(cluster.address).values()]
         assert len(pids) == 2
         with clusters.joined(cluster.address):
-            rpc.rpc_async("worker0", clusters.sleep, args=(60,))  # which nobody waits for
+            rpc.rpc_async("worker0", clusters.sleep, args=(60,))  # a call without a waiter
             cluster.send_signal(signal.SIGINT)
             assert cluster.wait(clusters.TIMEOUT_SECONDS) == 0
             assert not any(map(clusters.is_alive, pids))
@@ -89,7 +89,7 @@ def test_ctrl_c_ends_all_processes():
 
 
 def test_a_scheduler_that_is_killed():
-    """Existing connections survive the scheduler; lookups fail, and workers end after their patience."""
+    """Connections survive the loss of the scheduler; lookups fail, and workers exit after `--patience` seconds."""
     with clusters.cluster(workers=2) as cluster, clusters.joined(cluster.address):
         pids = [m["pid"] for m in workers(cluster.address).values()]
         assert clusters.sum_of_squares_or_none("worker0") == 14.0
@@ -132,7 +132,7 @@ def test_restarted_scheduler():
                     clusters.wait_until(lambda: clusters.sum_of_squares_or_none("b"))
                     assert rpc.get_worker_info("b").id > max(number, mine.id)
                     assert rpc.rpc_sync("b", clusters.worker_id_of, args=("a",)) == number
-            assert one.wait(clusters.TIMEOUT_SECONDS) == 0  # as the cluster has ended
+            assert one.wait(clusters.TIMEOUT_SECONDS) == 0  # the worker exits with its cluster
 
 
 def test_dropped_worker_reconnects():
@@ -211,7 +211,7 @@ def test_commands_that_are_invalid(words, code, told):
 
 
 def test_permissions_of_workers():
-    """Limits, operators, no Python: as the command line says."""
+    """Workers apply the command line's limits and allowed operators, and reject Python functions."""
     words = ["--fuel", "100000", "--bytes", "64M", "--allow-op", "aten::add", "--allow-op", "aten::zeros"]
     with clusters.cluster(*words, "--seconds", "20", workers=1, python=False) as cluster:
         with clusters.joined(cluster.address):

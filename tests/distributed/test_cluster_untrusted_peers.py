@@ -63,7 +63,7 @@ async def become(check):
 
 
 def test_handlers_of_dask_cannot_be_reached():
-    """Dask handlers that could load pickles are not reachable by connections or streams."""
+    """Dask handlers that may load pickles cannot be reached by connections or streams."""
     trap = pickle.dumps(Trap())
 
     async def main():
@@ -145,7 +145,7 @@ def test_names_numbers_and_addresses_are_unique():
             assert [m["number"] for m in made.members()] == [1, 0]
             back.abort()
             gone = 0
-            while gone < 2:  # when it was replaced, and now
+            while gone < 2:  # the events of the replacement and of this loss
                 gone += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
             two.abort()
             await become(lambda: not made.members())

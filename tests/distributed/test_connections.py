@@ -1,4 +1,4 @@
-"""dask's servers, pools and schedulers talk over connections of `ts`, and so do threads."""
+"""Connections of `ts` between dask's servers, pools and schedulers, and between threads."""
 
 import asyncio
 import pickle
@@ -35,7 +35,7 @@ def security(request):
 
 @asynccontextmanager
 async def serving(handlers, scheme="ts", security=KNOWN):
-    """A server of dask in this loop."""
+    """Provide a dask server in this event loop."""
     server = Server(handlers)
     await server.listen(f"{scheme}://", **security.get_listen_args("worker"))
     try:
@@ -73,7 +73,7 @@ def test_servers_and_their_callers(security):
 
 
 def test_channels(security):
-    """A thread without a loop."""
+    """A blocking channel can be used in a thread without an event loop."""
     scheme, known = security
 
     async def main():
@@ -93,7 +93,7 @@ def test_channels(security):
 
 
 def test_large_messages_pass_each_other(security):
-    """Both ends can send large messages before either reads."""
+    """Both ends can send a large message before either reads."""
     scheme, known = security
     data = bytes(20_000_000)
 
@@ -141,7 +141,7 @@ class Trap:
 
 
 def test_pickles_of_answers_are_not_loaded():
-    """An error response with a pickle is not loaded, unlike on dask's own connections."""
+    """A pickle in an error response is not loaded, unlike on dask's own connections."""
 
     async def trap():
         exception = pickle.dumps(Trap())
@@ -320,7 +320,7 @@ def test_unreferenced_comms_are_closed():
 
 @asynccontextmanager
 async def calling(scheme="ts", security=KNOWN):
-    """Calls of a server in this loop, and their connection."""
+    """Provide calls to a server in this event loop, and their connection."""
     async with serving({"calls": answer_calls}, scheme, security) as server:
         comm = await connect(server.address, **security.get_connection_args("client"))
         await comm.write({"op": "calls", "reply": False})
@@ -350,7 +350,7 @@ def test_many_calls_over_one_connection(security):
             await asyncio.sleep(0.01)
         for number, answers in found.items():
             assert answers == [(number, each, b"x" * (each * 100)) for each in range(100)]
-        later = [calls.call(f"k{each}") for each in range(5)]  # stored, and answered in reverse order
+        later = [calls.call(f"k{each}") for each in range(5)]  # the server answers them in reverse order
         await calls.request("all")
         assert [each.result(timeout=0) for each in later] == [f"k{each}" for each in range(5)]
 
@@ -410,7 +410,7 @@ def test_calls_whose_connection_breaks():
 
 
 def test_a_channel_waits_no_longer_than_it_should(server):
-    """A call that exceeds its timeout closes the channel, so that a late answer is dropped."""
+    """A call that exceeds its timeout closes the channel, so that a late response is dropped."""
     channel = BlockingConnection(server.address, **HOW)
     channel.send({"op": "calls", "reply": False})
     with pytest.raises(TimeoutError):
@@ -487,7 +487,7 @@ NOTHING_TO_TELL = {
 
 
 def test_a_scheduler_of_dask_keeps_names():
-    """A dask scheduler keeps the names of servers that are not dask workers, and notices their loss at once.
+    """A dask scheduler keeps the names of servers that are not dask workers, and detects their loss at once.
     Only allowed handlers are called: some handlers load pickles."""
     allowed = {"identity", "register-worker", "heartbeat_worker"}
 

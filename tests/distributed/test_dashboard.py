@@ -1,4 +1,4 @@
-"""Calls as tasks of dask's dashboard."""
+"""Remote calls as tasks on dask's dashboard."""
 
 import asyncio
 import threading
@@ -23,7 +23,7 @@ def doubled(x: ts.Tensor) -> ts.Tensor:
 
 
 def ask(address, over):
-    """Join a cluster, make calls to this process, and leave after `over` is set; return the trail."""
+    """Join a cluster, call this process, and leave after `over` is set; return the recorded tasks."""
     with clusters.joined(address, secret=SECRET):
         assert rpc.rpc_sync("me", doubled, args=(ts.ones(1),)).item() == 2
         assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2

@@ -1,4 +1,4 @@
-"""`DistributedDataParallel`: three processes train as one does on the whole batch."""
+"""`DistributedDataParallel`: three processes train like one process on the whole batch."""
 
 import copy
 
@@ -31,7 +31,7 @@ def trains_as_one_process(bucket_cap_mb):
     alone = net()
     model = DistributedDataParallel(
         net(dist.get_rank()), bucket_cap_mb=bucket_cap_mb
-    )  # the first one's parameters
+    )  # rank 0's parameters
     assert all(ts.equal(a, b) for a, b in zip(alone.parameters(), model.parameters()))
     assert list(model.state_dict()) == [f"module.{name}" for name in alone.state_dict()]
     optimisers = [ts.optim.SGD(each.parameters(), 0.5, momentum=0.9) for each in (alone, model)]
@@ -47,7 +47,7 @@ def trains_as_one_process(bucket_cap_mb):
         ts.testing.assert_close(a, b)
     found = [None] * 3
     dist.all_gather_object(found, [each.detach() for each in model.parameters()])
-    assert all(ts.equal(a, b) for other in found for a, b in zip(found[0], other))  # to the bit
+    assert all(ts.equal(a, b) for other in found for a, b in zip(found[0], other))  # bit for bit
 
 
 def accumulates():
@@ -60,7 +60,7 @@ def accumulates():
     before = [each.grad.clone() for each in model.parameters()]
     found = [None] * 3
     dist.all_gather_object(found, before[0])
-    assert not ts.equal(found[0], found[1])  # its own
+    assert not ts.equal(found[0], found[1])  # without synchronization
     nn.functional.cross_entropy(model(share(x) * 2), share(y), reduction="sum").backward()
     for a, b in zip(alone.parameters(), model.parameters()):
         ts.testing.assert_close(a.grad, b.grad * 3, rtol=1e-4, atol=1e-5)
@@ -124,7 +124,7 @@ def refusals():
 
 
 def sampled():
-    """Read each sample in exactly one process."""
+    """A `DistributedSampler` assigns each sample to exactly one process."""
     read = [each.item() for each in DataLoader(range(12), sampler=DistributedSampler(range(12)))]
     found = [None] * 3
     dist.all_gather_object(found, read)
@@ -132,7 +132,7 @@ def sampled():
 
 
 def scripted():
-    """A module that is compiled trains as well."""
+    """A scripted module can be trained."""
     x, y = data()
     alone = net()
     model = DistributedDataParallel(ts.jit.script(copy.deepcopy(alone)))

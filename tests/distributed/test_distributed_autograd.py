@@ -75,7 +75,7 @@ def test_a_product(module_workers, x, y, call):
 
 
 def test_scripts(module_workers, x, y):
-    """Scripted functions are recorded in the process that runs them."""
+    """Scripted functions are recorded in the process that executes them."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", scripted, (x, y)).sum()])
         found = gradients(context_id, x, y)
@@ -104,7 +104,7 @@ def test_tensors_of_the_callee(module_workers, x):
 
 
 def test_calls_of_calls(module_workers, x):
-    """The context goes along, to processes that the first did not call."""
+    """The context is sent with nested calls, also to processes that the first process does not call."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.nested, (x, "worker2")).sum()])
         assert gradients(context_id, x) == [[10, 24]]
@@ -165,7 +165,7 @@ def test_shared_memory(module_workers, x):
 
 
 def test_tensor_as_two_arguments(module_workers, x):
-    """A tensor that is two arguments has both gradients."""
+    """A tensor that is passed as two arguments gets both gradients."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (x, x)).sum()])
         assert gradients(context_id, x) == [[2, 4]]
@@ -193,7 +193,7 @@ def test_dtypes(module_workers):
 
 
 def test_hooks_are_called_once(module_workers, x):
-    """Hooks of tensors and leaves see whole gradients, whichever process the parts come from."""
+    """Hooks of tensors and leaves are called once with the sum of the gradients of all processes."""
     seen = []
     z = x * 1
     z.register_hook(lambda gradient: seen.append(gradient.tolist()))
@@ -216,14 +216,14 @@ def test_futures_of_callees(module_workers, x):
 
 
 def test_backward_in_a_called_process(module_workers, x):
-    """A process that was called may ask for the gradients."""
+    """Backward can be started by a called process."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", functions.backward_there, (context_id, x * 2))
         assert gradients(context_id, x) == [[2, 2]]
 
 
 def test_without_calls(module_workers, x, y):
-    """A loss of this process alone."""
+    """Gradients of a local loss."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [(x * y).sum()])
         assert gradients(context_id, x, y) == [[3, 4], [1, 2]]

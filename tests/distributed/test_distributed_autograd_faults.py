@@ -54,7 +54,7 @@ def test_invalid_context_numbers(module_workers, ask):
 
 
 def test_roots(module_workers, x):
-    """Roots are numbers that were computed from tensors that want gradients."""
+    """Roots must be scalars with a gradient function."""
     with dist_autograd.context() as context_id:
         for roots, text in [
             ([], "No tensors provided for gradient computation"),
@@ -79,7 +79,7 @@ def test_errors_in_remote_backward(module_workers, x):
 
 
 def test_values_of_a_context_that_has_ended(module_workers, x):
-    """Their gradients would have nowhere to go."""
+    """Backward to a value received in another context raises an error, because that context has ended."""
     with dist_autograd.context():
         before = rpc.rpc_sync("worker1", functions.mul, (x, x))
     with dist_autograd.context() as context_id:
@@ -89,7 +89,7 @@ def test_values_of_a_context_that_has_ended(module_workers, x):
 
 
 def test_a_pass_of_this_process_alone(module_workers, x):
-    """`loss.backward()` raises an error for a loss computed by other processes."""
+    """`loss.backward()` raises an error for a loss that other processes computed."""
     with dist_autograd.context():
         product = rpc.rpc_sync("worker1", functions.mul, (x, x))
         refused("distributed.autograd.backward", product.sum().backward)
@@ -159,7 +159,7 @@ def test_malformed_messages(module_workers, x):
 
 
 def test_gradients_that_fit_nothing(module_workers, x):
-    """Gradients of another shape, dtype or number than that of the tensors fail their pass."""
+    """Received gradients of another shape, dtype or number than the tensors raise an error in backward."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", functions.mul, (x, x))
         for number, gradients in enumerate([[ts.ones(3)], [ts.ones(2).double()], [1], [], 3, [None, None]]):
@@ -173,8 +173,8 @@ def test_gradients_that_fit_nothing(module_workers, x):
 
 
 def test_numbers_of_contexts_travel():
-    """Context numbers survive msgpack, including those of a process with a large scheduler-assigned
-    number."""
+    """Context ids are encoded by msgpack, including those of a process with a large scheduler-assigned
+    worker id."""
     msgpack = pytest.importorskip("msgpack")
     from types import SimpleNamespace
 

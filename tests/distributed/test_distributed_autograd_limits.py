@@ -49,7 +49,7 @@ def test_compiled_code_is_enough(limited):
 
 
 def single_process_group():
-    """This process, which calls itself."""
+    """Provide a process group of this process only."""
     options = rpc_worker.options(free_port())
     rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=options)
 

@@ -1,4 +1,4 @@
-"""Distributed autograd without calls, and with processes that die."""
+"""Distributed autograd without `init_rpc`, and after the loss of a process."""
 
 import signal
 import threading

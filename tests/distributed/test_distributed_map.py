@@ -1,4 +1,4 @@
-"""`distributed.map`: order of results, number of tasks in flight, and dying processes."""
+"""`distributed.map`: order of results, number of tasks in flight, and loss of processes."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_progress(three_workers, capsys):
 
 
 def test_batches_of_a_dead_process_are_reassigned(three_workers):
-    """Batches of a dead process are given to the other process if retryable."""
+    """With `retryable=True`, batches of a dead process are sent to another process."""
     waits = [(0.02, k) for k in range(60)]
     found = []
     for result in distributed_map(rpc_worker.sleep, waits, retryable=True):

@@ -1,4 +1,4 @@
-"""`DistributedOptimizer`: steps on parameters that several processes have."""
+"""`DistributedOptimizer`: optimizer steps on parameters of several processes."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The program of docs/how-to/train-on-several-processes.md."""
+"""The example of docs/how-to/train-on-several-processes.md."""
 
 import subprocess
 import sys

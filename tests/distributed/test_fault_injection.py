@@ -8,12 +8,12 @@ from tests.distributed.fault_injection import rounds
 
 
 def test_rounds(fork_server_client):
-    """Run a share of the fault rounds."""
+    """A sample of the fault rounds succeeds."""
     rounds(fork_server_client, 0, 20)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 1000, 250))
 def test_all_rounds(fork_server_client, first):
-    """Run all fault rounds."""
+    """All fault rounds succeed."""
     rounds(fork_server_client, first, 250)

@@ -1,4 +1,4 @@
-"""Processes that meet by a file."""
+"""Rendezvous by a file."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ dist.destroy_process_group()
     ("program", "printed"), [(RPC, ["1", "2"]), (GROUP, ["3", "2"])], ids=["rpc", "group"]
 )
 def test_two_processes(program, printed, left, tmp_path):
-    """Two processes meet by a file with old contents, and remove it afterwards."""
+    """A rendezvous file with old contents is replaced, and removed after the rendezvous."""
     path = tmp_path / "a place"
     if left is not None:
         path.write_text(left)
@@ -74,5 +74,5 @@ def test_rendezvous_files_accept_local_addresses_only(tmp_path):
     assert file_rendezvous.read_address(path) is None
     file_rendezvous.publish_address(path, (file_rendezvous.LOCAL, 5))
     assert file_rendezvous.read_address(path) == (file_rendezvous.LOCAL, 5)
-    file_rendezvous.withdraw(path, (file_rendezvous.LOCAL, 6))  # another program's by now
+    file_rendezvous.withdraw(path, (file_rendezvous.LOCAL, 6))  # the address of another program
     assert file_rendezvous.read_address(path) is not None

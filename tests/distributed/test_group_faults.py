@@ -12,7 +12,7 @@ from tests.distributed.process_groups import World
 
 
 def fails(call, says, within=10.0):
-    """The call fails with a text, long before the group's time-out."""
+    """Check that a call fails with a message before the group's timeout."""
     start = time.monotonic()
     with pytest.raises(dist.DistError, match=says):
         call()
@@ -20,7 +20,7 @@ def fails(call, says, within=10.0):
 
 
 def loses_rank_2(function, size):
-    """Call until rank 2 is lost; later calls fail at once."""
+    """Call a function until rank 2 is lost; later calls fail at once."""
     x = ts.ones(size)
 
     def forever():
@@ -34,7 +34,7 @@ def loses_rank_2(function, size):
     fails(lambda: dist.recv(x), "rank 2", within=1.0)
     fails(dist.barrier, "rank 2", within=1.0)
     pair = dist.new_group([0, 1])
-    dist.all_reduce(x.fill_(1), group=pair)  # those who are left go on
+    dist.all_reduce(x.fill_(1), group=pair)  # the remaining ranks continue
     assert x.eq(2).all()
 
 
@@ -90,7 +90,7 @@ def leaves():
 
 def is_left():
     x = ts.empty(3)
-    assert dist.recv(x, 0) == 0 and x.eq(1).all()  # what it had sent arrives
+    assert dist.recv(x, 0) == 0 and x.eq(1).all()  # data sent before the loss arrives
     fails(dist.barrier, "rank 0 has left")
 
 

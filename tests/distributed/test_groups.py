@@ -11,7 +11,7 @@ import ts
 import ts.distributed as dist
 from ts.distributed import ReduceOp
 
-SIZES = (0, 1, 5, 4096, 200_003)  # element counts: sent whole, and sent in parts and pieces
+SIZES = (0, 1, 5, 4096, 200_003)  # element counts: sent as one message, and in several parts
 OPERATIONS = {
     "SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum, "MAX": np.maximum, "BAND": np.bitwise_and,
     "BOR": np.bitwise_or, "BXOR": np.bitwise_xor,
@@ -82,7 +82,7 @@ def moves():
         found = [ts.empty(size) for _ in range(3)]
         dist.all_to_all(found, [rank_data(10 * me + rank, size) for rank in range(3)])
         assert all(ts.equal(each, rank_data(10 * rank + me, size)) for rank, each in enumerate(found))
-    sizes = [[1, 1, 0], [1, 2, 2], [3, 3, 3]]  # rows that a process has of each
+    sizes = [[1, 1, 0], [1, 2, 2], [3, 3, 3]]  # number of rows of each rank
     gives = [sizes[each][me] for each in range(3)]
     out = ts.empty(sum(sizes[me]), 2)
     dist.all_to_all_single(out, ts.full((sum(gives), 2), float(me)), sizes[me], gives)
@@ -111,12 +111,12 @@ def unusual_tensors():
 
 
 def works():
-    """Concurrent asynchronous calls finish in call order."""
+    """Concurrent asynchronous collectives finish in call order."""
     me = dist.get_rank()
     tensors = [rank_data(me, 40_000 + each) for each in range(8)]
     begun = [dist.all_reduce(each, async_op=True) for each in tensors]
     last = rank_data(me, 5)
-    dist.all_reduce(last)  # behind the others
+    dist.all_reduce(last)  # runs after the others
     assert begun[-1].is_completed() and all(each.wait() and each.is_success() for each in begun)
     for each, x in enumerate(tensors):
         np.testing.assert_array_equal(x.numpy(), in_order(np.add, 40_000 + each))
@@ -134,7 +134,7 @@ def pairs():
     assert dist.recv(x, source) == source and ts.equal(x, rank_data(source, size))
     assert sent.wait() and sent.is_completed()
     dist.barrier()
-    if me == 0:  # tags, in another order
+    if me == 0:  # receive tags in another order
         for tag in (1, 2, 3):
             dist.send(ts.tensor([float(tag)]), 1, tag=tag)
     elif me == 1:
@@ -143,7 +143,7 @@ def pairs():
             dist.recv(x, 0, tag=tag)
             assert x.item() == tag
     dist.barrier()
-    if me == 0:  # from anybody
+    if me == 0:  # from any rank
         found = {}
         for _ in range(4):
             x = ts.zeros(2)
@@ -171,7 +171,7 @@ def pairs():
 
 
 def progress_without_waiting():
-    """A transfer makes progress without a waiting end."""
+    """A transfer makes progress while no end waits."""
     me, size = dist.get_rank(), 3_000_000
     if me == 2:
         return
@@ -371,7 +371,7 @@ def monitored():
 
 
 def forked():
-    """A process that was forked is in no group, and leaves its parent's alone."""
+    """A forked process is in no group, and does not affect its parent's group."""
     child = os.fork()
     if not child:
         os._exit(7 if not dist.is_initialized() else 1)
@@ -380,7 +380,7 @@ def forked():
 
 
 def many_threads():
-    """Several threads use one group each at the same time."""
+    """Several threads use separate groups concurrently."""
     import threading
 
     groups = [dist.new_group() for _ in range(3)]
@@ -453,7 +453,7 @@ def test_group_of_one():
 
 
 def test_names():
-    """Public names are in PyTorch's modules."""
+    """The public names of PyTorch's distributed modules exist."""
     from ts.distributed import distributed_c10d
 
     assert distributed_c10d.all_reduce is dist.all_reduce and dist.Backend.GLOO == dist.Backend("GLOO")

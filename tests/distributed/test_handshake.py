@@ -45,7 +45,7 @@ def test_both_ends_know():
 
 
 def test_handshakes_are_unique():
-    """Every handshake uses new nonces."""
+    """Each handshake uses new nonces."""
     first, second = (talk(listener(SECRET), connector(SECRET)) for _ in range(2))
     assert all(one != other for one, other in zip(first, second))
 

@@ -1,4 +1,4 @@
-"""`ts.distributed.run`: a program once for each rank of this machine."""
+"""`ts.distributed.run` starts a program once for each rank of this machine."""
 
 import os
 import subprocess
@@ -127,7 +127,7 @@ dist.destroy_process_group()
 
 @pytest.mark.parametrize("words", [["torch.distributed.run"], ["torch.distributed.launch", "--use-env"]])
 def test_programs_that_import_torch(tmp_path, words):
-    """Processes import `ts` as torch if the launcher does, and form a process group."""
+    """Launched processes import `ts` as torch if the launcher does, and form a process group."""
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "ts.as_torch", "-m", *words, "--standalone", "--nproc_per_node=2"]
     subprocess.run([*command, "program.py"], check=True, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Arbitrary requests of an authenticated peer: the process answers, stays alive, and its memory does not
+"""Malformed requests of an authenticated peer: the process answers, stays alive, and its memory does not
 grow."""
 
 import contextlib
@@ -18,8 +18,8 @@ from ts.distributed.transport import BlockingConnection
 from ts.distributed.transport.multiplexing import MAX_PENDING_CALLS, MAX_UNSENT_RESPONSE_BYTES
 from ts.distributed.transport.message_codec import MessageEncoder
 
-MAX_MEMORY_GROWTH_BYTES = 96 << 20  # bytes by which memory may differ
-MESSAGES_PER_GROUP = 100  # messages that are sent before their answers are read
+MAX_MEMORY_GROWTH_BYTES = 96 << 20  # allowed growth of memory
+MESSAGES_PER_GROUP = 100  # messages sent before their responses are read
 TENSOR = [3, 6, 0, 0, 0, [2], [1]]
 IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 
@@ -32,7 +32,7 @@ def worker():
 
 
 def connect_authenticated(worker, send_hello=True, more=()):
-    """Open an authenticated connection, with a hello message unless `send_hello` is False."""
+    """Open an authenticated connection and send a hello message unless `send_hello` is False."""
     channel = BlockingConnection(worker.address, secret=SECRET, timeout=20)
     if send_hello:
         assert channel.call([0, ["hello", 0, 0, *more]], 20)[1][0] == "value"
@@ -65,7 +65,7 @@ def check_process_unharmed(worker):
     before, owned = resident_bytes(worker), check_call(worker)
     yield
     until = time.monotonic() + 60
-    while check_call(worker) > owned:  # values of a process that is forgotten after a time without connections
+    while check_call(worker) > owned:  # until the values of disconnected callers are released
         assert time.monotonic() < until
         time.sleep(1.5 * RECONNECT_TIMEOUT_SECONDS)
     assert resident_bytes(worker) < before + MAX_MEMORY_GROWTH_BYTES
@@ -192,7 +192,7 @@ def test_identifiers_of_other_processes(worker):
     assert ask(channel, "fetch", [0, 1 << 50], None) == ("value", 3, ())
     assert ask(channel, "drop", [0, 1 << 50], [0, 6])[0] == "value"
     assert ask(channel, "fetch", [0, 1 << 50], None)[0] == "failed"
-    assert ask(channel, "drop", [0, 1 << 51], [0, 6])[0] == "value"  # it came too soon
+    assert ask(channel, "drop", [0, 1 << 51], [0, 6])[0] == "value"  # a release before the creation
     assert ask(channel, *make, [0, 1 << 51], [0, 6], 0)[0] == "value"
     assert ask(channel, "fetch", [0, 1 << 51], None)[0] == "failed"
     channel.close()
@@ -234,7 +234,7 @@ def send_until_blocked(channel, message, most):
 
 
 def test_unread_answers(worker):
-    """The process stops to read."""
+    """A process stops reading requests while its responses are not read."""
     channel = connect_authenticated(worker)
     echo = [
         "call",

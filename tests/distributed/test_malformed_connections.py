@@ -1,4 +1,4 @@
-"""Arbitrary data of unauthenticated and authenticated peers: the connection ends, the process lives, and its
+"""Malformed data of unauthenticated and authenticated peers: the connection ends, the process lives, and its
 memory does not grow."""
 
 import random
@@ -21,7 +21,7 @@ from ts.distributed.transport.transport import HELLO, MAX_UNAUTHENTICATED_CONNEC
 
 MAX_MEMORY_GROWTH_BYTES = (
     64 << 20
-)  # bytes by which memory may differ: what Python and dask keep of errors they have shown before
+)  # allowed growth of memory, as Python and dask cache data of logged errors
 
 
 def connect_unauthenticated(server):
@@ -42,7 +42,7 @@ def receive_exactly(sock, count):
 
 
 def connect_authenticated(server):
-    """A connection that has proved to know the secret; the server's next bytes are its first message."""
+    """Open an authenticated connection, of which the server sends its first message next."""
     sock, steps = connect_unauthenticated(server), connector("ts", SECRET, None)
     data, want = next(steps)
     try:
@@ -59,7 +59,7 @@ def is_closed(sock):
         while sock.recv(65536):
             pass
     except ConnectionError:
-        return True  # it did not even read everything
+        return True  # reset, with unread data
     finally:
         sock.close()
     return True
@@ -105,7 +105,7 @@ def test_invalid_proofs(server, data):
 
 
 def test_a_recorded_session(server):
-    """A replayed handshake is rejected."""
+    """A recorded handshake is rejected when it is replayed."""
     steps, said = connector("ts", SECRET, None), []
     sock = connect_unauthenticated(server)
     data, want = next(steps)
@@ -126,7 +126,7 @@ def test_a_recorded_session(server):
         while more := again.recv(1000):
             heard += more
     except ConnectionError:
-        pass  # it did not read the rest
+        pass  # closed before it read everything
     again.close()
     assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REJECTED)
 
@@ -189,7 +189,7 @@ def test_truncated_messages(server):
 
 
 def test_announced_sizes_cost_nothing(server):
-    """A hundred announced messages of two gigabytes allocate no memory."""
+    """Announced sizes of a hundred messages of two gigabytes do not allocate memory."""
     before = resident_bytes(server)
     socks = []
     for _ in range(100):
@@ -276,7 +276,7 @@ def test_garbage_before_authentication(server):
 
 
 def test_resets(server):
-    """Connections that end in the hardest way, at any point."""
+    """Connections that are reset at any position of the data are handled."""
     for end in range(0, 200, 5):
         sock = connect_authenticated(server)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

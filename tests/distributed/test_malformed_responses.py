@@ -1,4 +1,4 @@
-"""Answers that are odd, or do not come: errors of every kind, code that never arrives."""
+"""Unusual or missing responses: exceptions of all kinds, and code that never arrives."""
 
 import time
 
@@ -65,7 +65,7 @@ def test_errors_of_scripts_name_the_function(module_workers):
 
 
 def test_messages_of_key_errors(module_workers):
-    """An error has the lines of its process as lines."""
+    """The message of a remote KeyError has real line breaks instead of escaped ones."""
     counter = rpc.remote("worker1", rpc_worker.Counter)
     with pytest.raises(KeyError) as raised:
         counter.rpc_sync().boom()

@@ -1,4 +1,4 @@
-"""Plain data in MessagePack: the functions in Python make the bytes of the package, and read them."""
+"""MessagePack: the Python implementation encodes and decodes like the `msgpack` package."""
 
 import random
 
@@ -28,14 +28,14 @@ LARGE = [
 
 @pytest.fixture
 def in_python(monkeypatch):
-    """Encode and decode without the package, and return the package."""
+    """Disable the `msgpack` package in `ts`, and return it."""
     package = pytest.importorskip("msgpack")
     monkeypatch.setattr(message_pack, "msgpack", None)
     return package
 
 
 def compare_with_msgpack(package, value):
-    """Compare both directions with the package."""
+    """Check that encoding and decoding agree with the package."""
     data = message_pack.encode(value)
     assert data == package.packb(value)
     assert message_pack.decode(data) == package.unpackb(data, use_list=False)

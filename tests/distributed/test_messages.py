@@ -13,7 +13,7 @@ from ts.distributed.transport.message_codec import INLINE_BYTES, STAGING_BYTES, 
 
 
 def read(data, limits=None, pieces=lambda: STAGING_BYTES):
-    """The messages in some bytes, which arrive in pieces."""
+    """Return the messages decoded from `data`, which arrives in pieces."""
     reader, messages, at = MessageDecoder(limits), [], 0
     while at < len(data):
         target = reader.target()
@@ -72,7 +72,7 @@ def test_several_messages_in_one_read(several):
 
 
 def test_views_are_sent_without_a_copy():
-    """The frame of a view is the array's memory."""
+    """A sent view is encoded without a copy of the array's memory."""
     array = np.arange(10_000.0)
     _, frame = MessageEncoder().pack({"data": memoryview(array)})
     assert np.shares_memory(np.frombuffer(frame), array)

@@ -1,4 +1,4 @@
-"""Random programs of remote calls have the gradients of one process."""
+"""Random programs of remote calls have the gradients of a local computation."""
 
 import random
 
@@ -33,7 +33,7 @@ def random_program(seed):
                 case 4:
                     held.append(call(at, functions.without_gradients, (a,)) * b)
                 case 5:
-                    call(at, functions.mul, (a, b))  # for nothing
+                    call(at, functions.mul, (a, b))  # an unused result
         return sum(t.sum() for t in held[-3:]) + x.sum() + y.sum()
 
     return program
@@ -50,7 +50,7 @@ def here_nested(a, b, to):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(module_workers, seed):
-    """Gradients of random nested calls equal those of one process."""
+    """Gradients of random nested calls equal those of a local computation."""
     program = random_program(seed)
     x, y = (ts.tensor(values, requires_grad=True) for values in ([0.3, 0.7], [0.5, -0.2]))
     with dist_autograd.context() as context_id:

@@ -27,7 +27,7 @@ def world(fork_server_client):
 
 
 def test_a_connection_that_breaks(world):
-    """A retryable call over a broken connection is repeated until its process has answered."""
+    """A retryable call over a broken connection is repeated until its process answers."""
     calls = [rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.5, k), retryable=True) for k in range(4)]
     once = rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.5, 9))
     rpc.rpc_sync("worker2", rpc_worker.sleep, args=(0.2,))

@@ -1,4 +1,4 @@
-"""Calls between processes: this one is worker0 of four, of which worker3 allows little."""
+"""Calls between processes: this process is worker0 of four, and worker3 is restricted."""
 
 import time
 
@@ -104,7 +104,7 @@ def test_code_travels_once():
         lambda *a, **k: rpc.rpc_async(*a, **k).wait(),
         lambda *a, **k: rpc.remote(*a, **k).to_here(),
     ):
-        rpc.rpc_sync("worker2", forget_code, args=(digest,))  # it asks for the code again
+        rpc.rpc_sync("worker2", forget_code, args=(digest,))  # the process requests the code again
         assert ask("worker2", once, args=(5,)) == 15
 
 
@@ -153,7 +153,7 @@ def test_layouts_and_shared_memory():
         assert ts.equal(found, each) and found.shape == each.shape
     assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[0])) == 7
     assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[1])) == 4
-    assert x[0, 0] == 0  # the sender's stays as it was
+    assert x[0, 0] == 0  # the sender's tensor is unchanged
 
 
 def test_gradients_and_parameters():
@@ -226,12 +226,12 @@ def test_time_limits():
     assert rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.01, 5), timeout=0) == 5
 
 
-# ---- calls of calls
+# ---- nested calls
 
 
 def test_calls_that_call():
     assert rpc.rpc_sync("worker1", rpc_worker.call_on, args=("worker2", 5)) == 6
-    assert rpc.rpc_sync("worker1", rpc_worker.call_on, args=("worker0", 5)) == 6  # back to this process
+    assert rpc.rpc_sync("worker1", rpc_worker.call_on, args=("worker0", 5)) == 6  # calls this process
     assert rpc.rpc_sync("worker1", rpc_worker.callbacks, args=("worker2",)) == 13
     assert rpc_worker.callbacks("worker1") == 13
     assert rpc_worker.in_threads("worker1", 40) == sum(range(40))
@@ -292,7 +292,7 @@ def test_values_live_until_their_last_reference():
     rpc.rpc_sync("worker2", rpc_worker.hold_reference, args=(ref,))
     del ref
     time.sleep(0.3)
-    assert rpc.rpc_sync("worker1", rpc_worker.owned) == 1  # worker2 needs it
+    assert rpc.rpc_sync("worker1", rpc_worker.owned) == 1  # worker2 has a reference
     rpc.rpc_sync("worker2", rpc_worker.release_references)
     assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
     assert eventually(lambda: not current().rref_context._pending_forks)
@@ -314,7 +314,7 @@ def test_methods_of_values():
     assert rpc.remote("worker3", ts.add, args=(ts.ones(2), 1)).rpc_sync().mul(2).tolist() == [4, 4]
 
 
-# ---- what a process does not allow
+# ---- restricted processes
 
 
 def test_restricted_process():
@@ -359,4 +359,4 @@ def test_second_init_rpc_raises():
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
         rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=rpc_worker.options(1))
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
-        rpc.init_rpc("worker9")  # whatever the environment says
+        rpc.init_rpc("worker9")  # independent of environment variables

@@ -1,4 +1,4 @@
-"""The programs of examples/rpc, each as its one command."""
+"""The programs of examples/rpc run with the command that each documents."""
 
 import subprocess
 import sys

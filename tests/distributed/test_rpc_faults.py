@@ -1,4 +1,4 @@
-"""Processes that die, stop or never start, and untrusted connections: no call exceeds its timeout."""
+"""Processes that die, stop or never start, and untrusted peers: no call exceeds its timeout."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
     with pytest.raises(RuntimeError, match="exited or its connection broke"):
         rpc.remote("worker1", rpc_worker.add, args=(1, 2)).to_here()
     assert time.monotonic() - began < 30
-    assert rpc.rpc_sync("worker2", rpc_worker.add, args=(1, 2)) == 3  # the others go on
+    assert rpc.rpc_sync("worker2", rpc_worker.add, args=(1, 2)) == 3  # other processes still work
     agent = current()
     assert agent._connection_counts[1] == 0
     agent._forget(1)
@@ -57,7 +57,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
 def test_a_process_that_stops(three_workers):
     rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     os.kill(three_workers[0].pid, signal.SIGSTOP)
-    time.sleep(0.1)  # each of its threads has to stop
+    time.sleep(0.1)  # wait until all threads have stopped
     try:
         for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
             with pytest.raises(RuntimeError, match=r"more than set timeout \(300 ms\)"):
@@ -144,7 +144,7 @@ def test_malformed_values():
         unpack((deep, ()), wire_context)
 
 
-# ---- processes that never come together
+# ---- failed rendezvous
 
 
 def test_missing_processes():
@@ -174,7 +174,7 @@ def test_mismatched_processes():
 
 
 def _again(place):
-    """A second process of rank 0, which does not listen."""
+    """Join as a second process of rank 0."""
     from ts.distributed.event_loop import run
     from ts.distributed.rendezvous import _connected
 
@@ -262,7 +262,7 @@ def test_forked_child_is_not_initialized(three_workers):
     if not child:
         with pytest.raises(RuntimeError, match="has not been initialized"):
             rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
-        del ref  # which tells nobody
+        del ref  # sends no message in a forked process
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert ref.to_here() == 3 and rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2)) == 3

@@ -61,7 +61,7 @@ def either(x: Union[Point, int], last: Optional[Pair]) -> Union[Point, int]:
 
 @ts.jit.script
 def asks(to: str, segment: Segment) -> Segment:
-    """Pass objects from script to script."""
+    """Call a script with objects and return its result."""
     return rpc.rpc_sync(to, moved, (segment.ends[1], Color.GREEN, 2.0))
 
 
@@ -146,7 +146,7 @@ def test_classes_of_one_name():
         rpc.rpc_sync("worker1", moves, args=(Other(3),))
 
 
-# ---- what arrives
+# ---- received types
 
 NOMINAL = wire_values.Tag.NOMINAL
 
@@ -169,6 +169,6 @@ def test_malformed_objects(data):
 
 
 def test_numbers_of_types():
-    """The numbers of types follow from the signature, in order of first use."""
+    """The type numbers in messages follow from the signature, in order of first use."""
     names = [type.qualified_name().rpartition(".")[2] for type in Signature(moved.schema).types]
     assert names == ["Point", "Color", "Segment"]

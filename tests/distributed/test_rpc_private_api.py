@@ -1,4 +1,4 @@
-"""Private names of PyTorch's RPC that programs use."""
+"""Private names of PyTorch's RPC modules that programs use."""
 
 import pytest
 
@@ -24,14 +24,14 @@ def test_wait_all(module_workers):
     assert outer.done() and method.done()
     with pytest.raises(ValueError, match="bad 3"), rpc.api._wait_all():
         rpc.rpc_async("worker1", rpc_worker.fail, args=(3,))
-    # outside of the context, without other waiting calls
+    # a call outside of the context is not affected
     after = rpc.rpc_async("worker1", rpc_worker.fail, args=(4,))
     with pytest.raises(ValueError, match="bad 4"):
         after.wait()
 
 
 def test_all_gather(module_workers):
-    """`_all_gather` collects values by name, from all or selected workers; consecutive calls do not mix."""
+    """`_all_gather` collects values by name, from all or selected workers; consecutive calls stay separate."""
     for turn in range(3):
         asked = [rpc.rpc_async(to, rpc_worker.gather, args=(turn + k,)) for k, to in enumerate(ALL[1:], 1)]
         found = rpc.api._all_gather(ts.full((2,), float(turn)), timeout=20)
@@ -115,7 +115,7 @@ def test_debug_info(module_workers):
     kept.to_here()
     found = rpc.rpc_sync("worker1", rpc_worker.figures)
     assert int(found["num_owner_rrefs"]) >= 1 and int(found["num_forks"]) >= 1
-    assert found["agent.server_active_calls"] == "1"  # the one that asks
+    assert found["agent.server_active_calls"] == "1"  # the current call
     assert found["num_autograd_contexts"] == 0
     future = rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.3,))
     assert rpc.api._get_current_rpc_agent().get_debug_info()["agent.client_active_calls"] == "1"

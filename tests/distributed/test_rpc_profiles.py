@@ -1,4 +1,4 @@
-"""Calls as events of profiles."""
+"""Remote calls are events of profiles."""
 
 import json
 import re

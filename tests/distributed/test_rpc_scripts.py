@@ -64,7 +64,7 @@ def local(r: RRef[Tensor]) -> Tensor:
     return r.local_value() + 1
 
 
-# ---- the three forms
+# ---- rpc_sync, rpc_async and remote
 
 
 @ts.jit.script
@@ -95,7 +95,7 @@ def arguments(to: str, x: Tensor, args: Tuple[Tensor, int], kwargs: Dict[str, in
 
 
 def test_arguments():
-    """Tuples and dicts, written or in variables; defaults; time limits."""
+    """Scripts pass tuples and dicts as literals or variables, defaults and timeouts."""
     x = ts.ones(2)
     found = ts.jit.script(arguments)("worker1", x, (x, 7), {"n": 9})
     assert [y[0].item() for y in found] == [7.0, 9.0, 3.5, 3.25, 5.0, 2.0]
@@ -132,7 +132,7 @@ class Client(ts.nn.Module):
 
 
 def test_modules_call_and_are_saved():
-    """The code that is called lies in the archive."""
+    """An archive contains the code of remotely called functions."""
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(Client("worker1")), file)
     file.seek(0)
@@ -212,12 +212,12 @@ def test_local_value_of_others():
         local(ref)
 
 
-# ---- frames are parked
+# ---- suspended frames
 
 
 @ts.jit.script
 def there_and_back(path: List[str], n: int) -> int:
-    """Calls itself in the next process of a path, and waits there."""
+    """Call itself in the next process of a path, and wait for the result."""
     if len(path) == 0:
         return n
     return rpc.rpc_sync(path[0], there_and_back, (path[1:], n + 1))
@@ -250,7 +250,7 @@ def test_a_thousand_calls_wait():
 
 
 def test_tasks_wait():
-    """Tasks of a script that are forked each wait for a call."""
+    """Each forked task of a script may wait for a remote call."""
 
     @ts.jit.script
     def forked(to: str, x: Tensor) -> Tensor:
@@ -302,7 +302,7 @@ def test_modules_hold_references():
     assert ts.jit.script(Holder([*refs, RRef(ts.ones(1)), RRef(ts.ones(1), Tensor)]))().item() == 8
 
 
-# ---- what goes wrong
+# ---- errors
 
 
 def test_arguments_are_checked_at_once():

@@ -1,4 +1,4 @@
-"""Shared memory segments: received data stays valid, independent of the sender."""
+"""Shared memory segments: received data stays valid, independently of the sender."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ def test_parts_reuse_segments(segment_ends):
         data = part(MIN_SHARED_BYTES, number)
         reference = sender.copy_to_segment(data.data)
         numbers.add(reference)
-        data[:] = 0  # it was copied
+        data[:] = 0  # the frame was copied
         found = np.frombuffer(receiver.map_segment(reference), np.uint8)
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
         found[:] = 7
@@ -116,7 +116,7 @@ def test_parts_of_several_sizes_in_one_segment(segment_ends):
 
 @pytest.mark.parametrize("after", [0, PAGE_BYTES])
 def test_no_memory_for_a_segment(segment_ends, monkeypatch, after):
-    """Parts go over the socket; to find out by writing to the mapping would end the process."""
+    """Without memory for a segment, parts use the socket; `pwrite` reports the failure, without a signal."""
     sender, receiver = segment_ends
     sender.copy_to_segment(part(MIN_SHARED_BYTES).data)
     pwrite = os.pwrite
@@ -129,7 +129,7 @@ def test_no_memory_for_a_segment(segment_ends, monkeypatch, after):
     files = shared_files()
     monkeypatch.setattr(os, "pwrite", full)
     assert [sender.copy_to_segment(part(MIN_SHARED_BYTES, 1).data) for _ in range(3)] == [None] * 3
-    assert shared_files() <= files + 2  # one segment waits for memory
+    assert shared_files() <= files + 2  # one segment is retried later
     monkeypatch.undo()
     reference = sender.copy_to_segment(part(MIN_SHARED_BYTES, 2).data)
     np.testing.assert_array_equal(receiver.map_segment(reference), part(MIN_SHARED_BYTES, 2))
@@ -157,7 +157,7 @@ def test_parts_are_copied_above_the_mapping_limit(segment_ends, monkeypatch):
 
 
 def test_forked_process_keeps_received_data(segment_ends):
-    """Memory that two processes have is never given back."""
+    """A segment that is mapped by two processes is never returned to the sender."""
     sender, receiver = segment_ends
     found = np.frombuffer(receiver.map_segment(copy_frame(sender, part(MIN_SHARED_BYTES, 1))), np.uint8)
     reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Large parts of messages between processes of one machine are sent through shared memory."""
+"""Large message parts between processes of one machine are sent through shared memory."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ def echo(channel, data):
     return np.frombuffer(channel.call({"op": "echo", "data": data.data}, timeout=20), np.uint8)
 
 
-# ---- who shares
+# ---- negotiation
 
 
 def agree(first, second):
@@ -82,7 +82,7 @@ def test_copied_offer():
     file."""
     steps = shm_negotiation.listener(MAX_BYTES)
     ours, want = next(steps)
-    steps.send(ours + bytes(want - len(ours)))  # this process, this file
+    steps.send(ours + bytes(want - len(ours)))  # an offer with a process ID and file number of this process
     with pytest.raises(StopIteration) as end:
         steps.send(b"\1")
     assert end.value.value.receiver is None
@@ -102,7 +102,7 @@ def test_offers_of_invalid_keys(file):
 
 
 def test_public_file_as_a_key():
-    """32 bytes that are written somewhere are no key."""
+    """A file with readable contents is rejected as a key file."""
     file = os.memfd_create("test")
     os.write(file, bytes(32))
     steps = shm_negotiation.connector(MAX_BYTES)
@@ -116,7 +116,7 @@ def test_public_file_as_a_key():
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_relayed_offer_cannot_be_changed(changed):
-    """The nonce, by which segments are known, is proved as well."""
+    """The nonce that identifies segments is covered by the proof."""
     listener, connector = shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)
     offer, _ = next(listener)
     next(connector)
@@ -125,7 +125,7 @@ def test_relayed_offer_cannot_be_changed(changed):
     assert listener.send(passed_on)[0][-1:] == (b"\0" if changed else b"\1")
 
 
-# ---- processes
+# ---- connections between processes
 
 
 def test_calls(channel):
@@ -243,7 +243,7 @@ def test_cancelled_call_does_not_read_another_segment():
     with start_long_lived_process("tests.distributed.echo_server") as other:
         first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
         for each in (first, second):
-            echo(each, part(MIN_SHARED_BYTES))  # the next part of this size uses a segment
+            echo(each, part(MIN_SHARED_BYTES))  # later parts of this size use a segment
         os.kill(other.pid, signal.SIGSTOP)
         with pytest.raises(TimeoutError):
             first.call({"op": "echo", "data": part(MIN_SHARED_BYTES, 1).data}, timeout=0.1)
@@ -266,7 +266,7 @@ def test_false_references_of_an_authenticated_peer(server):
 
 
 def test_memory_of_a_server_is_bounded(server):
-    """Thousands of large calls over hundreds of connections."""
+    """The memory of a server is bounded during thousands of large calls over hundreds of connections."""
     import psutil
 
     process = psutil.Process(server.pid)

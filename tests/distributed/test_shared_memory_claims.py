@@ -26,7 +26,7 @@ from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentRecei
 
 
 def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEAL_FLAGS, state=1, flags=0, mark=MARK):
-    """A file without a name."""
+    """Create an anonymous memory file with the layout of a segment."""
     file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
     if size:
         os.pwrite(file, bytes([state]).ljust(16) + mark, 0)
@@ -85,7 +85,7 @@ def test_other_files_are_not_opened(tmp_path):
 
 
 def test_unallocated_pages():
-    """Reading a huge page that the system does not have ends a process."""
+    """A segment of unallocated huge pages is rejected, because reading them ends the process (SIGBUS)."""
     try:
         file = file_of(size=1 << 22, flags=os.MFD_HUGETLB)
     except OSError as error:

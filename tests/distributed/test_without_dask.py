@@ -1,4 +1,4 @@
-"""Process groups, `DistributedDataParallel` and the launcher where dask and its dependencies are not installed."""
+"""Process groups, `DistributedDataParallel` and the launcher in environments without dask."""
 
 import os
 import socket
@@ -10,7 +10,7 @@ import pytest
 from tests.distributed.process_groups import free_port
 from ts.distributed import shared_secret
 
-# Runs in each Python process that has its folder in PYTHONPATH.
+# `sitecustomize` module that makes dask and its dependencies unimportable.
 BLOCK = """
 import sys
 
@@ -77,7 +77,7 @@ def environment(tmp_path):
 
 
 def run(command, environment, tmp_path, code=0):
-    """Run a program and return what it prints."""
+    """Run a program and return its output."""
     done = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path
     )
@@ -93,7 +93,7 @@ LAUNCHERS = [
 
 @pytest.mark.parametrize("launcher", LAUNCHERS, ids=["run", "launch"])
 def test_launched_groups(environment, tmp_path, launcher):
-    """Collectives, objects, messages and data parallel training."""
+    """Collectives, objects, messages and data-parallel training work in launched processes."""
     (tmp_path / "program.py").write_text(GROUP)
     output = run([*launcher, "--nproc_per_node=3", "program.py"], environment, tmp_path)
     assert sorted(output.split("\n")) == ["", "done 0", "done 1", "done 2"]
