@@ -10,7 +10,7 @@ from pathlib import Path
 from ts.bytecode.opcodes import OPCODES
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "bytecode.md"
-NAMES_PER_ROW = 3  # operators that a row shows
+NAMES_PER_ROW = 3  # number of operator names in a table row
 
 HEAD = """\
 # Bytecode

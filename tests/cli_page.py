@@ -13,7 +13,7 @@ from ts.cli.main import COMMANDS, parser
 from ts.distributed.run import get_args_parser
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
-PROCESS_COMMANDS = ("serve", "cluster", "worker", "launch")  # on a page of their own
+PROCESS_COMMANDS = ("serve", "cluster", "worker", "launch")  # commands with separate pages
 
 COMMON_COMMANDS = 5  # options of at least this many commands are listed once
 TABLE = ("| Argument | Meaning |", "|---|---|")

@@ -1,7 +1,7 @@
-"""Every graph is verified after every pass while the tests run.
+"""Test configuration: every graph is verified after every pass, and global state is reset after each test.
 
-`pytest --read-back` also reads the texts of all functions back that the tests compile.  It keeps them alive,
-which `test_reference_cycles` sees, and deeply nested graphs (`test_deep_nesting`) have more levels than printing can take.
+`pytest --read-back` also parses the graph text and source text of all compiled functions. It keeps the functions alive,
+so `test_reference_cycles` fails, and deeply nested graphs (`test_deep_nesting`) exceed the nesting limit of printing.
 """
 
 import gc
@@ -13,14 +13,14 @@ import hypothesis
 import pytest
 
 os.environ.setdefault("TS_JIT_VERIFY", "1")
-os.environ["TS_NATIVE"] = "0"  # the loop is what is tested; `test_native` compares machine code with it
-os.environ["TS_CACHE"] = "0"  # what is tested is compiled here and now; `test_code_cache` has folders of its own
+os.environ["TS_NATIVE"] = "0"  # the tests run the interpreter; `test_native` compares machine code with it
+os.environ["TS_CACHE"] = "0"  # each test compiles its functions; `test_code_cache` uses separate folders
 
-# Tests assert no times, because sanitizers and other processes slow them down.
+# Tests assert no durations, because sanitizers and other processes slow them down.
 hypothesis.settings.register_profile("ts", deadline=None)
 hypothesis.settings.load_profile("ts")
 
-# A job in the background may have been started with Ctrl-C ignored; some tests send it.
+# Background jobs may start with SIGINT ignored, but some tests send SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,13 +1,13 @@
 """Compare measured operator times with the minimum times of `ts/ops/cost_model.py`.
 
     python -m tests.cost_model_calibration                   every family
-    python -m tests.cost_model_calibration loss pool         these
+    python -m tests.cost_model_calibration loss pool         these families
 
-In: each record, on arguments of about a million elements and on one thread.  Out: a row for each that has a rule, with the time
-of its fastest dtype divided by the estimate; at the end, those where that is below 1, whose programs are refused though they could be
-done in time, and the families where it is above 3 for the half of the operators.  It fails for the first.
+Input: each operator record with a cost rule, on arguments of about a million elements and one thread. Output: a row per record with
+the measured time of its fastest dtype divided by the estimate; then the families with a median ratio above 3, and the records with a
+ratio below 1, whose calls are rejected although they would finish in time. Returns 1 if there are any of the latter.
 
-No part of the suite: it says how fast this machine is.  Other load on the machine increases all ratios.
+The result depends on the machine, so this is not a test.  Other load on the machine increases all ratios.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ts.ops import registry, cost_model
 
 SHAPES = ((1000, 1000), (1_000_000,), (4, 500, 500), (8, 16, 90, 90), (2, 4, 50, 50, 50))
 DTYPES = (ts.float32, ts.float64, ts.int64, ts.float16, ts.bool)
-LONG = 0.5  # seconds after which once is enough
-MIN_SECONDS = 2e-4  # seconds from which a time says something of elements
+LONG = 0.5  # seconds; slower calls are measured once
+MIN_SECONDS = 2e-4  # records with shorter times are omitted, because the fixed cost of a call dominates
 
 
 def seconds(operator: Any, arguments: list[Any]) -> float:
-    """The best of three runs."""
+    """Return the shortest time of up to three calls."""
     best = float("inf")
     for _ in range(3):
         begun = time.perf_counter()
@@ -54,7 +54,7 @@ def suiting(record: Any, dtype: Any) -> list[Any] | None:
 
 
 def measured(record: Any) -> Iterator[tuple[float, float, str]]:
-    """Seconds, the estimate, and the dtype."""
+    """Yield the measured time, the estimated time and the dtype name for each accepted dtype."""
     rule = cost_model.rule_of(record)
     if rule is None or record.variant or record.key.removeprefix("aten::") in samples.SPECIAL:
         return

@@ -13,7 +13,7 @@ from ts.utils.data import Dataset, IterableDataset, get_worker_info
 
 
 class Numbers(Dataset):
-    """Tensors of a shape, filled with their index."""
+    """Data set of tensors with a given shape, filled with their index."""
 
     def __init__(self, length, shape=()):
         self.length = length
@@ -35,7 +35,7 @@ class Drawn(Numbers):
 
 
 class Shared(IterableDataset):
-    """Numbers that workers divide among themselves."""
+    """Iterable data set of numbers, divided among the workers."""
 
     def __init__(self, length):
         self.length = length
@@ -50,7 +50,7 @@ class Shared(IterableDataset):
 
 
 class Two(Exception):
-    """An exception that is made of two things."""
+    """Exception with two arguments."""
 
     def __init__(self, first, second):
         super().__init__(first, second)

@@ -1,4 +1,4 @@
-"""Programs for the transcripts of `test_debugger.py`, which name lines of this file: add at the end."""
+"""Programs for transcripts in `test_debugger.py`, which contain line numbers: append new programs."""
 
 from typing import List
 

@@ -1,12 +1,12 @@
-"""The samples of the pages: code that stands in `docs/snippets`, and what it gives.
+"""Code samples of the documentation pages: sections of `docs/snippets`, and values of expressions.
 
-In: pages with a mark before each block of code,
+Input: pages with a marker before each code block:
 
-    <!-- sample tutorial.py:first -->              the section of a file of `docs/snippets`, as a block of Python
-    <!-- show tutorial.py: collatz.bytecode -->    what an expression gives when the file has run, as a text
+    <!-- sample tutorial.py:first -->              a section of a file in `docs/snippets`
+    <!-- show tutorial.py: collatz.bytecode -->    the value of an expression after running the file
 
-Out: the pages with the blocks as the files have them, so that they can be read where nothing puts them together.
-`python -m tests.regenerate` writes them; on the site `docs/mkdocs_hooks.py` leaves the marks out.
+Output: the pages with current code blocks, so that they are readable without a site build.
+`python -m tests.regenerate` writes them; `docs/mkdocs_hooks.py` removes the markers from the site.
 """
 
 from __future__ import annotations
@@ -78,6 +78,6 @@ def page(text: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """The pages that have samples."""
+    """Return the pages that have samples."""
     found = {path: path.read_text() for path in sorted(DOCS.rglob("*.md"))}
     return {path: page(text) for path, text in found.items() if _MARK.search(text)}

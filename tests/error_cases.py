@@ -1,16 +1,16 @@
-"""Wrong programs of `tests/errors` and their messages.
+"""Programs with errors (`tests/errors`) and their complete error messages.
 
 A program is a file with a function `main`, which is scripted and then called (as its `# call:` comment says),
-or with a text `UNIT` that is compiled as a `CompilationUnit`.  Its last comment is the whole message:
+or with a string `UNIT` that is compiled as a `CompilationUnit`.  Its last comment is the complete message:
 
     # error: CompilationError
     # undefined value y:
     #   File "undefined_name.py", line 5
     # ...
 
-and before it, if PyTorch's error differs: `# torch: the first line of its message`, or `# torch: nothing`
-without an error.  `TS_UPDATE_GOLDEN=1 pytest tests/test_error_files.py` writes the messages anew; review the
-difference before committing it.
+before it, if PyTorch's error differs: `# torch: the first line of its message`, or `# torch: nothing` for
+none.  `TS_UPDATE_GOLDEN=1 pytest tests/test_error_files.py` updates the messages; review the
+diff before committing it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def read(path: Path) -> Expectation:
 
 
 def write(path: Path, kind: str, message: str) -> None:
-    """Put a message into a file."""
+    """Write an error message to its case file."""
     comment = "\n".join(f"# {line}".rstrip() for line in message.split("\n"))
     path.write_text(f"{read(path).text}{_ERROR}{kind}\n{comment}\n")
 
@@ -89,5 +89,5 @@ def _normal(message: str) -> str:
 
 
 def all_files() -> list[Path]:
-    """Every wrong program, in the order of names."""
+    """Return the paths of all case files, sorted by name."""
     return sorted(FOLDER.rglob("*.py"))

@@ -1,8 +1,8 @@
-"""The table of all operators, made from their records.
+"""Reference pages and index files of all operators, generated from the operator records.
 
-In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/reference/operators/`, `ts/ops/op_index.py`, which says where each operator is declared, and `kernel_index.py` next to the kernels of
-the CPU, which says where each of them is.  To bring them up to date:
+Input: the registry, and `tests.samples`, which determine the dtypes that an operator accepts. Output: `docs/reference/operators/`,
+`ts/ops/op_index.py` (operator name to declaring module) and `kernel_index.py` next to the CPU kernels (kernel name to defining module).
+Command:
 
     python -m tests.generate_operator_index
 """
@@ -64,7 +64,7 @@ NOT_REGISTERED = """\
 and derivatives); `tests/pytorch_parity/test_registry.py` checks the list.
 """
 
-# Of PyTorch's operator database: what has no operator here, and why.
+# Operators of PyTorch's operator database that `ts` does not implement, with reasons.
 MISSING = {
     "_scaled_mm": "computes with 8-bit floats, which `ts` only stores and converts",
     "_scaled_mm_v2": "computes with 8-bit floats, which `ts` only stores and converts",
@@ -95,7 +95,7 @@ UNREGISTERED = {
     "aten::_fill_mem_eff_dropout_mask_": "generates the random numbers of one kind of GPU",
     "aten::_mixed_dtypes_linear": "a kernel for one kind of GPU and for weights that another library packs",
 }
-# Operators of other devices, layouts and libraries, and of what PyTorch keeps to itself.
+# Operators of other devices, layouts and libraries, and internal operators of PyTorch.
 OTHER = re.compile(
     r"sparse|_coo|csr|csc|bsr|bsc|compressed|crow|ccol|_indices|aten::indices|_values|coalesce|_nnz|_spdiags|_spsolve|smm$|"
     r"sspaddmm|hspmm|to_dense|dense_dim|_dim[IV]|_cslt|nested|jagged|segment_reduce|"  # layouts
@@ -110,12 +110,12 @@ AUTOCAST = """Inside of a `ts.autocast` block, the following operators convert t
 of the block (`lower`), to `float32`, or to the `widest` dtype among the arguments. Other operators do not convert arguments.
 In autocast blocks for CUDA, `binary_cross_entropy` raises an error; `binary_cross_entropy_with_logits` does not.
 """
-INDEX_NAMES = 3  # of a family that the index shows
+INDEX_NAMES = 3  # maximum number of operator names of a family on the index page
 GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 11)}
 
 
 def dtypes(record: Any) -> str:
-    """The letters of the dtypes that the record takes."""
+    """Return the letters of the dtype groups that the record accepts."""
     took = set()
     for i, dtype in enumerate(samples.DTYPES):
         args = samples.arguments(record, dtype)
@@ -152,7 +152,7 @@ def rows(records: list[Any]) -> Iterator[str]:
 
 
 def autocast(records: list[Any]) -> Iterator[str]:
-    """A line for what the arguments become of operators on a device."""
+    """Yield a table row for each device and autocast rule, with the operators that have this rule."""
     for device in LOWER_DTYPES:
         classes: dict[str, set[str]] = {kind: set() for kind in ("lower", "float32", "widest")}
         for record in records:
@@ -182,7 +182,7 @@ def pages() -> dict[Path, str]:
         records = [r for r in everything if r.family == family]
         if not records:
             continue
-        with ts.set_grad_enabled(ts.is_grad_enabled()):  # which an operator among them switches
+        with ts.set_grad_enabled(ts.is_grad_enabled()):  # one of the operators changes grad mode
             table = ["| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|", *rows(records)]
         page = "indexing" if family == "index" else family  # index.md is the list of families
         title = page.replace("_", " ").capitalize()
@@ -204,18 +204,18 @@ def pages() -> dict[Path, str]:
 
 
 def directory() -> str:
-    """The text of ts/ops/op_index.py: that of the file, with the names as they are."""
+    """Return the text of ts/ops/op_index.py with the current operator names."""
     registry.load()
     declared: dict[str, list[str]] = {family: [] for family in registry.FAMILIES}
     for record in registry.records():
-        if registry.declaring_family(record) != "custom":  # a program's own
+        if registry.declaring_family(record) != "custom":  # not registered by a program
             declared[registry.declaring_family(record)].append(record.name)
-    # `script_only_ops` says in which order the operators are tried that are written in C.
+    # `script_only_ops` states the overload order of operators that are implemented in C.
     declared["script_only_ops"] += [name for name in registry._orders if not registry.records(name)]
     return _with_names(DIRECTORY, {f: {n.removeprefix("aten::") for n in names} for f, names in declared.items()})
 
 
-# Every module of kernels in a process that has imported no other: what is registered then.
+# For each module of kernels, print the names registered by a process that imports only this module.
 REGISTERED = """
 import importlib, os, pkgutil
 from ts.backends.cpu import kernels
@@ -236,7 +236,7 @@ def kernel_directory() -> str:
     lines = [line.split() for line in done.stdout.splitlines()]
     declared: dict[str, set[str]] = {}
     claimed: set[str] = set()
-    # a module registers the names of its imports too, so shorter lists come first
+    # a module also registers the names of its imports, so shorter lists are processed first
     for module, *names in sorted(lines, key=len):
         if set(names) - claimed:
             declared[module] = set(names) - claimed
@@ -245,7 +245,7 @@ def kernel_directory() -> str:
 
 
 def prim_directory() -> str:
-    """The text of ts/_core/builtin_ops/op_index.py: that of the file, with the names as they are."""
+    """Return the text of ts/_core/builtin_ops/op_index.py with the current operator names."""
     declared = {
         module: {op.name.removeprefix("aten::") for op in import_module(f"ts._core.builtin_ops.{module}").operators()}
         for module in prims.MODULES

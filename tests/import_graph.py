@@ -1,9 +1,9 @@
-"""Return the imports between modules of `ts`, read from Python and Cython sources and headers.
+"""Import graph of the modules of `ts`, read from Python and Cython sources and headers.
 
     edges()         every import: Import("ts.passes.dce", "ts.ir.graph", in_function=False, line=12)
-    cycles(pairs)  the sets of modules that reach each other by these imports
+    cycles(pairs)  the strongly connected components of these imports
 
-`from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  An
+`from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` are included. An
 attribute of `import ts` counts as an import of its defining module: `ts.jit.annotate` is an import of
 `ts.frontend.compile_directives`.  Imports for type checkers only do not count.
 """
@@ -55,7 +55,7 @@ def files() -> dict[Path, str]:
 
 @cache
 def edges() -> tuple[Import, ...]:
-    """Every import of one module of `ts` by another."""
+    """Return each import of one module of `ts` by another."""
     modules = set(files().values())
     found = []
     for path, importer in files().items():
@@ -72,7 +72,7 @@ def edges() -> tuple[Import, ...]:
 
 
 def with_packages(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
-    """Pairs of importer and imported; who imports a module of another package imports that package first."""
+    """Yield pairs (importer, imported), including the parent packages of each imported module."""
     for importer, imported, *_ in imports:
         yield importer, imported
         parts = imported.split(".")
@@ -113,7 +113,7 @@ def cycles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
     return found
 
 
-# ---- reading ----------------------------------------------------------------------------------------------
+# ---- parsing ----------------------------------------------------------------------------------------------
 
 
 def _absolute(module: str, package: str) -> str:
@@ -149,7 +149,7 @@ def _in_python(text: str) -> Iterator[Found]:
         elif isinstance(node, ast.Attribute):
             home = _home(ast.unparse(node))
             if home is not None:
-                yield Found(home, None, True, node.lineno)  # an import at module or function level
+                yield Found(home, None, True, node.lineno)  # in a function or not: unknown
 
 
 def _home(text: str) -> str | None:

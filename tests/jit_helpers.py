@@ -12,7 +12,7 @@ needs_llvm = pytest.mark.skipif(not background_compilation.is_available(), reaso
 
 
 def fresh(function):
-    """The function scripted once more: nothing of an earlier Code is left."""
+    """Script the function again, without code from earlier compilations."""
     copy = type(function)(function.__code__, function.__globals__, function.__name__, function.__defaults__)
     copy.__annotations__ = function.__annotations__
     return ts.jit.script(copy)
@@ -34,7 +34,7 @@ def outcome(function, *arguments):
 
 
 def describe(x):
-    """A value to the bit, and how often a tensor was written."""
+    """Return a value with exact bits, and the version counter of a tensor."""
     if isinstance(x, ts.Tensor):
         return f"{x.dtype} {tuple(x.shape)} {x.detach().contiguous().numpy().tobytes().hex()} {x._version}"
     if isinstance(x, list | tuple) and any(isinstance(item, ts.Tensor) for item in x):

@@ -1,10 +1,10 @@
-"""The rules of the TorchScript language reference, and where each is tested.
+"""Rules of the TorchScript language reference, with the programs that test each rule.
 
-In: the program files of `tests/programs`, which name the rules they test:
+Input: the program files of `tests/programs`, which name the rules they test:
 
     # rule: optional.refined, statements.assert
 
-Out: `docs/reference/language/`, tables of every rule with its programs.  To bring it up to date:
+Output: `docs/reference/language/`, tables of the rules with their programs. Command:
 
     python -m tests.language_page
 """
@@ -34,7 +34,7 @@ are inferred. Scripts can use classes, enums, named tuples, modules, functions a
 |---|---|
 """
 
-# Page -> sections.
+# Sections of each page.
 SECTIONS = {
     "types": ("Types", "Annotations", "Conversions"),
     "expressions": ("Expressions", "Resolution of Python values"),
@@ -42,7 +42,7 @@ SECTIONS = {
     "builtins": ("Python's built-in functions",),
 }
 
-# Section -> rule -> what it says.
+# Text of each rule, by section and rule name.
 RULES: dict[str, dict[str, str]] = {
     "Types": {
         "any.bind": "`Any` takes a value of every type, in assignments, parameters and returns",

@@ -1,6 +1,6 @@
 """NVRTC without a GPU: CUDA C++ to PTX, through the library in the wheel `nvidia-cuda-nvrtc-cu12`.
 
-    available()             None, or why not
+    available()             None, or the reason why NVRTC is not available
     compiled(source)        PTX; SourceError with the compiler's log
 """
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-ARCHITECTURE = "compute_70"  # the oldest that CUDA 12 is commonly run on
+ARCHITECTURE = "compute_70"  # the oldest compute capability for which kernels are compiled
 
 
 class SourceError(Exception):
-    """The compiler refused; its log."""
+    """Compilation error, with the compiler's log."""
 
 
 def _folder():
@@ -42,7 +42,7 @@ def _library():
 
 @contextmanager
 def _same_locale():
-    """NVRTC leaves the thread with the locale "C", in which Python reads files as ASCII."""
+    """Restore the thread's locale: NVRTC sets it to "C", in which Python reads files as ASCII."""
     libc = ctypes.CDLL(None)
     libc.uselocale.restype, libc.uselocale.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     before = libc.uselocale(None)
@@ -53,7 +53,7 @@ def _same_locale():
 
 
 def compiled(source, options=("--std=c++17",)):
-    """The PTX of a translation unit."""
+    """Return the PTX of a translation unit."""
     library = _library()
     program = ctypes.c_void_p()
     assert library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"k.cu", 0, None, None) == 0

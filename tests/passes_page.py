@@ -1,6 +1,6 @@
 """The tables of `docs/reference/passes.md` and `passes-by-pytorch-name.md`, generated from the passes.
 
-In: `ts._C` and the files of `ts/passes`.  Out: the pages, between their marks.  To bring it up to date:
+Input: `ts._C` and the files of `ts/passes`. Output: the sections between the pages' markers. Command:
 
     python -m tests.passes_page
 """
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
 PACKAGES = ("freezing", "pytorch", "tracing")
 PIPELINES = ("FRONTEND", "OPTIMIZE", "DIFFERENTIATE")
-# module prefix -> what runs the passes that these modules import
+# Module prefix -> pipeline or feature that runs the passes imported by these modules.
 CALLERS = {
     "ts.runtime.specialization": "specialization",
     "ts.runtime.executor": "specialization",
@@ -28,7 +28,7 @@ CALLERS = {
 
 
 def summary(stem: str) -> str:
-    """The first sentence of a pass's docstring."""
+    """Return the first sentence of a pass's docstring."""
     text = ast.get_docstring(ast.parse(pass_logging.pass_files()[stem].read_text())) or ""
     return " ".join(text.partition("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
 
@@ -87,7 +87,7 @@ def by_their_own() -> str:
 
 
 def page(text: str) -> str:
-    """The page with its tables."""
+    """Return the text of a page with current tables."""
     for mark, table in (("pytorch", by_pytorchs_names()), ("own", by_their_own())):
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
         if begin not in text:

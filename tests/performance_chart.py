@@ -14,7 +14,7 @@ from tests import readme_performance
 
 PAGE = readme_performance.ROOT / "docs" / "images" / "performance.svg"
 WIDTH, ROW_HEIGHT, TOP, BOTTOM = 860, 30, 62, 34  # pixels
-LEFT, RIGHT = 318, 70  # of the labels and of the last value
+LEFT, RIGHT = 318, 70  # width of the labels, and of the value to the right of a bar
 BAR_HEIGHT = 18
 STEPS = (1, 2, 5)  # tick marks of a decade
 RATIO = re.compile(r"([\d.]+)x")

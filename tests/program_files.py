@@ -1,15 +1,15 @@
-"""Program files of `tests/programs` and what they expect.
+"""Program files of `tests/programs` and their expected output and errors.
 
 A program is a Python file with a function `main` without arguments, which the tests script, or a file that
-does its own scripting and is run as it stands (`reference/`: the examples of PyTorch's documents).  Comments
-say what must happen:
+does its own scripting and is run as a module (`reference/`: the examples of PyTorch's documentation).
+Comments state the expectations:
 
     print(-7 // 2)      # expect: -4
-    print(1.5 + 0.5)    # expect: 2.  (python: 2.0)     where plain Python prints something else
+    print(1.5 + 0.5)    # expect: 2.  (python: 2.0)     if plain Python prints another text
     return x + y        # expect error: undefined value y
     xs[3]               # expect runtime error: list index out of range
 
-Printed lines are expected in the order in which they stand in the file.  The error is expected at the line of
+Printed lines are expected in the order of their comments in the file.  The error is expected at the line of
 its comment, which must be in the underlined range of the message.
 """
 
@@ -29,17 +29,17 @@ _PYTHON = re.compile(r"\s*\(python: (.*)\)$")
 
 
 def as_module(text: str, module: str) -> str:
-    """A program with its imports of `ts` bound to another module."""
+    """Return a program's text with its imports of `ts` bound to another module."""
     text = re.sub(r"^import ts$", f"import {module} as ts", text, flags=re.MULTILINE)
     return re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
 
 
 def run_text(text: str, filename: str, name: str) -> ModuleType:
-    """The module `name` that a text makes; its functions and classes find their source in `filename`, which need not exist."""
+    """Run source text as the module `name`; `inspect` finds the source under `filename`, which need not exist."""
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     module = ModuleType(name)
     module.__file__ = filename
-    sys.modules[name] = module  # a class finds its source through its module
+    sys.modules[name] = module  # `inspect` finds the source of a class through `sys.modules`
     exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
     return module
 
@@ -70,7 +70,7 @@ class Program:
 
 
 def read(path: Path) -> Program:
-    """The program in a file."""
+    """Parse a program file."""
     program = Program(path, path.read_text())
     for number, line in enumerate(program.text.splitlines(), 1):
         found = _EXPECT.search(line)
@@ -89,12 +89,12 @@ def read(path: Path) -> Program:
 
 
 def all_programs() -> list[Path]:
-    """Every program file, in the order of names."""
+    """Return the paths of all program files, sorted by name."""
     return sorted(FOLDER.rglob("*.py"))
 
 
 def run_family(folder: Path, name: str, package: str) -> ModuleType:
-    """The module of a file that is written for PyTorch, with `package` for its `torch`."""
+    """Return the module of a file written for PyTorch, with `package` as its `torch`."""
     text = (folder / f"{name}.py").read_text()
     text = re.sub(r"^import torch$", f"import {package} as torch", text, flags=re.MULTILINE)
     text = re.sub(r"^from torch\b", f"from {package}", text, flags=re.MULTILINE)

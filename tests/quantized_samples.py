@@ -1,6 +1,6 @@
-"""Sample arguments for the operators on quantized tensors: packed parameters, grids, windows.
+"""Sample arguments for the operators on quantized tensors: packed parameters, scales, windows.
 
-In: the registry.  Out: ROWS, which `tests.samples` takes among its own: from (t, i), makers of tensors, to arguments.
+Output: `ROWS`, rows for the table of `tests.samples`: functions from tensor constructors (t, i) to arguments.
 """
 
 import re
@@ -9,7 +9,7 @@ from ts._core.dispatch.signature import signature
 from ts.ops import packed_params, quantizer, registry
 
 FAMILIES = ("quantizer", "packed_params", "quantized", "quantized_rnn")
-LATENT = {"lstm": 4, "gru": 3}  # gates of a cell
+LATENT = {"lstm": 4, "gru": 3}  # number of gates of a cell
 
 
 def on_grid(x):

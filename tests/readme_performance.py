@@ -1,6 +1,6 @@
 """Performance table of `README.md`, copied from `benchmarks/RESULTS.md`.
 
-Input: the tables of RESULTS.md. Output: the table in README.md between its two marks.
+Input: the tables of RESULTS.md. Output: the table in README.md between its two markers.
 `python -m tests.regenerate` writes it; `tests/test_docs.py` checks it.
 """
 

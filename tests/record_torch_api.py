@@ -1,8 +1,8 @@
-"""Record the names of PyTorch's modules: `python -m tests.record_torch_api`, where PyTorch 2.13 is installed.
+"""Record the names of PyTorch's modules: `python -m tests.record_torch_api`, with PyTorch 2.13.
 
-It writes two files of facts about the interface, no source text:
+It writes two files, which contain names and parameters, but no source text of PyTorch:
 
-ts/unsupported/api.txt         per module its names by kind; `ts.unsupported` makes placeholders of them
+ts/unsupported/api.txt         names of each module by kind; `ts.unsupported` creates placeholders
 tests/torch_api.txt       the parameters of public functions and classes; tests compare those of `ts`
 """
 
@@ -26,13 +26,13 @@ ROOT = Path(__file__).parent.parent
 NAMES_FILE = ROOT / "ts" / "unsupported" / "api.txt"
 PARAMETERS_FILE = ROOT / "tests" / "torch_api.txt"
 
-# Folders that hold no modules of the interface: other projects' code, tests, examples, code generation.
+# Skipped folders: other projects' code, tests, examples, code generation.
 SKIPPED = re.compile(
     r"(testing\._internal|_vendor|include|_inductor\.\w+|_native|_lazy|_strobelight|nativert|contrib)(\.|$)"
     r"|benchmark\.(examples|op_fuzzers)|\.(gen_pyi|model_dump|_coreml)(\.|$)|onnx\._internal\."
     r"|_meta_registrations|common_methods_invocations|_examples|_experimental\.data_sparsifier|vendored|_numpy\.testing|\.__"
 )
-# Names of the skipped folders that models and packages use.
+# Modules in skipped folders that models and packages use.
 KEPT = (
     "_inductor.config _inductor.utils _inductor.virtualized _inductor.ir _inductor.decomposition "
     "_inductor.codecache _inductor.compile_fx _inductor.custom_graph_pass _inductor.pattern_matcher "
@@ -51,7 +51,7 @@ MODULES_IN_C = (
     "_C._nested _C._nn _C._return_types _C._sparse _C._special _C._distributed_c10d _C._distributed_rpc "
     "_C._distributed_autograd _C._autograd"
 ).split()
-# Modules that cannot be imported without another package, and the names that programs import from them.
+# Modules whose import requires another package, with the names that programs import from them.
 WITHOUT_PACKAGE = {"utils.tensorboard": "class SummaryWriter", "utils.tensorboard.writer": "class SummaryWriter FileWriter"}
 LITERALS = (int, float, str, bool, bytes, type(None))
 
@@ -270,7 +270,7 @@ def differences(recorded: str, present: str) -> list[str]:
 
 
 def main() -> None:
-    """Write the files; with `--check` compare them with the PyTorch that is installed."""
+    """Write the files; with `--check`, compare them with the installed PyTorch."""
     warnings.simplefilter("ignore")
     torch = importlib.import_module("torch")
     names = Names(modules(torch))
@@ -285,7 +285,7 @@ def main() -> None:
         else:
             file.write_text(text)
     sys.stdout.flush()
-    os._exit(failed)  # some modules of PyTorch crash while the interpreter ends
+    os._exit(failed)  # some modules of PyTorch crash at interpreter shutdown
 
 
 if __name__ == "__main__":

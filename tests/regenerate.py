@@ -26,7 +26,7 @@ from tests import (
     stubs,
 )
 
-MAX_LINES = 60  # of a difference that is shown
+MAX_LINES = 60  # maximum number of printed lines of a diff
 
 
 def texts() -> dict[Path, str]:

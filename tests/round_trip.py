@@ -1,6 +1,6 @@
 """Round-trip checks of graph text and source text.
 
-In: something to run.  Out: the functions that it compiled (`compiled_by`), to be held against their own texts:
+Input: a function to run. Output: the functions that it compiles (`compiled_by`), to be checked:
 
     for function in compiled_by(run):
         check(function)
@@ -22,7 +22,7 @@ from ts.ir.types import ClassType, EnumType, Type
 from ts.passes.erase_shapes import erase_shape_information
 from ts.runtime.function import ScriptFunction
 
-# Functions of the programs whose source does not give their graph again, in PyTorch neither.
+# Functions of the programs whose printed source compiles to another graph, also in PyTorch.
 OTHER_GRAPH = {
     "assertion.main": "what follows a `raise` returns a value that nobody reads, not the one that was printed",
     "return_in_swapping_loop.rotated": "a loop has its variables in the order of their names; these had none",
@@ -112,14 +112,14 @@ def check_source_text(function: ScriptFunction, same_graph: bool = True) -> None
 
 
 def class_of(function: ScriptFunction) -> ClassType | None:
-    """The class that a method belongs to."""
+    """Return the class that a method belongs to."""
     inputs = function.graph.inputs()
     type = inputs[0].type() if inputs else None
     return type if isinstance(type, ClassType) and function in type.methods.values() else None
 
 
 def named_things(graph: Graph) -> dict[str, Any]:
-    """The functions, classes, enums and named tuples of a graph, by the names that texts have for them."""
+    """Return the functions, classes, enums and named tuples of a graph, by their names in its texts."""
     things: dict[str, Any] = {}
 
     def note(type: Type) -> None:
@@ -141,15 +141,15 @@ def named_things(graph: Graph) -> dict[str, Any]:
 
 
 def described(graph: Graph, fold_lists: bool = False) -> str:
-    """The text of a graph with its constants in place, and other values numbered in order of appearance."""
+    """Return the text of a graph with inlined constants and values numbered in order of appearance."""
     graph = graph.copy()
     erase_shape_information(graph)  # source text contains no shapes recorded by a trace
     _give_tasks_their_constants(graph)
     if fold_lists:
         _fold_lists(graph)
-    # Source text knows neither the numbers of warnings nor the modules that a trace came by.
+    # Source text contains neither warning ids nor module scopes of traces.
     text = re.sub(r"\[warn_id=\d+\]|, scope: \S+", "", to_text(graph, show_ranges=False))
-    # The names of an operator's results are not in its source, in PyTorch neither.
+    # Source text does not contain the field names of an operator's named results, also in PyTorch.
     text = re.sub(r"NamedTuple(\([^()]*\))", lambda found: re.sub(r"\w+ : ", "", found[1]), text)
     graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)

@@ -1,11 +1,11 @@
-"""Sample arguments for every operator record, made from its schema.
+"""Sample arguments for every operator record, generated from its schema.
 
-In: a record, a dtype, a device; out: arguments that the operator takes, or None where it takes none of this dtype:
+Input: a record, a dtype, a device. Output: accepted arguments, or None if the dtype is not accepted:
 
     samples.arguments(find("aten::mm"), ts.float32)      [3x3 tensor, 3x3 tensor]
 
-A record is tried with one PROFILE of shapes after another until one suits; the few that suit none have a row of
-their own in SPECIAL, by name.  Values are positive, below one, and their matrices well conditioned.
+The first of PROFILES (shapes) that the operator accepts is used; the few operators that accept none have a row
+in SPECIAL, by name. Values are positive and below one, and matrices are well conditioned.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ PLAIN = -1
 MASKS = ("mask", "condition", "where")
 
 Maker = Callable[..., list[Any]]
-Choice = tuple[tuple[int, ...], int | None] | None  # a shape and a rank of indices; None is the record's own row
+Choice = tuple[tuple[int, ...], int | None] | None  # shape and rank of indices; None: the row in SPECIAL
 
 
 def tensor(shape: tuple[int, ...], dtype: Any, k: int = 0, device: str = "cpu") -> ts.Tensor:
-    """Numbers between 0 and 1 that differ with `k`; square matrices are symmetric and positive definite."""
+    """Return numbers between 0 and 1 that depend on `k`; square matrices are symmetric positive definite."""
     kind = "b" if dtype == ts.bool else "f" if dtype.is_floating_point else "c" if dtype.is_complex else "i"
     return ts.from_numpy(numbers(tuple(shape), kind, k).copy()).to(dtype).to(device)
 
@@ -123,7 +123,7 @@ def choices(record: Any) -> list[Choice]:
 
 
 def make_arguments(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
-    """The arguments of a choice."""
+    """Return the arguments of a choice."""
     parameters = operator(record).signature.parameters
     if choice is None:
         maker = special(record)
@@ -148,7 +148,7 @@ def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
 
 @cache
 def operator(record: Any) -> Any:
-    """The callable operator of a record."""
+    """Return the operator of a record as a function."""
     return next(o for o in registry.lookup(record.name) if o.record is record)
 
 

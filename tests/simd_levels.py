@@ -2,9 +2,9 @@
 
 `TS_SIMD` selects the level of the project's kernels, `NPY_DISABLE_CPU_FEATURES` and `OPENBLAS_CORETYPE` the
 levels of NumPy's loops and BLAS. All three are read when the libraries are loaded, so each level needs a new
-process.  A small set runs under the emulator qemu-user if it is installed (Debian: apt-get install
-qemu-user): on a processor without AVX, where an instruction of a higher level ends the program, and at level
-AVX2 if this processor does not have it.  qemu emulates no AVX-512.
+process.  If the emulator qemu-user is installed (Debian: apt-get install qemu-user), a few tests also run on
+an emulated processor without AVX, on which an instruction of a higher level is illegal, and at level AVX2 if
+this processor does not support it. qemu does not emulate AVX-512.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KERNEL_TESTS = [
     ).split()
 ]
 EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "half_precision", "simd_level", "fused_steps")]
-NUMPY_FEATURES_ABOVE = {  # what NumPy may not use: prefixes of its names for groups of instructions
+NUMPY_FEATURES_ABOVE = {  # CPU features disabled for NumPy at each level: prefixes of feature names
     "baseline": ("AVX", "FMA3", "F16C", "X86_V3", "X86_V4"),
     "avx2": ("AVX512", "X86_V4"),
 }

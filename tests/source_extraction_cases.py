@@ -1,6 +1,6 @@
 # ruff: noqa
 # fmt: off
-"""Functions whose ends are hard to find, for `test_startup`."""
+"""Functions whose last line is difficult to determine, for `test_startup`."""
 
 
 def one_line(x): return x

@@ -2,10 +2,10 @@
 results.
 
     python -m tests.stress_threads                3 seconds
-    python -m tests.stress_threads -s 600         ten minutes; the seed is printed, -e seed draws the same work
+    python -m tests.stress_threads -s 600         ten minutes; the seed is printed; -e repeats a seed
 
-Python gives the other threads a turn after every microsecond. Each thread draws one piece of work after the
-other; whatever is wrong or raised ends the run with its traceback, and a crash with that of all threads.
+Python's switch interval is one microsecond. Each thread repeatedly runs a random work item; the first wrong
+result or exception ends the run with its traceback, a crash with the tracebacks of all threads.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ WORK = []
 
 
 def work(function):
-    """Let threads draw this."""
+    """Register a function as a work item."""
     WORK.append(function)
     return function
 
 
-# ---- programs, compiled by the first thread that needs them -------------------------------------------
+# ---- programs, compiled by the first thread that uses them --------------------------------------------
 
 
 def square(x: int) -> int:
@@ -181,7 +181,7 @@ SHARED = Shared()
 TENSOR = ts.ones(1000)
 
 
-# ---- work ---------------------------------------------------------------------------------------------
+# ---- work items ---------------------------------------------------------------------------------------
 
 
 def expect(found, expected):
@@ -199,7 +199,7 @@ def script(draw):
 
 @work
 def script_anew(draw):
-    """Script a new function from text, and one of this file with a local class."""
+    """Script a new function from a string, and a function of this file with a local class."""
     n = draw.randrange(1000)
     unit = ts.jit.CompilationUnit(f"def f(x: List[int]) -> int:\n    return g(x) + {n}\ndef g(x: List[int]) -> int:\n    return len(x)")
     expect(unit.f([1, 2]), n + 2)
@@ -315,7 +315,7 @@ def share_containers(draw):
     for _ in range(20):
         try:
             draw.choice([lambda: module.write(draw.randrange(100)), module.read, module.text, module.order, module.all])()
-        except (RuntimeError, IndexError) as error:  # what is read was cut short, what is sorted changed meanwhile
+        except (RuntimeError, IndexError) as error:  # a list can change while it is read or sorted
             expect("index out of range" in str(error) or "modified during sort" in str(error), True)
 
 
@@ -393,7 +393,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     faulthandler.enable()
-    faulthandler.dump_traceback_later(options.seconds + 240, exit=True)  # threads that wait for each other
+    faulthandler.dump_traceback_later(options.seconds + 240, exit=True)  # reports a deadlock
     try:
         print(f"{run(options.seconds, options.seed, options.only)} pieces of work", flush=True)
     except BaseException:

@@ -58,9 +58,9 @@ GIVEN = {
     "Tensor": "Tensor", "Tensor?": "Tensor | None", "Tensor[]": "tuple[Tensor, ...]", "Scalar": "Real", "int": "PyInt",
     "float": "PyFloat", "bool": "Bool", "str": "Str", "complex": "PyComplex", "int[]": "tuple[PyInt, ...]", "ScalarType": "dtype", "Device": "device",
 }  # fmt: skip
-PLAIN = {"int": "Int", "float": "Real", "bool": "Bool", "str": "Str"}  # names that are something else where stubs stand
+PLAIN = {"int": "Int", "float": "Real", "bool": "Bool", "str": "Str"}  # builtin names that stubs define differently
 
-# Functions whose parameters or results no schema tells: how they are called.  {} is `input: Tensor` or `self`.
+# Signatures of functions whose types the schema does not determine.  {} is `input: Tensor` or `self`.
 WRITTEN = {
     "unique": ("{}, sorted: Bool = True, *, return_inverse: Literal[False] = False, return_counts: Literal[False] = False, dim: Int | None = None", "Tensor",
                "{}, sorted: Bool = True, return_inverse: Bool = False, return_counts: Bool = False, dim: Int | None = None", "Any"),
@@ -94,7 +94,7 @@ class Argument:
 
     name: str
     type: str
-    default: str = ""  # "" where there is none
+    default: str = ""  # "" if the parameter is required
     keyword: bool = False
 
     def __str__(self) -> str:
@@ -167,7 +167,7 @@ def _argument(p: Any, record: Any) -> Argument:
 
 
 def _outputs(s: Signature) -> str:
-    """The type of `out=`."""
+    """Return the type of `out=`."""
     count = sum(p.written and p.keyword_only for p in s.parameters)
     if count == 1:
         return "Tensor | None" if next(p for p in s.parameters if p.written and p.keyword_only).kind == "Tensor" else "Tensors | None"
@@ -220,7 +220,7 @@ def _as_python(arguments: list[Argument], method: bool) -> list[Argument] | None
     else:
         taken = {a.name for a in arguments}
         arguments = [replace(a, name="input") if a.name == "self" and "input" not in taken else a for a in arguments]
-    # the keyword `from` can be passed by position only
+    # a parameter named `from` is positional-only, because `from` is a keyword
     return [replace(a, name=a.name + "_") if keyword.iskeyword(a.name) else a for a in arguments]
 
 
@@ -266,7 +266,7 @@ def _defined(name: str, signatures: list[str], indent: str = "", operator: str =
 
 
 def _parts(text: str) -> list[str]:
-    """Split a text at commas outside of brackets."""
+    """Split a string at commas outside of brackets."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
@@ -277,7 +277,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _by_hand(name: str, method: bool = False) -> list[str]:
-    """The signatures of a function whose parameters no schema tells."""
+    """Return the signatures in WRITTEN of a function, whose parameters the schema does not determine."""
     row = WRITTEN[name]
     receiver = "self" if method else "input: Tensor"
     return [f"({parameters.format(receiver)}) -> {result}" for parameters, result in zip(row[::2], row[1::2], strict=True)]
@@ -339,7 +339,7 @@ def named_results() -> str:
 
 
 def tensor_methods() -> str:
-    """`OperatorMethods`, of which `Tensor` inherits."""
+    """Return the stub of `OperatorMethods`, the base class of `Tensor`."""
     text = (ROOT / "ts/_core/tensor/tensor.pyi").read_text()
     own = set(re.findall(r"^    (?:def )?(\w+)[(:]", text.partition("class Tensor(")[2], re.MULTILINE))
     lines = ["class OperatorMethods:\n"]
@@ -366,7 +366,7 @@ def _stub(body: str, exported: str = "") -> str:
 
 
 def _operator_defs(names: dict[str, str]) -> str:
-    """Functions of a package: the name there, and the operator's."""
+    """Return the definitions of a package's functions, by their names and the operator names."""
     return "".join(_defined(name, functions(operator), operator=operator) for name, operator in sorted(names.items()))
 
 
@@ -387,13 +387,13 @@ def package() -> str:
 
 
 def namespace(name: str, more: str = "") -> str:
-    """`ts/linalg.pyi` and its like."""
+    """Return the stub of a namespace such as `ts/linalg.pyi`."""
     operators = {n: full.removeprefix("aten::") for n, full in registry.namespace(name).items()}
     return _stub(_operator_defs(operators), more)
 
 
 def nn() -> str:
-    """`ts/nn/__init__.pyi`: where its names live."""
+    """Return `ts/nn/__init__.pyi`, which re-exports names from their modules."""
     from ts import nn
     from ts.nn import modules
 
@@ -406,7 +406,7 @@ def nn() -> str:
 
 
 def nn_modules() -> str:
-    """`ts/nn/modules/__init__.pyi`."""
+    """Return `ts/nn/modules/__init__.pyi`."""
     from ts.nn import modules
 
     lines = [HEAD, "\n"]
@@ -417,7 +417,7 @@ def nn_modules() -> str:
 
 
 def nn_functional() -> str:
-    """`ts/nn/functional/__init__.pyi`: written functions as Python may call them, and operators."""
+    """Return `ts/nn/functional/__init__.pyi`: functions with the argument types of Python, and operators."""
     from ts.nn import functional as F
 
     lines = []
@@ -432,7 +432,7 @@ def _nn_signatures(F: Any, name: str) -> list[str]:
         return functions(F._OPERATORS.get(name, name))
     function = getattr(F, name)
     dispatched = getattr(function, "__wrapped__", function)
-    if name.partition("_pool")[1] and "max" in name and not name.endswith("_indices"):  # what it gives, a flag says
+    if name.partition("_pool")[1] and "max" in name and not name.endswith("_indices"):  # the result type depends on a flag
         plain = of_python(getattr(F, f"{name}_with_indices"))[0]
         inside, _, _ = plain[1:].rpartition(") -> ")
         off = inside.replace("return_indices: Bool", "return_indices: Literal[False]")
@@ -444,7 +444,7 @@ def _nn_signatures(F: Any, name: str) -> list[str]:
 
 
 def jit() -> str:
-    """`ts/jit/__init__.pyi`."""
+    """Return `ts/jit/__init__.pyi`."""
     from ts import jit
 
     lines = [HEAD, "\n"]
@@ -455,7 +455,7 @@ def jit() -> str:
 
 
 def method_names() -> str:
-    """`ts/ops/method_names.py`: the operators that tensors have as methods."""
+    """Return `ts/ops/method_names.py`: the operators that tensors have as methods."""
     names = textwrap.wrap(" ".join(sorted({*registry.methods(), *functional.tensor_methods()})), 100)
     table = "".join(f"    {line}\n" for line in names)
     head = "Names of the operators that are tensor methods, written by `python -m tests.regenerate`."

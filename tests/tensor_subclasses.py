@@ -13,7 +13,7 @@ Programs = types.SimpleNamespace
 
 
 def classes(lib, log):
-    """The classes of the programs, derived from `lib.Tensor`."""
+    """Return the classes of the programs, derived from `lib.Tensor`."""
     pytree = __import__(f"{lib.__name__}.utils._pytree", fromlist=["tree_map"])
     dispatch = __import__(f"{lib.__name__}.utils._python_dispatch", fromlist=["TorchDispatchMode"])
     mode_utils = __import__(f"{lib.__name__}.utils._mode_utils", fromlist=["no_dispatch"])
@@ -45,7 +45,7 @@ def classes(lib, log):
             return pytree.tree_map_only(lib.Tensor, cls, func(*args, **kwargs))
 
     class Pair(lib.Tensor):
-        """Two tensors of one shape: operators run on both."""
+        """Two tensors with equal shapes; operators run on both."""
 
         @staticmethod
         def __new__(cls, a, b):
@@ -153,7 +153,7 @@ def classes(lib, log):
 
     for cls in (Logging, Pair, Quantized, Masked, Plain):
         cls.__qualname__, cls.__module__ = cls.__name__, __name__
-        globals()[cls.__name__] = cls  # where pickles look them up
+        globals()[cls.__name__] = cls  # pickle looks up classes here
     return Programs(**{k: v for k, v in locals().items() if isinstance(v, type)})
 
 

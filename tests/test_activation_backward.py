@@ -18,7 +18,7 @@ BACK = {  # operator: arguments after the two tensors
     "hardsigmoid_backward": (),
     "hardswish_backward": (),
 }
-MAX_FACTOR = {  # what bounds the terms by which the gradient is multiplied, of formulas whose terms cancel
+MAX_FACTOR = {  # bounds of the terms that are multiplied by the gradient, for formulas with cancelling terms
     "sigmoid_backward": lambda x: 1 + x**2,
     "tanh_backward": lambda x: 1 + x**2,
     "hardswish_backward": lambda x: 1 + np.abs(x),
@@ -68,8 +68,8 @@ def test_kernels_equal_the_record(name, dtype):
 
 @pytest.mark.parametrize("name", BACK)
 def test_other_layouts_and_dtypes(name):
-    """Gaps, channels last, tensors that broadcast, 16-bit floats."""
-    ts.manual_seed(0)  # where 16 bits round to an edge, the gradient is another
+    """Strided, channels-last and 16-bit arguments have the gradients of contiguous float32 arguments."""
+    ts.manual_seed(0)  # rounding moves no argument across a kink
     g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
     op = getattr(ts.ops.aten, name)
     last = [t.contiguous(memory_format=ts.channels_last) for t in (g, x)]
@@ -83,7 +83,7 @@ def test_other_layouts_and_dtypes(name):
 
 
 def test_leaky_relu_of_its_result():
-    """`leaky_relu_backward` of the result rejects a negative slope, for which the input's sign is unknown."""
+    """`leaky_relu_backward` with `self_is_result` rejects a negative slope: the input's sign is unknown."""
     g, x = ts.ones(3), ts.tensor([-1.0, 0.0, 2.0])
     assert ts.ops.aten.leaky_relu_backward(g, x, 0.5, True).tolist() == [0.5, 0.5, 1.0]
     with pytest.raises(RuntimeError, match="negative slope"):

@@ -1,4 +1,4 @@
-"""Activations with numbers, powers, similarities and distances: kernels in C against the general ones."""
+"""Activations with parameters, powers, similarities and distances: C kernels equal the general kernels."""
 
 import math
 
@@ -28,7 +28,7 @@ def agree(found, expected, dtype):
     np.testing.assert_allclose(found.numpy(), expected, rtol=rtol, atol=rtol * 1e-2)
 
 
-CALLS = {  # name: tensor function, and its general kernel
+CALLS = {  # name: function of tensors, and the general kernel
     "elu": (lambda x: f.elu(x, 0.7), lambda xp, x: activation._elu(xp, x, 0.7)),
     "celu": (lambda x: f.celu(x, 0.7), lambda xp, x: activation._celu(xp, x, 0.7)),
     "selu": (f.selu, activation._selu),

@@ -53,7 +53,7 @@ def test_views_alias_their_base():
 
 
 def test_writers_reach_through_views():
-    """Writes to a view count as writes to the base value, and to no unrelated value."""
+    """A write to a view is a write to its base, and to no unrelated value."""
     db, v = analysed(VIEWS)
     assert db.has_writers(v["c"])
     assert db.has_writers(v["v"])
@@ -62,7 +62,7 @@ def test_writers_reach_through_views():
 
 
 def test_numbers_never_alias():
-    """Values of immutable types have no memory."""
+    """Values of immutable types do not alias any value."""
     db, v = analysed(VIEWS)
     assert not db.may_alias(v["0"], v["1"])
     assert not db.has_writers(v["0"])
@@ -93,7 +93,7 @@ def test_containers_contain_stored_values():
 
 
 def test_ifs_and_loops_join():
-    """An output of an `if` aliases the results of both branches; of a loop, initial value and body."""
+    """The output of an `if` aliases both branch results; that of a loop its initial and body values."""
     db, v = analysed(
         """graph(%a : Tensor, %p : bool, %n : int):
   %t : bool = prim::Constant[value=1]()
@@ -125,7 +125,7 @@ def test_wildcards_by_type():
 
 
 def test_any_may_be_anything():
-    """A value without a static type may alias any argument."""
+    """A value without a static type can alias any value."""
     db, v = analysed("graph(%a : int[], %b : Any):\n  return (%a)\n")
     assert db.may_alias(v["a"], v["b"])
 
@@ -144,10 +144,10 @@ MOVES = """graph(%x : Tensor, %y : Tensor):
 @pytest.mark.parametrize(
     "mover, target, after, moved",
     [
-        ("a", "b", True, True),  # independent
-        ("a", "d", True, True),  # %c follows
+        ("a", "b", True, True),  # independent nodes
+        ("a", "d", True, True),  # the definition of %c stays after this node
         ("e", "d", False, False),  # reads what %d writes
-        ("c", "b", False, False),  # needs %a, and %a may go along: still before %b
+        ("c", "b", False, False),  # reads %a, which can be moved together with it
     ],
 )
 def test_moves_keep_order_of_reads_and_writes(mover, target, after, moved):
@@ -312,7 +312,7 @@ def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
     for node in others:
         node.set("value", first["value"], "ival")
     assert constant_pooling.constant_pooling(graph)
-    left = 1 if result == "%z" else 2  # a list that is returned stays apart
+    left = 1 if result == "%z" else 2  # a returned list is not pooled
     assert len(graph.find_all_nodes("prim::Constant")) == left
 
 

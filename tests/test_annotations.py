@@ -61,7 +61,7 @@ def types_of(function):
     ],
 )
 def test_objects(annotation, expected):
-    """A Python object as an annotation."""
+    """Python objects are accepted as annotations."""
     assert annotations.to_type(annotation, scope()).str() == expected
 
 
@@ -95,7 +95,7 @@ def test_syntax(text, expected):
 
 
 def test_signature():
-    """Defaults are values of the parameter's type; without an annotation it is a Tensor."""
+    """A default must have the type of its parameter; a parameter without annotation is a Tensor."""
 
     def f(x, n: int = 3, *, scale: float):
         return x
@@ -146,7 +146,7 @@ def test_type_ignore_is_no_annotation():
 
 
 def test_postponed_annotations():
-    """`from __future__ import annotations` changes nothing: the source is read."""
+    """Annotations are read from the source, so `from __future__ import annotations` has no effect."""
     namespace = {}
     text = "from __future__ import annotations\ndef f(x: list[int]) -> int | None:\n    return None\n"
     import linecache
@@ -184,7 +184,7 @@ def test_module_named_typing():
     ],
 )
 def test_rejected(text, message):
-    """A wrong annotation is named and underlined."""
+    """The error for an invalid annotation names it and underlines it."""
     (parsed,) = parse.module_defs(f"def f(x: {text}):\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=__import__("re").escape(message)) as failure:
         signatures.signature(parsed)
@@ -202,14 +202,14 @@ def test_rejected(text, message):
     ],
 )
 def test_rejected_defaults_in_text(parameters, message):
-    """Defaults in a text are checked together, as a tuple."""
+    """Defaults in source text are checked together, as a tuple."""
     (parsed,) = parse.module_defs(f"def f({parameters}):\n    return x\n", Resolver({}))
     with pytest.raises(FrontendError, match=__import__("re").escape(message)):
         signatures.signature(parsed)
 
 
 def test_defaults_in_text():
-    """Lists and arithmetic may be defaults in a text, where no object is shared between calls."""
+    """Lists and arithmetic are valid defaults in source text, in which calls share no default object."""
     (parsed,) = parse.module_defs("def f(x: List[int] = [1, 2], y: int = 1 + 2 * 3):\n    return x\n", Resolver({}))
     parameters, _ = signatures.signature(parsed)
     assert [parameter.default for parameter in parameters] == [[1, 2], 7]
@@ -218,7 +218,7 @@ def test_defaults_in_text():
 
 
 def test_rejected_defaults():
-    """A live function's default has the type of the parameter, and no list."""
+    """A default of a Python function must have the type of the parameter and must not be a list."""
 
     def text(x: int = "a"):
         return x
@@ -295,7 +295,7 @@ def test_broadcasting_lists_in_other_annotations_are_rejected(annotation, messag
 
 
 def test_indented_source_text():
-    """Definitions in a string may stand at any indentation; places in messages are those of the text."""
+    """Source text may be indented; error locations refer to the indented text."""
     unit = ts.jit.CompilationUnit("""
         def f(x: Tuple[()]) -> Tuple[()]:
             return x
@@ -309,7 +309,7 @@ def test_indented_source_text():
 
 
 def test_annotations_as_objects():
-    """`ts.jit.annotations` gives the types of `ts.types`."""
+    """Types of `ts.jit.annotations` equal those of `ts.types`."""
     from ts import Tensor
     from ts.jit.annotations import ann_to_type, get_signature, try_ann_to_type
     from ts.types import IntType, ListType

@@ -1,4 +1,4 @@
-"""Archives of `ts`: programs survive a round trip, damaged and hostile files are rejected."""
+"""Archives of `ts`: programs survive a round trip; damaged and malicious files are rejected."""
 
 import io
 import os
@@ -22,8 +22,8 @@ from ts.frontend import classes, naming
 from ts.ir.attributes import type_of_constant
 from ts.ops import registry
 
-# Python objects cannot be saved; an index that is certainly out of range does not compile again; graphs do
-# not show unused expressions.
+# Functions that are not saved or do not compile again: calls of Python objects, constant indices out of
+# range, and graphs without their unused expressions.
 UNSAVED = {
     "callables.py", "ignored_block.py", "ignored_calls.py", "partials.py", "raises.py", "tuple_index.py", "unused_item.py",
     "unused_number.py", "unused_quotient.py",
@@ -44,7 +44,7 @@ def test_programs(path, capsys):
     if program.runtime_error is None:
         loaded()
     else:
-        with pytest.raises(Exception) as error:  # whose text is what is compared
+        with pytest.raises(Exception) as error:  # its text is compared below
             loaded()
         assert program.runtime_error[1] in str(error.value)
     assert capsys.readouterr().out.splitlines() == program.output
@@ -83,7 +83,7 @@ def rewritten(data, **changes):
 
 
 def test_records(archive):
-    """The records of an archive, whose contents begin at multiples of 64 bytes; storages are not compressed."""
+    """Archive entries begin at multiples of 64 bytes, and storages are not compressed."""
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         names = [name.removeprefix("archive/") for name in file.namelist()]
         assert {"data.pkl", "constants.pkl", "version", "byteorder", ".data/serialization_id"} <= set(names)
@@ -99,7 +99,7 @@ def test_records(archive):
 
 
 def test_version_selects_operator_meanings():
-    """An archive asks for the readers that know what its operators mean."""
+    """The version of an archive is the highest version that the semantics of its operators require."""
 
     def version(function):
         with zipfile.ZipFile(io.BytesIO(ts.jit.script(function).save_to_buffer())) as file:
@@ -115,7 +115,7 @@ def test_version_selects_operator_meanings():
     assert version(divides) == ("archive/version", b"4\n")
     assert version(spaced) == ("archive/.data/version", b"8\n")
     since = {record.key: record.since for record in registry.records() if "gelu" in record.name or "div" in record.name}
-    assert (since["aten::gelu"], since["aten::gelu.out"], since["aten::gelu_"]) == (10, 10, 0)  # it came with that meaning
+    assert (since["aten::gelu"], since["aten::gelu.out"], since["aten::gelu_"]) == (10, 10, 0)  # added with this semantics
     assert (since["aten::div.Scalar_mode"], since["aten::div.Scalar_mode_out"], since["aten::div_.Scalar_mode"]) == (4, 0, 4)
 
 
@@ -159,7 +159,7 @@ def test_invalid_paths(tmp_path):
 
 
 def test_only_scripted_modules_are_saved():
-    """A module of Python is refused."""
+    """A module that is not scripted cannot be saved."""
     with pytest.raises(AttributeError, match="'Net' object has no attribute 'save_to_buffer'"):
         ts.jit.save(Net(), io.BytesIO())
 
@@ -171,12 +171,12 @@ def test_map_location(archive):
     assert moved.steps.is_meta and moved.linear.weight.is_meta
 
 
-# ---- damage ------------------------------------------------------------------------------------------
+# ---- damaged files -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 1, 30, 1000, -1, -100])
 def test_truncated(archive, size):
-    """An archive that ends too early is damaged."""
+    """A truncated archive raises an error."""
     with pytest.raises(ArchiveError, match="failed reading zip archive"):
         load(archive[:size])
 
@@ -235,7 +235,7 @@ def test_invalid_records(archive, changes, message):
 
 
 def test_malicious_pickle(archive):
-    """A pickle that names a function of Python is refused, and nothing is called."""
+    """A pickle that names a Python function is rejected without calling the function."""
     called = pickle.dumps(Hostile(), 2)
     with pytest.raises(ArchiveError, match=r"the archive refers to (posix|nt)\.mkdir"):
         load(rewritten(archive, **{"data.pkl": called}))
@@ -252,8 +252,8 @@ class Hostile:
 @pytest.mark.parametrize(
     "program, message",
     [
-        (b"X\xff\xff\xff\xff", "unexpected end of data"),  # a text of four gigabytes
-        (b"\x8b\xff\xff\xff\x7f", "unexpected end of data"),  # a number of two
+        (b"X\xff\xff\xff\xff", "unexpected end of data"),  # a string of four gigabytes
+        (b"\x8b\xff\xff\xff\x7f", "unexpected end of data"),  # an integer of two gigabytes
         (b"\x8b\xff\xff\xff\xff", "negative size"),
         (b"K\x01K\x02R", "expected a class or function on the stack"),
         (b"cm\nf\nK\x01R", "cannot be called"),
@@ -277,7 +277,7 @@ def test_unpickler_rejects(program, message):
 
 
 def test_distant_memo_indices_allocate_nothing():
-    """The index under which a value is remembered is a number like any other."""
+    """A large memo index does not allocate memory for smaller indices."""
     machine = Unpickler(b"\x80\x02K\x07r\xff\xff\xff\xff0j\xff\xff\xff\xff.", lambda *name: Global("x"), str)
     assert machine.load() == 7
 
@@ -367,7 +367,7 @@ class Speed(Enum):
 
 
 def test_the_programs_own_enumeration():
-    """An enum of a program is used for members in its archives, without earlier compilation."""
+    """Archives with an enum of the program use its members, without an earlier compilation of the enum."""
 
     def other(speed: Speed):
         return Speed.SLOW if speed == Speed.FAST else Speed.FAST
@@ -406,11 +406,11 @@ def test_records_count_against_limits_before_reading(archive):
 
 
 def test_a_record_larger_than_its_file(archive):
-    """Declared record sizes are not trusted: a record larger than its file raises `ArchiveError` without a
-    large allocation."""
+    """A record that declares a size larger than its file raises `ArchiveError` without a large
+    allocation."""
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         entry = next(e for e in file.infolist() if e.filename.endswith("/data.pkl"))
-    place = archive.rindex(entry.filename.encode())  # in the directory: 46 bytes, then the name
+    place = archive.rindex(entry.filename.encode())  # in the zip directory: 46 bytes, then the name
     sizes = struct.pack("<II", 1_000_000_000, 1_000_000_000)
     hostile = archive[: place - 46 + 20] + sizes + archive[place - 46 + 28 :]
     with pytest.raises(ArchiveError):
@@ -444,7 +444,7 @@ def test_sources_of_debug_records_are_bounded():
 
 
 def test_malformed_debug_records():
-    """A debug record without order has no source locations."""
+    """Debug records with unsorted offsets provide no source locations."""
     record = ((("0",), ("text", "file.py", 1), 0, 4),)
     data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
     assert read_source_locations(data)(3) is None

@@ -26,7 +26,7 @@ CASES = [
     (lambda: ts.tensor(3.0).nanmedian(1), IndexError, "Dimension out of range"),
     (lambda: ts.tensor(3.0).mode(1), IndexError, "Dimension out of range"),
     (lambda: ts.tensor(3.0).kthvalue(1, 1), IndexError, "Dimension out of range"),
-    # norms over nothing
+    # norms over empty dimensions
     (lambda: ts.zeros(0, 3).norm(INF, 0), RuntimeError, "cannot compute the inf norm on the dimension 0because"),
     (lambda: ts.zeros(0).norm(INF), RuntimeError, "cannot compute the inf norm on an empty tensor"),
     (lambda: ts.linalg.vector_norm(ts.zeros(0), -1), RuntimeError, "cannot compute the -1 norm on an empty tensor"),
@@ -40,10 +40,10 @@ CASES = [
     (lambda: F.binary_cross_entropy_with_logits(ones(3), ones(3, 3)[:, :1]), ValueError, "Target size"),
     (lambda: ts.binary_cross_entropy_with_logits(ones(3, 3), ones(3)), RuntimeError, "output with shape [3] doesn't match"),
     (lambda: F.soft_margin_loss(ones(3), ones(3, 3)), RuntimeError, "output with shape [3] doesn't match"),
-    # sizes that arrays cannot have
+    # sizes beyond the maximum of arrays
     (lambda: ts.zeros(1).expand(2**31, 2**32), RuntimeError, "numel: integer multiplication overflow"),
     (lambda: ts.zeros(1).expand(2**31, 2**31), RuntimeError, "more than a NumPy array can have"),
-    # options that convolutions do not have
+    # unsupported options of convolutions
     (lambda: ts.nn.Conv2d(1, 1, 1, output_padding=3), TypeError, "unexpected keyword argument 'output_padding'"),
     # linear algebra
     (lambda: ts.linalg.solve(ones(2, 2), ones(3)), RuntimeError, "for the equation AX = B (2x2 and 3x1)"),
@@ -60,20 +60,20 @@ CASES = [
     (lambda: F.scaled_dot_product_attention(ones(1, 2, 3), ones(1, 2, 4), ones(1, 2, 3)), RuntimeError, "[1, 3] but got: [1, 4]"),
     (lambda: F.scaled_dot_product_attention(ones(1, 2, 3), ones(1, 5, 3), ones(1, 4, 3)), RuntimeError, "[1, 5] but got: [1, 4]"),
     (lambda: F.scaled_dot_product_attention(ones(2, 2, 3), ones(3, 5, 3), ones(2, 5, 3)), RuntimeError, "tensor a (2) must match the size of tensor b (3)"),
-    # parts that are written
+    # sources of scatter operators
     (lambda: ones(3, 4).select_scatter(ones(2), 0, 1), RuntimeError, "src size = [2], slice size = [4]"),
     (lambda: ones(3, 4).slice_scatter(ones(4), 0), RuntimeError, "src size = [4], slice size = [3, 4]"),
     (lambda: ones(3, 4).slice_scatter(ones(3, 4), 0, 0, 3, -1), RuntimeError, "slice step must be positive"),
     (lambda: ones(3, 4).diagonal_scatter(ones(2)), RuntimeError, "src size = [2], slice size = [3]"),
     (lambda: ts.index_add(ones(2, 3), 1, ts.tensor([0, 1, 2]), ones(3, 3)), RuntimeError, "source tensor shape must match"),
-    # dtypes that do not meet
+    # incompatible dtypes
     (lambda: F.prelu(ones(3).double(), ones(1)), RuntimeError, "Got Double and Float"),
     (lambda: ts.inner(ones(3), ones(3).double()), RuntimeError, "both inputs should have same dtype"),
     (lambda: ts.tensordot(ones(3, 3), ones(3, 3).int(), 1), RuntimeError, "both inputs should have same dtype"),
     (lambda: ts.meshgrid(ones(3), ones(3).int(), indexing="ij"), RuntimeError, "all tensors to have the same dtype"),
     (lambda: ts.cdist(ones(2, 3), ones(3, 3).byte()), RuntimeError, "X2 got: Byte"),
     (lambda: ts.lerp(ones(3), ones(3), ones(3).cfloat()), RuntimeError, "but got dtype c10::complex<float>"),
-    # others
+    # other operators
     (lambda: F.linear(ones(3, 3), ones(3, 3, 3)), RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is 3D"),
     (lambda: ts.linspace(ones(2), 2, 1), RuntimeError, "but got start with 1 dimension(s)"),
     (lambda: ts.cross(ones(1, 1), ones(3, 3)), RuntimeError, "no dimension of size 3 in input"),
@@ -92,7 +92,7 @@ def test_rejected(at):
 
 
 def test_searchsorted_in_boundaries_with_nan():
-    """Boundaries with NaN are bisected as PyTorch does: comparisons with NaN are false."""
+    """`searchsorted` in boundaries with NaN equals PyTorch: comparisons with NaN are false."""
     assert ts.searchsorted(ts.tensor([1.0, 2.0, NAN]), ts.tensor([NAN, 3.0])).tolist() == [3, 3]
     row, values = ts.tensor([1.0, NAN, 3.0]), ts.tensor([NAN, 0.0, 2.0, 9.0, 3.0])
     assert ts.searchsorted(row, values).tolist() == [3, 2, 2, 3, 2]
@@ -121,7 +121,7 @@ def test_unfold_is_a_copy():
 
 
 def test_errors_inside_of_kernels():
-    """Errors of NumPy or Python in a kernel become a RuntimeError with the operator's name; a kernel's own do not."""
+    """NumPy's and Python's errors in a kernel become a RuntimeError with the operator's name; others pass."""
 
     def caught(call):
         try:

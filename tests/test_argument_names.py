@@ -56,7 +56,7 @@ def test_constructors_with_other_keywords():
 
 
 class Other:
-    """A class of a program."""
+    """Class of a program."""
 
 
 NAMES = [
@@ -69,7 +69,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("value", "name"), NAMES, ids=[name for _, name in NAMES])
 def test_names_of_types(value, name):
-    """Types written in C have their module's name, classes have not."""
+    """Error messages contain the module of types written in C, but not of classes."""
     with pytest.raises(TypeError) as error:
         ts.relu(value)
     assert str(error.value).split("\n")[0] == f"relu(): argument 'input' (position 1) must be Tensor, not {name}"

@@ -34,7 +34,7 @@ def test_factories_with_out(make, want, dtype):
 
 
 def test_sizes_stay_sizes():
-    """Concatenated and repeated sizes are `ts.Size`."""
+    """Concatenation and repetition of `ts.Size` return `ts.Size`."""
     size = ts.ones(2, 3).shape
     for made in (size * 2, 2 * size, (1, *size)[:0] + size, (1,) + size, size + (1,)):
         assert type(made) is ts.Size
@@ -44,7 +44,7 @@ def test_sizes_stay_sizes():
 
 
 def test_einsum_of_subscript_lists():
-    """Numbers stand for letters."""
+    """In the sublist format of `einsum`, integers represent subscript letters."""
     a, b = ts.arange(6.0).view(2, 3), ts.arange(6.0).view(3, 2)
     assert ts.einsum(a, [0, 1], b, [1, 2], [0, 2]).tolist() == (a @ b).tolist()
     assert ts.einsum(a, [..., 5]).tolist() == a.tolist()
@@ -101,8 +101,8 @@ def test_rejected(call, kind, message):
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
 def test_without_cupy_an_assertion_fails():
-    """Without CuPy, a CUDA tensor raises an error that is an AssertionError, as in PyTorch without CUDA, and
-    a RuntimeError."""
+    """Without CuPy, creating a CUDA tensor raises an error that is an AssertionError, as in PyTorch without
+    CUDA, and a RuntimeError."""
     for kind in (AssertionError, RuntimeError):
         with pytest.raises(kind, match="needs CuPy"):
             ts.ones(1, device="cuda")
@@ -124,7 +124,7 @@ F = ts.nn.functional
     ],
 )
 def test_warned_of(call, message):
-    """Warnings have the location of the caller's line."""
+    """Warnings have the location of the calling line."""
     with pytest.warns(UserWarning, match=message) as seen:
         call()
     assert [w.filename for w in seen] == [__file__]
@@ -141,7 +141,7 @@ def test_correct_uses_do_not_warn():
 
 
 def test_a_buffer_is_a_marked_tensor():
-    """A Buffer is a Tensor with a mark, recognized by `isinstance` and modules."""
+    """`ts.nn.Buffer` returns a marked Tensor, which `isinstance` and modules recognize."""
     b = ts.nn.Buffer(ts.ones(2), persistent=False)
     assert type(b) is ts.Tensor and isinstance(b, ts.nn.Buffer) and not isinstance(ts.ones(2), ts.nn.Buffer)
     m = ts.nn.Module()

@@ -1,4 +1,4 @@
-"""Rests, quotients, powers, shifts, signs and steps: loops in C against Python's numbers and NumPy's."""
+"""Remainders, quotients, powers, shifts, signs and ranges: loops in C equal Python and NumPy."""
 
 import math
 

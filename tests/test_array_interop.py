@@ -25,7 +25,7 @@ def numbers(n: int, xs: List[float]) -> float:
 
 
 class Own:
-    """Something with an array."""
+    """Object with `__array__`."""
 
     def __init__(self, array):
         self.array = array
@@ -35,7 +35,7 @@ class Own:
 
 
 class Exported:
-    """Something that only knows DLPack."""
+    """Object that supports DLPack only."""
 
     def __init__(self, array):
         self.array = array

@@ -122,7 +122,7 @@ def test_modules_classes_and_functions_have_pytorchs_names():
 
 
 def test_renamed_classes_are_scripted_saved_and_pickled(tmp_path):
-    program = tmp_path / "program.py"  # scripts are read from files
+    program = tmp_path / "program.py"  # `inspect` reads the source of scripts from files
     text = """
         import ts
         ts.install_as_torch()

@@ -10,7 +10,7 @@ from ts.nn.functional import scaled_dot_product_attention
 @pytest.mark.parametrize("rows", [2, 3])
 @pytest.mark.parametrize("make", [causal_upper_left, causal_lower_right])
 def test_attention(make, rows):
-    """The result is that of the mask as bools; gradients flow."""
+    """Attention with a bias equals attention with the bool mask, and has gradients."""
     ts.manual_seed(0)
     q, k, v = ts.randn(1, 2, rows, 4, requires_grad=True), ts.randn(1, 2, 3, 4), ts.randn(1, 2, 3, 4)
     mask = make(rows, 3)

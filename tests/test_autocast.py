@@ -1,4 +1,4 @@
-"""Autocast: operators compute in the dtypes that their records say, eager, scripted, traced and in archives."""
+"""Autocast: operators compute in the dtypes of their records, in eager mode, scripts, traces and archives."""
 
 import threading
 import warnings
@@ -85,7 +85,7 @@ def test_mixed_dtypes_without_promotion():
 
 
 def test_operators_of_parts():
-    """`einsum` and layers are made of operators that are cast."""
+    """`einsum` and layers consist of operators that autocast converts."""
     layer = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU(), ts.nn.Linear(4, 2))
     with ts.autocast("cpu"):
         assert layer(X).dtype is ts.bfloat16
@@ -169,7 +169,7 @@ def test_leaves_are_converted_once(weight):
 
 
 def test_cached_conversions_are_current(weight):
-    """A leaf that was written, or converted without a history, is converted anew."""
+    """A cached conversion is not used after a write to the leaf, or if it was recorded without gradients."""
     with ts.autocast("cpu"):
         with ts.no_grad():
             before = X @ weight
@@ -399,7 +399,7 @@ def test_modules(how, tmp_path):
         assert all(map(ts.equal, results, Block()(X)))
 
 
-# ---- switches ----------------------------------------------------------------------------------------------------
+# ---- flags -------------------------------------------------------------------------------------------------------
 
 
 def test_switches():
@@ -438,7 +438,7 @@ def test_rejected_on_cuda():
 
 
 def test_classes_are_known():
-    """Autocast rules name known devices; a rule is a known class or an error message."""
+    """Each autocast rule is a known class or an error message, and names known devices."""
     for record in registry.records():
         rules = {"": record.autocast} if isinstance(record.autocast, str) else record.autocast
         assert set(rules) <= {"", "cpu", "cuda"}, record.key

@@ -15,7 +15,7 @@ PLUGIN = ROOT / "examples" / "backend_plugin"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run code with the plug-in installed in a folder of its own: its package and the metadata pip would write."""
+    """Run code with the plug-in installed in a separate folder: its package and the metadata that pip writes."""
     target = tmp_path_factory.mktemp("installed")
     project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())
     for package in project["tool"]["setuptools"]["packages"]:
@@ -90,6 +90,6 @@ def test_messages_name_what_is_installed(run):
 
 
 def test_devices_do_not_mix(run):
-    """Tensors of two devices meet only through `to`."""
+    """Operators reject operands on the plug-in's device and the CPU."""
     code = "import ts; ts.ones(2) + ts.ones(2, device='checked')"
     assert "Expected all tensors to be on the same device" in run(code)

@@ -21,7 +21,7 @@ def device(request):
 
 
 def test_tensors_on_the_device(device):
-    """Creation, shape, dtype, device and views are the same everywhere."""
+    """Creation, shape, dtype, device and views are equal on every device."""
     x = factories.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
     assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtypes.float32, device)
     assert x.stride() == (3, 1) and x.T.stride() == (1, 3) and x[1, 1:].shape == (2,)
@@ -29,7 +29,7 @@ def test_tensors_on_the_device(device):
 
 
 def test_operators_run_there(device):
-    """Results stay on the device; 0-dim CPU tensors and numbers may mix."""
+    """Results stay on the device; 0-dim CPU tensors and numbers are accepted as operands."""
     x = factories.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
     results = [x + x, x * 2, x.exp(), x.sum(1), x.t(), x @ x, x.reshape(4), x + factories.tensor(1.0), x < 2]
     assert all(r.device.type == device for r in results)

@@ -1,4 +1,4 @@
-"""`ts.utils.benchmark`: numbers of made-up times, texts in PyTorch's form."""
+"""`ts.utils.benchmark`: statistics of given times, and PyTorch's output format."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ts.utils.benchmark import Compare, Measurement, TaskSpec, Timer, select_uni
 
 
 class Clock:
-    """A clock on which each reading is some time later: a second."""
+    """Clock that advances by `step` seconds at each reading."""
 
     def __init__(self, step=1.0):
         self.now, self.step = 0.0, step

@@ -1,4 +1,4 @@
-"""Operands that broadcast over two dimensions, and the extremes of columns: vectors of C against NumPy."""
+"""Operands that broadcast over two dimensions, and minima and maxima of columns: C kernels equal NumPy."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def expected_extreme(x, largest, dim):
 def test_extremes_of_columns(dtype, shape, largest):
     x = numbers(shape, dtype, 2)
     if x.dtype.kind == "f":
-        x = np.round(x * 2)  # that there are equal ones, zeros of both signs among them
+        x = np.round(x * 2)  # creates equal elements, including zeros of both signs
         x.flat[:: 7 if x.size > 7 else 2] = np.nan
         x.flat[3::11] = np.inf
         x.flat[4::13] = -np.inf

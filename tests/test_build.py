@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def read_setup(monkeypatch, **environment):
-    """The names of setup.py under some environment, without running the build."""
+    """Return the global names of setup.py run with the given environment, without running the build."""
     for name in ("TS_CHECKED", "TS_SANITIZE", "TS_JOBS"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -23,7 +23,7 @@ def read_setup(monkeypatch, **environment):
 
 
 def build(**environment):
-    """Run the build of the tree's extensions; only for builds that stop before they compile."""
+    """Run the build in the source tree; only for builds that stop before compilation."""
     command = [sys.executable, "setup.py", "build_ext", "--inplace"]
     return subprocess.run(
         command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=60

@@ -48,7 +48,7 @@ SUM = """graph(%n : int):
 
 @pytest.mark.parametrize("row", OPCODES, ids=lambda row: row.name)
 def test_formats_are_known(row):
-    """Each row has three operands in the table's notation, and only scalar opcodes are marked as scalar."""
+    """Opcodes have three operands in the table's notation, and only scalar opcodes are marked scalar."""
     assert len(row.operands) == 3
     assert {operand.lstrip("=+") for operand in row.operands} <= OPERANDS
     if row.name not in ("RAISE", "RETURN", "CALL") and row.scalar:

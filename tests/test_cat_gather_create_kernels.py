@@ -1,4 +1,4 @@
-"""Joining, picking and making tensors in C: results worked out by hand."""
+"""C kernels for concatenation, indexing and creation equal results computed by hand."""
 
 import math
 import subprocess
@@ -66,7 +66,7 @@ def test_fill_increments_the_version():
     assert x.tolist() == [0.0, 0.0, 0.0]
     assert x._version == before + 2
     expanded = ts.ones(1).expand(3)
-    expanded.fill_(5)  # all elements are one
+    expanded.fill_(5)  # all elements share one memory location
     assert expanded.tolist() == [5.0, 5.0, 5.0]
 
 
@@ -135,7 +135,7 @@ def test_integer_division_equals_python():
     k = ts.tensor(values)
     for by in (1, 3, -3, 2**62, -(2**62), -1):
         assert (k % by).tolist() == [v % by for v in values]
-        if by != -1:  # which overflows
+        if by != -1:  # the range overflows
             assert (k // by).tolist() == [v // by for v in values]
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         k % 0
@@ -155,7 +155,7 @@ def test_flattened_views_share_memory():
         x.view_as(ts.zeros(5))
 
 
-# Indices that lead far away, or to another element, while they are read.
+# Another thread changes the indices, to values out of range or to other elements, while they are read.
 CHANGING = """
 import sys, threading
 import ts
@@ -213,13 +213,13 @@ def test_indices_changed_by_another_thread():
 
 @pytest.mark.parametrize("dtype", [ts.int8, ts.float16, ts.float32, ts.float64, ts.complex128])
 def test_several_indices_together(dtype):
-    """x[i, j, ...] takes elements or rows, whatever the shape of the indices."""
+    """Indexing with several index tensors returns elements or rows for any shape of the indices."""
     x = ts.arange(60).reshape(3, 4, 5).to(dtype)
     i, j, k = ts.tensor([[0, -1, 2], [1, 1, -3]]), ts.tensor([[3, 0, -4], [2, -1, 1]]), ts.tensor([[4, -5, 0], [1, 2, 3]])
     array = x.numpy()
     assert x[i, j].tolist() == array[i.numpy(), j.numpy()].tolist()
     assert x[i, j, k].tolist() == array[i.numpy(), j.numpy(), k.numpy()].tolist()
-    assert x[i, j[:1]].tolist() == array[i.numpy(), j.numpy()[:1]].tolist()  # which broadcasts
+    assert x[i, j[:1]].tolist() == array[i.numpy(), j.numpy()[:1]].tolist()  # the indices broadcast
     assert x[i[:, :0], j[:, :0]].shape == (2, 0, 5)
     scripted = ts.jit.CompilationUnit("def f(x, i, j):\n    return x[i, j]\n")
     assert ts.equal(scripted.f(x, i, j), x[i, j])

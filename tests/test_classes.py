@@ -18,7 +18,7 @@ class Point:
 
 
 class Holder:
-    """Its second method uses unsupported Python."""
+    """Class whose second method uses unsupported Python."""
 
     def __init__(self, points: List[Point]):
         self.points = points
@@ -31,7 +31,7 @@ class Holder:
 
 
 class Context:
-    """Leaving it appends its digit to a number that is visible outside."""
+    """Context manager whose exit appends its digit to a global number."""
 
     def __init__(self, order: ts.Tensor, digit: int):
         self.order = order
@@ -59,7 +59,7 @@ def uses_unsupported(h: Holder):
 
 
 def test_instances_are_copied_in_and_out():
-    """A script gets a new object with the attributes of an instance, and gives a new instance back."""
+    """An instance argument is converted to a new script object, and a returned object to a new instance."""
     p = Point(3)
     q = ts.jit.script(double)(p)
     assert type(q) is Point and (q.x, q.y) == (6, 0.5)
@@ -67,7 +67,7 @@ def test_instances_are_copied_in_and_out():
 
 
 def test_containers_of_instances():
-    """Lists, dicts and optionals of instances cross the border, both ways."""
+    """Lists, dicts and optionals of instances are converted in both directions."""
 
     @ts.jit.script
     def last(ps: List[Point], other: Optional[Point]) -> List[Point]:
@@ -88,7 +88,7 @@ def test_attribute_of_a_invalid_type():
 
 
 def test_unused_method_that_does_not_compile():
-    """A method that does not compile raises only for its callers and for scripting of the class."""
+    """A method that does not compile raises an error only for its callers and for scripting of the class."""
     assert ts.jit.script(total)(Holder([Point(1), Point(5)])) == 6
     with pytest.raises(ts.jit.FrontendError, match="Lambda"):
         ts.jit.script(uses_unsupported)
@@ -141,7 +141,7 @@ def test_inheritance_is_rejected():
     ],
 )
 def test_errors(body, message, tmp_path):
-    """The constructor's mistakes are reported in PyTorch's words."""
+    """Invalid constructors raise PyTorch's errors."""
     path = tmp_path / "bad_class.py"
     path.write_text(f"class Bad:\n    def __init__(self):\n        {body}\n")
     names: dict[str, Any] = {"__name__": "bad_class"}
@@ -209,7 +209,7 @@ def test_interface_errors():
 
 
 def test_handle_of_an_object():
-    """`script(instance)` returns a handle; scripts that receive it change the referenced object."""
+    """`script(instance)` returns a handle; scripts that receive the handle change the referenced object."""
     handle = ts.jit.script(Point(3))
     assert (handle.x, handle.y, handle.norm()) == (3, 0.5, 9.5)
     ts.jit.script(double)(handle)
@@ -224,7 +224,7 @@ def test_handle_of_an_object():
 
 
 def test_instances_as_any():
-    """An instance given for an Any is an object of its class once scripts know the class."""
+    """An instance passed as `Any` is an object of its class if the class is scripted."""
 
     @ts.jit.script
     def which(x: Any) -> int:
@@ -288,7 +288,7 @@ def test_marked_methods():
 
 
 def test_gradient_modes():
-    """`with ts.no_grad()` ends with its block."""
+    """`with ts.no_grad()` in a script restores grad mode at the end of the block."""
 
     @ts.jit.script
     def modes() -> List[bool]:

@@ -80,7 +80,7 @@ def output(capsys, *arguments: object) -> tuple[int, str, str]:
     ],
 )
 def test_run_reads_arguments_by_type(program, capsys, function, arguments, expected):
-    """Arguments of `ts run` are parsed by the types of the parameters."""
+    """`ts run` parses arguments by the types of the parameters."""
     dashes = ["--"] if any(a.startswith("-") for a in arguments) else []
     assert output(capsys, "run", f"{program}:{function}", *dashes, *arguments) == (0, expected, "")
 
@@ -119,8 +119,8 @@ def test_usage_errors_exit_with_2(program, capsys, arguments, message):
 
 
 def test_output_at_import_is_separate(tmp_path, capsys):
-    """Output printed during imports and construction does not mix with command output; output of the function
-    does."""
+    """Output printed during imports and construction is separate from command output; output of the function
+    is not."""
     path = tmp_path / "cli_loud.py"
     path.write_text("""
 import ts
@@ -151,7 +151,7 @@ class Net(ts.nn.Module):
 
 
 def test_failing_program_exits_with_1(program, capsys):
-    """A run-time error shows the script's own stack, not Python's."""
+    """A run-time error exits with status 1 and shows the script's stack, not Python's."""
     code, _, err = output(capsys, "run", f"{program}:divide", "1", "0")
     assert code == 1
     assert "return a // b" in err
@@ -159,7 +159,7 @@ def test_failing_program_exits_with_1(program, capsys):
 
 
 def test_limits_end_an_endless_program(program, capsys):
-    """`--seconds` and `--fuel` bound a run."""
+    """`--seconds` and `--fuel` limit a run."""
     for option in (["--seconds", "0.2"], ["--fuel", "1000"]):
         code, _, err = output(capsys, "run", f"{program}:forever", *option)
         assert code == 1
@@ -167,7 +167,7 @@ def test_limits_end_an_endless_program(program, capsys):
 
 
 def test_stages_print(program, capsys):
-    """graph, code and bytecode print the stages."""
+    """The commands `graph`, `code` and `bytecode` print these stages."""
     assert "prim::Loop" in output(capsys, "graph", f"{program}:total")[1]
     assert "def total(" in output(capsys, "code", f"{program}:total")[1]
     assert "RETURN" in output(capsys, "bytecode", f"{program}:total")[1].upper()
@@ -238,7 +238,7 @@ def test_check_compiles_classes_and_modules(tmp_path, capsys):
 
 
 def test_modules_that_are_not_scripted(tmp_path, capsys):
-    """`run` and `debug` take an `nn.Module` of the file for its forward."""
+    """`run` and `debug` call `forward` of an `nn.Module` that the file defines."""
     path = tmp_path / "cli_module.py"
     path.write_text(CLASSES.replace("scaling = Scaling(3)", "doubling = Doubling()"))
     assert output(capsys, "run", f"{path}:doubling", "[1.0, 2.0]")[:2] == (0, "tensor([2., 4.])\n")
@@ -248,7 +248,7 @@ def test_modules_that_are_not_scripted(tmp_path, capsys):
 
 
 def test_info(capsys):
-    """info names the versions and the backends."""
+    """`ts info` prints the versions and the backends."""
     code, out, _ = output(capsys, "info")
     assert code == 0
     assert "backend   cpu" in out and "NumPy" in out
@@ -271,7 +271,7 @@ def test_errors_at_import_have_a_location(tmp_path, capsys, text, message):
 
 
 def test_enums_devices_and_modules(tmp_path, capsys):
-    """Members go by name, devices by theirs; a scripted module is its forward."""
+    """Enum members and devices are passed by name; a scripted module runs its `forward`."""
     path = tmp_path / "cli_kinds.py"
     path.write_text(KINDS)
     assert output(capsys, "run", f"{path}:value", "GREEN")[:2] == (0, "2\n")

@@ -71,7 +71,7 @@ def expected(net: Net, n: int = 2) -> np.ndarray:
 
 
 def test_run(net, model, x, tmp_path, capsys):
-    """Arguments go by position and by name; the result is printed or written."""
+    """Arguments are passed by position and by name; the result is printed or written."""
     out = tmp_path / "y.npy"
     assert output(capsys, "run", model, x, "-o", out) == (0, "", "")
     assert np.array_equal(np.load(out), expected(net))
@@ -82,8 +82,8 @@ def test_run(net, model, x, tmp_path, capsys):
 
 
 def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
-    """An .npz with the names of parameters provides all arguments; several results are written to an .npz by
-    position and key."""
+    """An .npz file with the parameter names provides all arguments; several results are written to an .npz
+    file by position and key."""
     np.savez(tmp_path / "in.npz", x=np.load(x), n=np.array(5))
     assert output(capsys, "run", model, tmp_path / "in.npz", "-o", tmp_path / "out.npz")[0] == 0
     assert np.array_equal(np.load(tmp_path / "out.npz")["out"], expected(net, 5))
@@ -110,7 +110,7 @@ def test_run_omits_none_results(tmp_path, capsys):
 
 
 def test_run_names_fields_and_widens_floats(tmp_path, capsys):
-    """A named tuple's fields are names in the file; bfloat16, which NumPy's files do not have, is float32."""
+    """Fields of a named tuple are names in the .npz file; bfloat16, unsupported by NumPy, becomes float32."""
     path = tmp_path / "fields.py"
     path.write_text(
         "from typing import NamedTuple\nimport ts\n"
@@ -162,7 +162,7 @@ def test_usage_errors(model, x, capsys, arguments, message):
     assert message in err and err.startswith("ts run: ") and err.count("\n") == 1
 
 
-# ---- limits and what cannot be read ------------------------------------------------------------------
+# ---- limits and unreadable files ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limit", [["--seconds", "0.2"], ["--fuel", "1000"]])
@@ -215,10 +215,10 @@ def test_unreadable_files_are_reported_in_one_line(command, kind, model, tmp_pat
     """An unreadable file is reported in one line with its path and the reason, without a traceback."""
     path = unreadable(tmp_path, model)[kind]
     code, out, err = output(capsys, command, path, *([model] if command == "diff" else []))
-    if (command, kind) in (("info", "newer"), ("check", "newer")):  # they say what is missing: the version
+    if (command, kind) in (("info", "newer"), ("check", "newer")):  # the message contains the unsupported version
         assert "99" in out + err
         return
-    if (command, kind) == ("diff", "newer"):  # its code is compared before its model is made
+    if (command, kind) == ("diff", "newer"):  # `diff` compares the code before it creates the model
         assert code == 2 and "99" in err
         return
     assert (code, out) == (2 if command == "diff" else 1, "")
@@ -242,14 +242,14 @@ def test_pickled_calls_are_rejected(tmp_path, capsys):
     for command in (["run", path], ["info", path], ["check", path], ["convert", path, out]):
         _, shown, err = output(capsys, *command)
         assert "it ran" not in shown and "print" in shown + err
-    with zipfile.ZipFile(path, "w") as file:  # and one of `torch.save`
+    with zipfile.ZipFile(path, "w") as file:  # a file of `torch.save`
         file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
     code, shown, err = output(capsys, "convert", path, out)
     assert (code, shown) == (1, "") and err.startswith(f"cannot read {path}: ") and err.count("\n") == 1
     assert not out.exists()
 
 
-# ---- looking at archives -----------------------------------------------------------------------------
+# ---- inspection of archives --------------------------------------------------------------------------
 
 
 def test_info(model, capsys):
@@ -290,7 +290,7 @@ class Sizes(ts.nn.Module):
 
 
 def test_inferred_inputs_of_forward(tmp_path, capsys):
-    """Inputs of `forward` are described by the weights, only where they are certain."""
+    """Inputs of `forward` are described if the weights determine them."""
     scripted, traced, frozen = (tmp_path / name for name in ("scripted.pt", "traced.pt", "frozen.pt"))
     ts.jit.save(ts.jit.script(Sizes().eval()), scripted)
     ts.jit.save(ts.jit.trace(ts.nn.Embedding(10, 4), ts.tensor([1])), traced)
@@ -327,7 +327,7 @@ def test_info_lists_missing_operators(model, tmp_path, capsys):
     path = tmp_path / "missing.pt"
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as new:
         for entry in old.infolist():
-            code = old.read(entry).replace(b") -> Tensor:", b"):")  # so that bodies say what they return
+            code = old.read(entry).replace(b") -> Tensor:", b"):")  # so that bodies contain the return statements
             new.writestr(entry, code.replace(b"torch.linear", b"torch.nilear"))
     code, out, _ = output(capsys, "info", path)
     assert code == 0
@@ -396,7 +396,7 @@ def test_convert_archives(net, model, x, tmp_path, capsys, options):
 
 
 def test_convert_keeps(model, tmp_path, capsys):
-    """`--keep` preserves methods in freezing."""
+    """`--keep` preserves methods during freezing."""
     made = tmp_path / "made.pt"
     assert output(capsys, "convert", model, made, "--freeze", "--keep", "again")[0] == 0
     assert output(capsys, "run", f"{made}:again", "0")[1] == "0\n"

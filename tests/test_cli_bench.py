@@ -63,7 +63,7 @@ def test_a_program_alone(program, capsys, name):
 
 @pytest.mark.parametrize("name", ("", ":forward", ":0", ":0.forward"))
 def test_archives(model, capsys, name):
-    """A model, its method, a part of it, that part's method."""
+    """`ts bench` runs an archive, its method, a submodule and a method of the submodule."""
     code, out, err = output(
         capsys, "bench", f"{model}{name}", "input=float32[2,3]", "--rounds", 1, "--threads", 2
     )
@@ -90,13 +90,13 @@ def test_archives(model, capsys, name):
     ),
 )
 def test_error_messages(program, tmp_path, capsys, words, expected, message):
-    empty = tmp_path / "python"  # a Python that has nothing but itself
+    empty = tmp_path / "python"  # a Python without installed packages
     empty.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
     empty.chmod(0o755)
     name, *rest = (word.format(empty=empty) for word in words)
     try:
         code, out, err = output(capsys, "bench", f"{program}:{name}", *rest)
-    except SystemExit as error:  # of argparse
+    except SystemExit as error:  # raised by argparse
         code, (out, err) = error.code, capsys.readouterr()
     assert code == expected and out == "" and message.format(empty=empty) in err
 
@@ -150,8 +150,8 @@ def test_durations(seconds, text):
 
 
 def test_an_engine_answers_in_lines(program, tmp_path):
-    """A bench worker answers one line per request; program output is separate, errors are answers, and later
-    requests succeed."""
+    """A bench worker writes one response line per request; program output is separate, errors are responses,
+    and later requests succeed."""
     values = [bench_worker.encode([ts.ones(2)], ts)]
     path = tmp_path / "many.pt"
     output_of = ts.jit.CompilationUnit(PROGRAM[PROGRAM.index("def many") : PROGRAM.index("def forever")]).many

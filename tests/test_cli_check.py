@@ -1,4 +1,4 @@
-"""`ts check`: files, folders, packages and archives, with certain run-time failures."""
+"""`ts check`: files, folders, packages and archives, and run-time failures that are certain."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_certain_failures_are_reported(failing_program, capsys):
 
 
 def test_inputs_given_by_options(failing_program, capsys):
-    """`--input` sets dtype and shape of parameters by name, so that a `raise` is found."""
+    """`--input` sets dtype and shape of parameters by name, so that a reachable `raise` is reported."""
     code, _, err = output(capsys, "check", f"{failing_program}:guarded", "--input", "x=float32[1,2,3]")
     assert code == 1 and "ValueError: two dimensions, please, not 3" in err
     assert output(capsys, "check", f"{failing_program}:guarded", "--input", "x=int64[2,3]")[0] == 0
@@ -177,7 +177,7 @@ RUNNING = [p for p in map(read, sorted(FOLDER.glob("**/*.py"))) if not (p.script
 
 @pytest.mark.parametrize("program", RUNNING, ids=lambda p: f"{p.path.parent.name}/{p.path.stem}")
 def test_programs_that_run_are_not_reported(program):
-    """Of all language test programs, the check reports exactly those that fail."""
+    """Of all language test programs, `ts check` reports exactly those that fail."""
     found = failures(ts.jit.script(program.load(package="checked")).inlined_graph, [])
     expected = [] if program.runtime_error is None else [program.runtime_error[0]]
     assert {f.node.range.line for f in found} <= set(expected), [f.format_message("main") for f in found]
@@ -238,7 +238,7 @@ def test_several_files(package, failing_program, tmp_path, capsys):
 
 
 def test_two_files_of_one_name(tmp_path, capsys):
-    """Two files of one name are two modules, and neither replaces a standard library module of that name."""
+    """Two files of one name are separate modules, and do not replace a standard library module."""
     import random
     import sys
 
@@ -255,7 +255,7 @@ def test_two_files_of_one_name(tmp_path, capsys):
 
 
 def test_archives(tmp_path, capsys):
-    """Shapes in an archive follow from its parameters and from the `--input` options."""
+    """Shapes in an archive are derived from its parameters and the `--input` options."""
     model = tmp_path / "model.pt"
     ts.jit.save(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.Linear(5, 2))), model)
     assert output(capsys, "check", model)[0] == 0

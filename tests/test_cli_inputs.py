@@ -79,7 +79,7 @@ def test_a_size_varies(tmp_path, capsys, sizes):
 
 
 def test_a_size_that_is_fixed(tmp_path, capsys):
-    """Specialized sizes, missing dimensions and given examples of size 1 are errors."""
+    """Specialized sizes, missing dimensions and example inputs of size 1 are errors."""
     source, out = saved(FixedBatch(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     code, _, err = output(capsys, "convert", source, out, "--input", "x=float32[1,6]", "--vary", "x:0")
     assert code == 1 and "x" in err and not out.exists()
@@ -96,7 +96,7 @@ def test_a_size_that_is_fixed(tmp_path, capsys):
 
 
 def test_literals_are_read_by_parameter_type(tmp_path, capsys):
-    """`ts run`, `ts check` and `ts convert` read a literal by the parameter's type."""
+    """`ts run`, `ts check` and `ts convert` parse a literal by the parameter's type."""
     source, out = saved(Sizes(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     words = ["x=float32[2,3]", "lengths=[8, 8]", "sizes=[8, 8]", "scale=2"]
     given = [part for word in words for part in ("--input", word)]

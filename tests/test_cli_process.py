@@ -1,4 +1,4 @@
-"""The command line as a process: signals, pipes, exit codes, help, progress."""
+"""The command line in a separate process: signals, pipes, exit codes, help, progress."""
 
 import io
 import os
@@ -43,7 +43,7 @@ def loop(tmp_path):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="there are no pipes of Unix")
 def test_a_closed_pipe_ends_it_silently(loop):
-    """`ts run ... | head` ends silently by SIGPIPE."""
+    """`ts run ... | head` ends by SIGPIPE without a message."""
     process = command("run", f"{loop}:many", 100_000)
     process.stdout.read(10)
     process.stdout.close()
@@ -56,7 +56,7 @@ def test_control_c(loop):
     process = command("run", "--time", f"{loop}:forever", 0)
     deadline = time.monotonic() + 60
     code = None
-    while code is None and time.monotonic() < deadline:  # it may not have begun yet: then nobody catches it
+    while code is None and time.monotonic() < deadline:  # ignored before the program starts
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         try:
@@ -64,7 +64,7 @@ def test_control_c(loop):
         except subprocess.TimeoutExpired:
             continue
     assert code == 130
-    told = process.stderr.read()  # of a signal that comes within a callback of an import Python tells, and goes on
+    told = process.stderr.read()  # Python prints a signal that is raised in a callback of an import, and continues
     assert told.rpartition("KeyboardInterrupt: \n")[2] == "interrupted\n" and (
         told == "interrupted\n" or told.startswith("Exception ignored in: <function _get_module_lock")
     )
@@ -99,14 +99,14 @@ def test_help_and_invalid_commands_load_nothing():
 
 
 class Screen(io.StringIO):
-    """A stream that reports a terminal."""
+    """Stream whose `isatty` returns True."""
 
     def isatty(self):
         return True
 
 
 def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
-    """Progress is shown on terminals only, after a delay."""
+    """Progress of long commands is shown on terminals only, after a delay."""
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")
     for stream, patience, work, shown in [
@@ -125,7 +125,7 @@ def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
 
 
 def test_arrays_through_pipes(tmp_path):
-    """`-` is standard input as a tensor's file, and standard output as the result's."""
+    """`-` reads a tensor's file from standard input and writes the result to standard output."""
     path = tmp_path / "piped.py"
     path.write_text("import ts\ndef twice(x: ts.Tensor) -> ts.Tensor:\n    return x * 2\n")
     given = io.BytesIO()

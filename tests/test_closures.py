@@ -1,4 +1,4 @@
-"""Functions inside of functions: in strings they are checked and left alone, in live functions refused."""
+"""Inner functions are checked but not compiled in source strings, and are rejected in Python functions."""
 
 import pytest
 

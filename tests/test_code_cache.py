@@ -125,7 +125,7 @@ def test_cache_is_read_by_other_processes(folder, compiled):
     before = file.stat().st_mtime_ns
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out == f"{want}\n" and files(folder) == [file] and file.stat().st_mtime_ns == before
-    assert "aten::reshape" in str(again.graph) and "sizes" in again.code  # compiled when they are asked for
+    assert "aten::reshape" in str(again.graph) and "sizes" in again.code  # compiled on access
     assert again(x).tolist() == want and again.forward.schema.arguments[2].default == 2
 
 
@@ -143,7 +143,7 @@ def test_all_kinds(folder, compiled):
 
 
 def test_same_errors(folder, compiled):
-    """Errors of cached code have the source locations and messages of freshly compiled code."""
+    """Errors of cached code have the source locations and messages of newly compiled code."""
     def message(*args, **kwargs):
         with pytest.raises(Exception) as error:
             load()(*args, **kwargs)
@@ -195,7 +195,7 @@ def test_switches(folder, compiled, monkeypatch):
     load()(ts.ones(6))
     assert files(folder) == []
     monkeypatch.setenv("TS_CACHE", "1")
-    load(allowed_ops="aten::*")(ts.ones(6))  # each operator of which is looked at
+    load(allowed_ops="aten::*")(ts.ones(6))  # `allowed_ops` requires a check of each operator
     assert files(folder) == []
     with ts.jit.optimized_execution(False):
         load()(ts.ones(6))
@@ -215,7 +215,7 @@ def test_unsafe_folders_are_ignored(folder, compiled):
     os.chmod(files(folder)[0].parent, 0o777)
     load()(ts.ones(6))
     assert len(compiled) == 2
-    os.environ["TS_CACHE_DIR"] = str(files(folder)[0])  # a file
+    os.environ["TS_CACHE_DIR"] = str(files(folder)[0])  # a file instead of a folder
     load()(ts.ones(6))
     assert len(compiled) == 3
 
@@ -233,7 +233,7 @@ def test_damaged_files(folder, compiled):
 
 
 def write_kept(file, data):
-    """Write data to a file of kept code under the hash that fits."""
+    """Write data to a cache file with a valid checksum."""
     body = json.dumps(data).encode()
     file.write_bytes(hashlib.blake2b(body, digest_size=32).hexdigest().encode() + b"\n" + body)
 
@@ -263,7 +263,7 @@ def test_special_files_are_ignored(folder, compiled):
 
 
 def leaves(data):
-    """(container, key) of everything that is in nested data."""
+    """Yield (container, key) for each element of nested data."""
     keys = range(len(data)) if isinstance(data, list) else list(data)
     for key in keys:
         yield data, key
@@ -335,7 +335,7 @@ def test_number_of_files(folder, monkeypatch):
 
 
 def test_plain_data_and_back():
-    """Serialized code, when deserialized, has the listing of the original."""
+    """Serialization of code and back preserves its listing."""
     place = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
         data = json.loads(json.dumps(serialized_code.serialize_constant(value, place)))

@@ -26,7 +26,7 @@ def test_code_with_constants():
 
 
 def test_type_verbosity():
-    """PYTORCH_JIT_TYPE_VERBOSITY says how much types show in texts."""
+    """PYTORCH_JIT_TYPE_VERBOSITY selects how detailed types are printed."""
     program = (
         "import ts; print(ts.parse_ir('graph(%a : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)):"
         "\\n  return (%a)\\n'))"
@@ -61,7 +61,7 @@ class Filled(ts.nn.Module):
 
 
 def test_list_of_a_constant(tmp_path):
-    """A printed list of a constant accepts tensors of other sizes."""
+    """A constant list of tensors, printed as source, accepts tensors of other sizes."""
     ts.jit.save(ts.jit.freeze(ts.jit.script(Filled().eval())), tmp_path / "filled.pt")
     loaded = ts.jit.load(tmp_path / "filled.pt")
     assert "[CONSTANTS.c0]" in loaded.code

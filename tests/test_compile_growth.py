@@ -1,7 +1,7 @@
 """Compile time and memory grow linearly with the program length.
 
-Steps are lines of Python that the compiler runs, from source to bytecode, so that no test looks at a clock; memory is
-what Python's allocator gives.
+A step is one executed line of the compiler's Python code, so that the tests do not depend on time; memory is the
+peak of Python's allocator.
 """
 
 import gc
@@ -16,7 +16,7 @@ from tests.sharding import some
 from ts.analysis.alias import AliasDb
 from ts.bytecode.lower import lower
 
-MAX_GROWTH = 12  # times the steps; n log n is 8 * log(8n) / log(n), about 11 for the sizes here
+MAX_GROWTH = 12  # factor for 8 times the size; n log n has 8 * log(8n) / log(n), about 11 for the sizes here
 
 
 def function(*lines, arguments="x: int", returns="int", result="x"):
@@ -32,7 +32,7 @@ def joined(separator, part, n):
     return separator.join(part.format(i=i) for i in range(n))
 
 
-# By name: the smaller size, and the program of a size.
+# By name: the smaller size, and a function from size to program.
 FAMILIES = {
     "lines": (10, lambda n: repeated("x = x + {i} * x - (x + {i})", n=n)),
     "names": (10, lambda n: repeated("a{i} = x + {i}", n=n)),
@@ -87,7 +87,7 @@ def steps(text):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_grow_with_the_program(name):
     size, program = FAMILIES[name]
-    compiled(program(size))  # loads what it needs
+    compiled(program(size))  # imports modules on first use
     assert steps(program(8 * size)) < MAX_GROWTH * steps(program(size))
 
 

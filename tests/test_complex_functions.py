@@ -1,4 +1,4 @@
-"""Functions of complex numbers in scripts: signs of zeros and infinite parts of arguments count."""
+"""Functions of complex numbers in scripts: signs of zeros and infinite parts of arguments are respected."""
 
 import cmath
 import io
@@ -18,7 +18,7 @@ def functions(x: complex):
 
 @pytest.mark.parametrize("x", [complex(-0.0, 2.0), complex(0.0, -2.0), complex(-2.0, -0.0), complex(-INF, INF), complex(INF, 2.0)])
 def test_special_arguments(x):
-    """The results are Python's, signs of zeros included."""
+    """Results equal Python's, including signs of zeros."""
     expected = [f(x) for f in (cmath.acosh, cmath.asinh, cmath.atanh, cmath.acos, cmath.asin, cmath.atan, cmath.log)]
     for found, wanted in zip(functions(x), expected, strict=True):
         for part, other in ((found.real, wanted.real), (found.imag, wanted.imag)):
@@ -26,7 +26,7 @@ def test_special_arguments(x):
 
 
 def test_infinite_parts_in_archives():
-    """A complex attribute keeps infinite and negative zero parts in a file."""
+    """A complex attribute keeps infinite parts and negative zeros in an archive."""
 
     class Holder(ts.nn.Module):
         def __init__(self):

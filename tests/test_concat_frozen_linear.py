@@ -36,7 +36,7 @@ def kinds(graph):
 
 
 def test_layers_of_one_input_become_one():
-    """Linear layers of one input are merged with concatenated weights; each result is a slice with equal
+    """Linear layers with one input are merged with concatenated weights; each result is a slice with equal
     values."""
     module = frozen(Layers)
     graph = module.graph

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# Each thread begins with another part of the package, whose modules import each other, and NumPy's.
+# Each thread first imports another part of the package; the parts import each other and NumPy.
 PROGRAM = """
 import sys, threading, traceback
 import ts
@@ -42,6 +42,6 @@ sys.exit("\\n".join(failed) or None)
 
 @pytest.mark.parametrize("time", range(3))
 def test_threads_begin_at_once(time):
-    """Concurrent first uses by threads do not fail; without the import lock, two of three runs failed."""
+    """Concurrent first uses by several threads succeed; without the import lock, two of three runs failed."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

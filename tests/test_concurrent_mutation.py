@@ -1,8 +1,8 @@
-"""Values that Python code changes while the core is in the middle of them.
+"""Mutation of values by Python code while the core uses them.
 
-Whatever runs Python code gives other threads a turn too: a finalizer, a method, a collection of garbage.
-Here such code is placed where it does harm, so that what threads meet by chance happens each time.  Each
-example runs in a new process in which freed memory is overwritten.
+Finalizers, methods and garbage collections run Python code, during which other threads can run, too. The
+examples mutate values in such code, so that races between threads occur in each run. Each example runs in a
+new process in which freed memory is overwritten.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Core containers: conversion at the border to Python, dict behaviour under churn, collection of cycles."""
+"""Core containers: conversion from and to Python, dicts with many insertions and removals, cycles."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_zero_and_negative_zero_are_equal_keys() -> None:
 
 
 def test_containers_of_numbers_and_strings_are_not_tracked() -> None:
-    """The collector need not look at what cannot be part of a cycle."""
+    """Containers without references to containers are not tracked by the garbage collector."""
     assert not gc.is_tracked(to_core([1], list_of(INT)))
     assert not gc.is_tracked(to_core({"a": 1}, dict_of(STR, INT)))
     assert gc.is_tracked(to_core([[1]], list_of(list_of(INT))))
@@ -235,7 +235,7 @@ def test_collector_sees_items_and_frees_cycles() -> None:
     assert inner in gc.get_referents(outer)
     insert(inner, 0, outer)
     made = from_core(inner)
-    assert made[0][0] is made  # a list that holds itself stays one
+    assert made[0][0] is made  # a self-reference is preserved
     with pytest.raises(RecursionError):
         str(inner)
     del inner, outer, made
@@ -254,7 +254,7 @@ def test_shared_containers_stay_shared() -> None:
 
 
 def test_conversion_does_not_leak() -> None:
-    """Half-converted containers are freed when an element is refused."""
+    """An error during the conversion of a container releases the elements converted before."""
     marker = "a string of its own " + str(random.random())
     import sys
 

@@ -26,8 +26,8 @@ def test_cond_takes_one_branch(pred):
 
 
 def test_branches_are_analyzed_once():
-    """The first call runs both branches on tensors without elements; calls of this kind run one from then on."""
-    seen = deque()  # which is not looked into
+    """The first call runs both branches on meta tensors; later calls with equal input types run one branch."""
+    seen = deque()  # a `deque` is not checked for mutations
 
     def yes(x):
         seen.append(("yes", x.device.type))
@@ -41,7 +41,7 @@ def test_branches_are_analyzed_once():
     assert list(seen) == [("yes", "meta"), ("no", "meta"), ("yes", "cpu")]
     cond(YES, yes, no, (X * 2,))
     assert list(seen)[3:] == [("yes", "cpu")]
-    cond(YES, yes, no, (X[0],))  # of another shape
+    cond(YES, yes, no, (X[0],))  # another shape
     assert list(seen)[4:] == [("yes", "meta"), ("no", "meta"), ("yes", "cpu")]
 
 
@@ -65,23 +65,23 @@ class Around(ts.nn.Module):
 
 
 def append(net, x):
-    """Modify a list attribute."""
+    """Append to a list attribute."""
     net.items.append(x)
 
 
 def put(net, x):
-    """Modify a list in a dictionary, and the dictionary itself."""
+    """Change a list in a dictionary, and the dictionary itself."""
     net.table["a"].append(x)
     net.table["b"] = [x]
 
 
 def count(net, x):
-    """Modify a number attribute."""
+    """Change a number attribute."""
     net.number += 1
 
 
 def assign(net, x):
-    """A tensor, and a parameter of a module inside."""
+    """Assign a tensor, and a parameter of a submodule."""
     net.tensor = x + 1
     net.inside.bias = None
 
@@ -144,7 +144,7 @@ def test_operands_may_be_written_without_gradients():
 
 
 def test_data_dependent_results_are_not_checked():
-    """A function that reads elements runs as it is, with results of any size."""
+    """A function that reads elements runs without analysis, and its results may have any size."""
     found = cond(YES, lambda x: x[x > 2] * float(x.sum()), lambda x: x.nonzero().float(), (X,))
     assert found.tolist() == [45.0, 60.0, 75.0]
 
@@ -204,7 +204,7 @@ def test_associative_scan_is_a_scan(n):
 
 
 def test_numbers_may_be_carried():
-    """`while_loop` carries numbers, and returns copies if the body does not run."""
+    """`while_loop` accepts numbers as loop variables, and returns copies if the body does not run."""
     assert while_loop(lambda i, x: i < 4, lambda i, x: (i + 2, x), (0, X))[0] == 4
     (same,) = while_loop(lambda x: x.sum() < 0, lambda x: (x + 1,), (X,))
     assert same.equal(X)
@@ -295,7 +295,7 @@ args = (%flag, %true_graph_0, %false_graph_0, (%mul, %x, %p_yes_bias, %p_yes_wei
 
 
 def test_exported_cond():
-    """Weights and values from around become inputs; the program runs, is copied, pickled, exported again."""
+    """Captured values become inputs; the exported program can run, be copied, pickled and exported again."""
     pytest.importorskip("sympy")
     net = Net()
     program = ts.export.export(net, (X, YES))
@@ -315,7 +315,7 @@ def test_exported_cond():
 
 
 def test_exported_at_other_sizes():
-    """Loops and maps of a dynamic length, and a symbol for what is between two sizes."""
+    """Loops and maps have a dynamic length; branches of unequal sizes return a new symbolic size."""
     pytest.importorskip("sympy")
 
     class Loops(ts.nn.Module):
@@ -335,7 +335,7 @@ def test_exported_at_other_sizes():
 
 
 def test_exported_vmap():
-    """The steps of an exported `vmap` are nodes that open and close a batch."""
+    """An exported `vmap` consists of nodes that begin and end a batch dimension."""
     pytest.importorskip("sympy")
 
     class Mapped(ts.nn.Module):

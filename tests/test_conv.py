@@ -25,7 +25,7 @@ def threads():
 
 
 def by_definition(x, weight, stride, padding, dilation, groups):
-    """The convolution element by element, in float64: out[t] sums x[t * stride + k * dilation - padding] * w[k]."""
+    """Return a float64 convolution by its definition: out[t] sums x[t * stride + k * dilation - padding] * w[k]."""
     n = weight.ndim - 2
     kernel = weight.shape[2:]
     sizes = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(n)]
@@ -141,7 +141,7 @@ def test_transposed_gaps_hold_the_bias():
 
 @pytest.mark.parametrize("dtype, places", [(ts.float16, 11), (ts.bfloat16, 8)])
 def test_small_floats_round_once(dtype, places):
-    """Computed in float32: 300 products of 1 + 2**-9, which a sum in 16 bits would lose."""
+    """Sums of 16-bit floats are computed in float32: 300 products of 1 + 2**-9 would lose digits."""
     x, weight = ts.ones(1, 300, 2).to(dtype), ts.ones(1, 300, 1).to(dtype)
     assert ts.conv1d(x, weight).to(ts.float32).tolist() == [[[300.0, 300.0]]]
 
@@ -237,7 +237,7 @@ def test_places_are_not_negative(wrong):
 
 
 def test_runs_are_for_workers():
-    """The objects that share the work are made by kernels alone."""
+    """Work objects of kernels cannot be created from Python."""
     from ts.backends.cpu.kernels import conv_weight_grad, pooling_windows
 
     for run in (correlation.Run, conv_weight_grad.Weights, pooling_windows.Run):

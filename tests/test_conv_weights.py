@@ -30,7 +30,7 @@ def gradients(name, dtype, images=None):
 
 
 def by_products(x, weight, grad, stride, padding, dilation, groups):
-    """Weight for weight, in float64: the sum of grad[t] * x[t * stride + k * dilation - padding]."""
+    """Return the float64 sum of grad[t] * x[t * stride + k * dilation - padding] for each weight."""
     out = np.zeros(weight.shape)
     per_group = weight.shape[0] // groups
     for place, k in itertools.product(np.ndindex(*grad.shape[2:]), np.ndindex(*weight.shape[2:])):
@@ -97,7 +97,7 @@ def test_non_finite_values_do_not_spread(name, number):
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
 def test_small_floats_round_once(dtype):
-    """300 products of 1 and 1, of which a sum in 16 bits would lose some."""
+    """Sums of 16-bit floats are computed in float32: a 16-bit sum of 300 ones is not exact."""
     x, weight, grad = ts.ones(300, 1, 2).to(dtype), ts.ones(1, 1, 1).to(dtype), ts.ones(300, 1, 2).to(dtype)
     found = ts.ops.aten.convolution_backward(grad, x, weight, [1], [1], [0], [1], False, [0], 1, [True] * 3)
     assert [g.dtype for g in found] == [dtype] * 3
@@ -141,7 +141,7 @@ def test_invalid_operands_are_rejected(shapes, kind, groups, message):
 def test_gaps_are_rejected():
     source, (phase,) = a_copy()
     row, out = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32)
-    kept = np.broadcast_to(out, out.shape)  # which may not be written to
+    kept = np.broadcast_to(out, out.shape)  # a read-only array
     for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, kept)):
         with pytest.raises(ValueError, match="contiguous"):
             conv_weight_grad.correlate_weights(x, row, to, source, phase, 1)

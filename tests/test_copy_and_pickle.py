@@ -1,4 +1,4 @@
-"""Copies and pickles of scripted modules and functions, also on their way to another process."""
+"""Copies and pickles of scripted modules and functions, in one process and between processes."""
 
 import copy
 import io
@@ -67,7 +67,7 @@ WAYS = pytest.mark.parametrize("way", [copy.deepcopy, pickled], ids=["deepcopy",
 
 @WAYS
 def test_copies_share_nothing(net, way):
-    """Lists, objects of classes and tensors of a copy are its own."""
+    """A copy has separate lists, script objects and tensors."""
     other = way(net)
     x = ts.ones(2)
     assert ts.equal(net(x), other(x))
@@ -83,7 +83,7 @@ def test_copies_share_nothing(net, way):
 
 @WAYS
 def test_shared_attributes_stay_shared(net, way):
-    """Parameters of a module of two names, and a list of two attributes."""
+    """A parameter with two module names, and a list that is two attributes, stay shared in copies."""
     net.share()
     other = way(net)
     assert other.grow() == net.grow() == 3
@@ -93,7 +93,7 @@ def test_shared_attributes_stay_shared(net, way):
 
 
 def test_shared_parameters_of_archives():
-    """A tensor that an archive names twice is one."""
+    """A tensor that an archive references twice is one object."""
     net = loaded(ts.jit.script(Net()))
     assert net.linear.weight is net.again.weight
     assert len(list(net.parameters())) == 2
@@ -146,7 +146,7 @@ def test_traced_modules(way):
 
 
 def test_objects_that_hold_themselves():
-    """A self-reference of a module becomes a self-reference of the copy."""
+    """A module that contains itself is copied to a module that contains itself."""
 
     class Ring(ts.nn.Module):
         me: Any
@@ -199,7 +199,7 @@ def test_unnamed_functions_are_recreated():
 
 
 def test_texts_hold_no_functions():
-    """The protocols without bytes are refused, with PyTorch's error."""
+    """Pickle protocols 0 and 1 raise PyTorch's error for functions."""
     for protocol in (0, 1):
         with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
             pickle.dumps(named, protocol=protocol)
@@ -213,7 +213,7 @@ def run(scripted, x):
 
 
 def test_worker_processes():
-    """Modules and functions are arguments of tasks in a process that was started anew."""
+    """Modules and functions can be arguments of tasks in a spawned process."""
     net = ts.jit.script(Net())
 
     def doubled(x):

@@ -1,4 +1,4 @@
-"""The worker threads of the CPU backend: operators that divide their work, while the interpreter shuts down."""
+"""Worker threads of the CPU backend: parallel operators during interpreter shutdown."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ atexit.register(compute, "atexit")
 
 @pytest.mark.parametrize("first_use", ["", "ts.backends.cpu.thread_pool._pool = None"])
 def test_products_after_the_main_thread_ended(first_use):
-    """Products in a non-daemon thread and in an `atexit` handler, with and without an existing pool."""
+    """Parallel products run in a non-daemon thread and in an `atexit` handler."""
     command = [sys.executable, "-c", LATE_PRODUCTS.format(first_use=first_use)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert sorted(done.stdout.split("\n")[:2]) == ["atexit True", "thread True"], done.stdout + done.stderr

@@ -1,6 +1,6 @@
 """`ts.cuda` and the cuda backend: devices, transfers, streams, memory, random numbers, kernels.
 
-On a GPU where there is one (`make test-cuda`), else on the double of CuPy in `tests/fake_cupy`.
+The tests run on a GPU if available (`make test-cuda`), otherwise on the fake CuPy in `tests/fake_cupy`.
 """
 
 import warnings
@@ -24,7 +24,7 @@ def two(cuda):
 
 
 def test_devices(cuda):
-    """Devices have numbers, names and properties; one is current."""
+    """Devices have numbers, names and properties; one is the current device."""
     assert ts.cuda.is_available() and ts.cuda.device_count() >= 1 and ts.cuda.is_initialized()
     about = ts.cuda.get_device_properties(0)
     assert about.name == ts.cuda.get_device_name("cuda:0") and about.total_memory > 1 << 28
@@ -101,7 +101,7 @@ def test_between_devices(two):
 
 
 def test_new_tensors_take_a_device(cuda):
-    """`*_like` and `new_*` use the given device, else the tensor's."""
+    """`*_like` and `new_*` use the given device, otherwise the tensor's device."""
     there, here = ts.ones(2, 3, device="cuda"), ts.ones(2, 3)
     assert ts.zeros_like(there).is_cuda and there.new_full((2,), 5).is_cuda
     assert ts.zeros_like(there, device="cpu").is_cpu and ts.rand_like(here, device="cuda").is_cuda
@@ -129,14 +129,14 @@ def test_streams(cuda):
     ts.cuda.set_stream(side)
     with ts.cuda.stream(ts.cuda.Stream()):
         pass
-    assert ts.cuda.current_stream() == side  # what was set before the block, too
+    assert ts.cuda.current_stream() == side  # the stream that was current before the block
     ts.cuda.set_stream(before)
     other = ts.cuda.ExternalStream(side.cuda_stream)
     assert other.cuda_stream == side.cuda_stream and other == side
 
 
 def test_events(cuda):
-    """Marks are passed in order, and time between two is positive; both must have been made for timing."""
+    """Events complete in order, with a positive elapsed time; both need timing and must be recorded."""
     start, end = (ts.cuda.Event(enable_timing=True) for _ in range(2))
     assert start.query() and isinstance(start, ts.cuda.Event)
     start.record()
@@ -156,7 +156,7 @@ def test_events(cuda):
 
 
 def test_memory_is_counted(cuda):
-    """Allocated memory follows tensors; the peak is kept until its reset."""
+    """Allocated memory follows the live tensors; the peak is kept until its reset."""
     ts.cuda.synchronize()
     before = ts.cuda.memory_allocated()
     ts.cuda.reset_peak_memory_stats()
@@ -170,7 +170,7 @@ def test_memory_is_counted(cuda):
     assert ts.cuda.max_memory_allocated() == before + (4 << 20) + 512
     assert ts.cuda.memory_reserved() >= ts.cuda.memory_allocated()
     assert ts.cuda.memory_stats()["allocated_bytes.all.peak"] == ts.cuda.max_memory_allocated()
-    for _ in range(50):  # tensors that come and go do not raise the peak
+    for _ in range(50):  # temporary tensors do not raise the peak
         ts.empty(1000, device="cuda")
     assert ts.cuda.max_memory_allocated() == before + (4 << 20) + 512
     free, total = ts.cuda.mem_get_info()
@@ -184,7 +184,7 @@ def test_memory_is_counted(cuda):
 
 
 def test_random_stream_of_pytorch(cuda):
-    """Numbers that users of PyTorch have published (issues 79496 and 158398, and the seed 0 of countless notebooks)."""
+    """Random numbers equal numbers published by users of PyTorch (issues 79496 and 158398, notebooks with seed 0)."""
     ts.cuda.manual_seed(0)
     first = ts.rand(5, device="cuda").cpu().tolist()
     assert first == pytest.approx([0.3990, 0.5167, 0.0249, 0.9401, 0.9459], abs=1e-4)
@@ -196,7 +196,7 @@ def test_random_stream_of_pytorch(cuda):
 
 
 def test_seeds_and_states(cuda):
-    """A seed repeats, a state goes on, the CPU's stream is another, generators belong to their device."""
+    """A restored state repeats its numbers; a generator is accepted on its own device only."""
     ts.cuda.manual_seed_all(7)
     assert ts.cuda.initial_seed() == 7
     first = ts.rand(10, device="cuda")
@@ -275,7 +275,7 @@ def test_in_place_and_out_variants_use_the_kernel(cuda):
 
 
 def test_not_a_number(cuda):
-    """NaN goes through minima, maxima and comparisons as on the CPU."""
+    """Minima, maxima and comparisons treat NaN as the CPU does."""
     x = ts.tensor([float("nan"), 1.0, -1.0, float("inf")])
     y = ts.tensor([0.0, float("nan"), 2.0, 1.0])
     for f in (ts.maximum, ts.minimum, ts.fmax, ts.fmin, ts.lt, ts.ne, lambda a, b: a.relu(), lambda a, b: a.isnan(),

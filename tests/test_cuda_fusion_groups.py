@@ -1,4 +1,4 @@
-"""CUDA fusion groups: bits of single operators, values of the CPU, one kernel launch.
+"""CUDA fusion groups: bits of single operators, values close to the CPU's, one kernel launch.
 
 The tests run on a GPU if available, otherwise on the fake CuPy, which compiles each kernel for the host.
 """
@@ -194,7 +194,7 @@ def test_errors_of_groups_equal_operator_errors(cuda):
     assert "torch.tanh(x * y + x)" in str(error.value)
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
         f(ts.ones(3, device="cuda"), ts.ones(3))
-    assert f(ts.ones(3, device="cuda"), ts.ones(())).is_cuda  # an element of the CPU's goes along, one by one
+    assert f(ts.ones(3, device="cuda"), ts.ones(())).is_cuda  # a 0-dim CPU tensor is accepted; the operators run one by one
 
 
 def test_group_is_one_launch(cuda, monkeypatch):
@@ -239,7 +239,7 @@ def test_integers_and_masks(prepare):
 
 
 def test_type_promotion(prepare):
-    """A row is computed in the dtype that its operands meet in."""
+    """Each fused operator is computed in the promoted dtype of its operands."""
     f = script("def f(x, y):\n    a = x * y\n    return a + x, torch.maximum(a, y), a * (x > y)\n")
     dtypes = (ts.float32, ts.float16, ts.bfloat16, ts.float64, ts.int32, ts.uint8)
     calls = [(f, (ts.rand(24) * 9).to(a), (ts.rand(24) * 9).to(b)) for a in dtypes for b in dtypes if a != b]

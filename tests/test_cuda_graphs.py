@@ -11,7 +11,7 @@ pytestmark = pytest.mark.cuda
 
 
 def captured(function, *args, **options):
-    """A graph of `function(*args)`, and its results."""
+    """Return a graph of `function(*args)` and its results."""
     made = ts.cuda.CUDAGraph()
     with ts.cuda.graph(made, **options):
         results = function(*args)
@@ -31,7 +31,7 @@ def test_replay_reads_current_inputs(cuda):
 
 
 def test_scripts_with_groups(cuda):
-    """A scripted function is noted with its fused groups, writes in place included."""
+    """Capture of a scripted function includes its fused groups and in-place writes."""
     f = ts.jit.CompilationUnit("""
 def f(x: Tensor, state: Tensor):
     for i in range(3):
@@ -116,7 +116,7 @@ def test_graph_context_manager(cuda):
 
 
 def test_misuse(cuda):
-    """PyTorch's words for what a graph cannot do."""
+    """Invalid uses of a graph raise PyTorch's errors."""
     made = ts.cuda.CUDAGraph()
     with pytest.raises(RuntimeError, match="without a preceding successful capture"):
         made.replay()
@@ -144,7 +144,7 @@ def test_misuse(cuda):
 
 
 def test_graphed_callables(cuda):
-    """Functions and modules that replay themselves; what does not fit the samples is refused."""
+    """Graphed functions and modules replay their graph, and reject arguments unlike the samples."""
     f = ts.cuda.make_graphed_callables(lambda x, y: (x @ y).relu(), (ts.rand(3, 4, device="cuda"), ts.rand(4, 5, device="cuda")))
     for _ in range(2):
         x, y = ts.randn(3, 4), ts.randn(4, 5)

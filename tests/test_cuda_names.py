@@ -1,4 +1,4 @@
-"""Every name of CuPy's that the tree mentions exists, by the list that was recorded from it."""
+"""CuPy names in the sources exist in the recorded list of CuPy's names."""
 
 import ast
 import inspect
@@ -26,7 +26,7 @@ def dotted(node):
 
 
 def mentioned(folder, roots):
-    """(file, line, name without the root) of each chain that starts at a root."""
+    """Yield (file, line, name without the root) of each attribute chain that starts at a root."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         tree = ast.parse(path.read_text())
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -46,7 +46,7 @@ def has_cupy_name(root, name):
 
 
 def test_names_in_the_backend():
-    """`cupy.NAME` and `cupyx.NAME` in backends/cuda."""
+    """Names `cupy.NAME` and `cupyx.NAME` in backends/cuda exist."""
     for root in ("cupy", "cupyx"):
         found = list(mentioned("backends/cuda", {root}))
         assert found
@@ -54,7 +54,7 @@ def test_names_in_the_backend():
 
 
 def test_names_in_kernels(cuda):
-    """`xp.NAME` in the operators: CuPy's, corrected in the namespace, or in the table of what runs on the host."""
+    """Names `xp.NAME` in operators exist in CuPy, are replaced by the namespace, or run on the CPU by a table."""
     from ts.backends.cuda import cpu_fallback, namespace
     from ts.backends.array_namespace import Namespace
 
@@ -99,7 +99,7 @@ def test_api_list_matches_installed_cupy():
 
 
 def test_documentation_lists_cpu_fallbacks(cuda):
-    """The table in docs/explanation/cuda-backend.md is the one in the backend."""
+    """The table in docs/explanation/cuda-backend.md equals the fallback table of the backend."""
     from ts.backends.cuda import cpu_fallback
 
     rows = [f"| `numpy.{n}` | {why} |" for n, why in cpu_fallback.FUNCTIONS.items()]

@@ -1,7 +1,7 @@
-"""Every operator record on the cuda backend, on arguments made from its schema, against the CPU's results.
+"""Every operator record on the CUDA backend equals the CPU, on arguments generated from its schema.
 
 The tests run on a GPU if available, otherwise on the fake CuPy, which has only CuPy's functions.  Arguments
-that the CPU's kernel refuses are no samples.
+that the CPU kernel rejects are skipped.
 """
 
 import itertools
@@ -19,16 +19,16 @@ pytestmark = pytest.mark.cuda
 DTYPES = ("float32", "int64", "bool", "complex64", "bfloat16", "float16", "float64", "uint8")
 SHAPES = ((2, 3), (3, 3), (4,), (1, 2, 4, 4), (1, 2, 4), ())
 CLOSE = {"bfloat16": 2e-2, "float16": 3e-3, "float32": 2e-5, "complex64": 2e-5}
-UNDEFINED = ("empty",)  # elements
-LINEAR_ALGEBRA = (  # families that PyTorch has not in 16 bits
+UNDEFINED = ("empty",)  # elements are uninitialized
+LINEAR_ALGEBRA = (  # families without 16-bit kernels in PyTorch
     "matmul", "factorizations", "lu", "householder", "pseudo_inverse", "covariance",
 )
-WITHOUT_ORDER = ("sort", "argsort", "topk", "msort", "mode", "median", "kthvalue")  # of equal elements
+WITHOUT_ORDER = ("sort", "argsort", "topk", "msort", "mode", "median", "kthvalue")  # the order of equal elements is undefined
 SIGN_FREE = ("svd", "qr", "eig", "eigh", "lu", "ldl", "householder")
 
 
 def values(shape, dtype, seed):
-    """Elements that most operators accept: positive definite where square, in [0, 1] or small numbers."""
+    """Return elements that most operators accept: positive definite if square, otherwise small numbers."""
     found = np.random.default_rng(seed).uniform(0.1, 0.9, shape)
     if len(shape) == 2 and shape[0] == shape[1]:
         found = (found + found.T) / 2 + 2 * np.eye(shape[0])
@@ -89,7 +89,7 @@ def difference(name, want, got, elements):
             return f"{g.dtype}{list(g.shape)} instead of {w.dtype}{list(w.shape)}"
         if not elements or any(word in name for word in (*UNDEFINED, *WITHOUT_ORDER)):
             continue
-        if w.layout is not ts.strided:  # sparse kernels are the CPU's
+        if w.layout is not ts.strided:  # sparse kernels exist for the CPU only
             continue
         a, b = (t.cpu().to(ts.float64 if t.dtype is ts.bfloat16 else t.dtype).numpy() for t in (w, g))
         if any(word in name for word in SIGN_FREE):
@@ -101,7 +101,7 @@ def difference(name, want, got, elements):
 
 
 def held(record, dtype):
-    """(samples, complaints) of a record in a dtype."""
+    """Return the number of compared samples of a record in a dtype, and descriptions of the differences."""
     operator = next(o for o in registry.lookup(record.name) if o.record is record)
     count, complaints = 0, []
     for shape in SHAPES:
@@ -127,7 +127,7 @@ def held(record, dtype):
             got = operator(*there)
         except Exception as error:  # any error, because the CPU returned a result
             if dtype == "complex64" and isinstance(error, TypeError):
-                continue  # NumPy takes complex numbers in more places than PyTorch and CuPy
+                continue  # NumPy accepts complex numbers in more arguments than PyTorch and CuPy
             complaints.append(f"{record.key} {dtype}{list(shape)}: {type(error).__name__}: {error}")
             continue
         count += 1
@@ -186,8 +186,8 @@ def test_records(compiled, dtype):
                 and record.name.startswith("aten::")
                 and not (
                     record.side_effect
-                    or record.family == "to"  # conversions, in test_cuda.py
-                    or record.family == "sparse"  # kernels of the CPU
+                    or record.family == "to"  # tests of conversions are in test_cuda.py
+                    or record.family == "sparse"  # sparse kernels exist for the CPU only
                     or (record.family in LINEAR_ALGEBRA and dtype in ("float16", "bfloat16"))
                 )
             ):

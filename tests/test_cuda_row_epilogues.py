@@ -1,4 +1,4 @@
-"""Row epilogues of CUDA fusion groups: same bits as the single operator, close to the CPU's results.
+"""Row epilogues of CUDA fusion groups: bits of the single operator, close to the CPU's results.
 
 The tests run on a GPU if available, otherwise on the fake CuPy, which compiles each kernel for the host.
 """
@@ -62,7 +62,7 @@ def test_epilogues_have_the_bits_of_single_operators(prepare, expression):
 
 @pytest.mark.parametrize("dtype", some(ts.float16, of=(ts.float16, ts.bfloat16, ts.float64)), ids=str)
 def test_dtypes(prepare, dtype):
-    """16-bit floats are folded in 32 bits; parameters may have these."""
+    """Rows of 16-bit floats are reduced in float32; parameters of normalizations may be 16-bit or float32."""
     ts.manual_seed(2)
     calls = [(script_with_epilogue(text), *inputs(shape, dtype)) for text in ENDS.values() for shape in [(3, 30), (2, 1101)]]
     if dtype.itemsize == 2:
@@ -134,7 +134,7 @@ def test_integers_and_bools(prepare):
 
 
 def test_nan_and_infinities(prepare):
-    """NaN wins in extremes; a row of -inf has no softmax, and -inf as logsumexp."""
+    """Minima and maxima propagate NaN; a row of -inf has the softmax NaN and the logsumexp -inf."""
     nan, inf = float("nan"), float("inf")
     rows = [[1, nan, 3], [nan, nan, nan], [-inf, -inf, -inf], [inf, 1, -inf], [-0.0, 0.0, -0.0]]
     x, one = ts.tensor(rows), ts.ones(5, 3)
@@ -244,14 +244,14 @@ def test_overridden_epilogue_is_called(cuda):
 
 
 def test_execution_report(cuda):
-    """`fn.plan` names ends that ran by themselves."""
+    """`fn.plan` lists epilogues that ran separately."""
     f = script("def f(x):\n    h = x * 2\n    return h.sum(-1), torch.softmax(h, 0)\n")
     f(ts.rand(3, 4, device="cuda"))
     assert "softmax separately, as it reduces dimensions other than the last ones" in str(f.plan)
 
 
 def test_graphs(cuda):
-    """Kernels with shared memory and of parts are noted with their graph."""
+    """Graphs capture kernels that use shared memory or several kernels per row."""
     f = script_with_epilogue("torch.softmax(h, -1)")
     x = [t.cuda() for t in inputs((4, 50))]
     wide = ts.rand(40_000, device="cuda")
@@ -271,7 +271,7 @@ READS = (*(text for text in ENDS.values() if " if " not in text), "torch.softmax
 
 @pytest.mark.parametrize("seed", some(0, of=range(3)))
 def test_random_epilogues(prepare, seed):
-    """Some ends of two values, over rows of random lengths, in dtypes that meet."""
+    """Random epilogues of two values with rows of random lengths and mixed dtypes equal single operators."""
     rng = random.Random(seed)
     ts.manual_seed(seed)
     calls = []
@@ -288,7 +288,7 @@ def test_random_epilogues(prepare, seed):
     from tests.test_cuda_fusion_groups import compare
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of degrees of freedom
+        warnings.simplefilter("ignore")  # warnings about degrees of freedom
         for f, *args in calls:
             compare(f, *args, tolerance=30 * CLOSE[args[0].dtype.name])
     assert sum(runs(f) > 0 for f, *_ in calls) == 20

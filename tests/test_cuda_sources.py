@@ -28,7 +28,7 @@ def compiled_together(specs):
 
 
 def launched():
-    """The records that are launched by themselves."""
+    """Return the records with kernels of their own."""
     return [r for r in registry.records() if kernel_sources.arity(r)]
 
 
@@ -47,7 +47,7 @@ def spec_of(record, inputs, compute, rank=1, width=4, index="int"):
 @pytest.mark.parametrize("compute", some("float32", "int64", of=kernel_sources.CHARACTERS))
 def test_every_record(compute):
     """The kernel of each record compiles for arrays and with a scalar or string as last operand."""
-    specs = {}  # aliases have the same
+    specs = {}  # aliases have equal specifications
     for record in launched():
         if kernel_sources.supports_dtype(record, compute):
             arity = kernel_sources.arity(record)
@@ -74,7 +74,7 @@ def test_every_access(rank):
     for width, index in ((1, "long long"), (2, "int"), (8, "int")):
         for accesses in (ACCESSES, ACCESSES[::-1]):
             dtypes = ("float16", "bfloat16", "float32", "float64")
-            if rank == 1:  # what repeats an element along the only dimension has one
+            if rank == 1:  # along a single dimension, a repeated operand has one element
                 accesses = [pointwise_codegen.ELEMENT if access == pointwise_codegen.REPEATED else access for access in accesses]
             inputs = (*map(pointwise_codegen.Array, dtypes, accesses), pointwise_codegen.Number("float64"), pointwise_codegen.Number("int64"), pointwise_codegen.StringArgument("none"))
             rows = (
@@ -88,8 +88,8 @@ def test_every_access(rank):
     assert compiled_together(specs) == len(specs)
 
 
-KNOWN = {"ord": 3.0, "p": 3.0, "correction": 2, "unbiased": True}  # arguments that decide the text of an end
-LAUNCHES = (  # threads of a row, whether it is kept, width, rank, how places are counted
+KNOWN = {"ord": 3.0, "p": 3.0, "correction": 2, "unbiased": True}  # arguments whose values are part of an epilogue's source
+LAUNCHES = (  # threads per row, whether the row is cached, vector width, rank, index type
     (1, True, 1, 1, "int"), (32, True, 4, 1, "int"), (256, False, 2, 2, "long long"), (1024, False, 1, 3, "int"),
 )  # fmt: skip
 

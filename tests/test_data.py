@@ -1,4 +1,4 @@
-"""Data sets and loaders: what does not depend on PyTorch's random numbers."""
+"""Data sets and loaders: properties that do not depend on PyTorch's random numbers."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_iterable_data():
 
 
 def test_samples_fetched_together():
-    """`__getitems__` is asked for whole batches, through subsets as well."""
+    """`__getitems__` is called with the indices of whole batches, also through subsets."""
     asked = []
 
     class Table(Dataset):
@@ -60,7 +60,7 @@ def test_samples_fetched_together():
 
 def test_random_split_covers_everything():
     parts = random_split(range(10), [0.5, 0.25, 0.25], generator=ts.Generator().manual_seed(0))
-    assert [len(part) for part in parts] == [6, 2, 2]  # what rounding leaves goes to the first
+    assert [len(part) for part in parts] == [6, 2, 2]  # the remainder of rounding is added to the first part
     assert sorted(i for part in parts for i in part) == list(range(10))
 
 
@@ -82,7 +82,7 @@ def test_dlpack_capsules():
 
 
 def test_collate_with_functions_of_ones_own():
-    """PyTorch's private module, from which programs import it."""
+    """PyTorch's private module `collate`, which programs import, accepts custom collate functions."""
     from ts.utils.data._utils.collate import collate, default_collate_fn_map
 
     class Point:

@@ -44,7 +44,7 @@ def has_ended(pid):
     except ProcessLookupError:
         return True
     with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] == "Z"  # ended, but nobody has asked
+        return file.read().rpartition(")")[2].split()[0] == "Z"  # a zombie process
 
 
 def soon(condition, seconds=20):
@@ -108,7 +108,7 @@ def collected(samples):
 
 
 def test_contents_of_batches():
-    """Structure, dtypes, strides, and memory that tensors share."""
+    """Batches from workers keep structure, dtypes and strides, and tensors that share memory stay shared."""
     (ours,) = DataLoader(Numbers(1), 1, num_workers=1, collate_fn=collected)
     alone = collected(None)
     assert ours.keys() == alone.keys() and ours["names"] == alone["names"]
@@ -118,7 +118,7 @@ def test_contents_of_batches():
         assert a.equal(b) and a.stride() == b.stride() and a.dtype is b.dtype
     assert (ours["array"] == alone["array"]).all()
     assert ours["rows"][0].data_ptr() == ours["rows"][1].data_ptr()
-    assert ours["bit"].untyped_storage().nbytes() < 1000  # two numbers do not bring their matrix along
+    assert ours["bit"].untyped_storage().nbytes() < 1000  # a view does not transfer its base
 
 
 def test_iterable_data_are_divided():
@@ -175,7 +175,7 @@ WORDS = {
 
 @pytest.mark.parametrize("how", WORDS)
 def test_failures(how):
-    """Come to the program with class and traceback, and no process is left."""
+    """An error in a worker is raised in the program with its class and traceback, and all workers end."""
     error, words = WORDS[how]
     with pytest.raises(error, match=words) as caught:
         list(DataLoader(Failing(how), 2, num_workers=2, collate_fn=first if how == "not pickled" else None, sampler=range(5, 12)))
@@ -277,7 +277,7 @@ def test_no_orphans(how, method, tmp_path):
 
 
 def test_workers_and_threads_train_together():
-    """A process that has used all threads forks workers that use theirs."""
+    """A process that used its thread pool can fork workers that use their own thread pools."""
     x = ts.randn(300, 300)
     x @ x
     futures = [ts.jit.fork(_product, x) for _ in range(4)]
@@ -297,7 +297,7 @@ def _products(samples):
 
 
 def test_a_fork_of_the_program_lets_the_workers_live():
-    """A forked copy of the program neither ends the workers nor keeps their pipes open."""
+    """A forked copy of the program neither terminates the workers nor keeps their pipes open."""
     it = iter(DataLoader(Numbers(40, (10,)), 2, num_workers=1))
     next(it)
     pid = os.fork()

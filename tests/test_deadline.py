@@ -1,6 +1,6 @@
-"""`ts.limits(seconds=...)`: a thread keeps its deadline, whatever the program does.
+"""`ts.limits(seconds=...)`: a thread respects its deadline in every operation.
 
-An endless test is stopped with the whole test run.  Shorter tests compare the CPU time of interrupted work
+A test that does not end is stopped with the test run. Other tests compare the CPU time of interrupted work
 with that of the whole work.
 """
 
@@ -139,7 +139,7 @@ def test_deadline_between_operators(function, n):
 
 
 def recurrent(name, gates):
-    """A network of one number, over millions of steps."""
+    """Run a recurrent network with one feature over millions of time steps."""
     x, h = ts.zeros(8_000_000, 1, 1), ts.zeros(1, 1, 1)
     weights = [ts.zeros(gates, 1), ts.zeros(gates, 1)]
     state = (h, h) if name == "lstm" else h
@@ -168,7 +168,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_deadline_inside_of_operators(name):
-    """Steps in Python, functions that are slow for some values, and numbers made for Python."""
+    """Deadlines interrupt time steps, slow special functions, and conversions of tensors to numbers."""
     with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
         LONG[name]()
 
@@ -195,7 +195,7 @@ ROWS = ts.zeros(1, dtype=ts.int64)
     ("diag_embed", lambda x, n: ts.diag_embed(x[0, 0].expand(n))),
 ])  # fmt: skip
 def test_large_results_are_counted(name, call):
-    """Rows that indices name, repetitions: none of these begins."""
+    """Operators whose result exceeds the time limit, such as indexing and repetition, do not start."""
     x = ts.zeros(3, 1000)
     with ts.limits(seconds=1):
         call(x, 2)
@@ -242,7 +242,7 @@ def test_cost_rules_accept_operator_arguments():
                 samples.operator(record)(*values)
 
 
-# ---------------------------------------------------------------- values and texts
+# ---------------------------------------------------------------- values and strings
 
 
 @ts.jit.script
@@ -291,7 +291,7 @@ def test_endless_strings_are_stopped(function, n, capsys):
 
 
 def test_conversions_heed_signals():
-    """Ctrl-C ends the text of a nest, without limits too."""
+    """Ctrl-C ends the conversion of nested containers to a string, with and without limits."""
     program = """
 import signal, ts
 from tests.test_deadline import text_of_nest
@@ -338,7 +338,7 @@ def waits_for_itself(n: int) -> int:
 
 
 def test_a_fork_bomb_ends():
-    """Every program looks at the clock before its turn, and before it forks."""
+    """A forked program checks the deadline before it runs and before it forks."""
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
         bomb(0)
     with ts.limits(fuel=1000), pytest.raises(FuelExceeded):
@@ -371,7 +371,7 @@ def test_a_program_that_waits_for_itself_fails():
         waits_for_itself(1)
 
 
-# ---------------------------------------------------------------- where it was
+# ---------------------------------------------------------------- error locations
 
 
 @ts.jit.script
@@ -406,7 +406,7 @@ def hoarded(n: int) -> List[int]:
     ids=["seconds", "fuel", "bytes", "operator", "depth"],
 )
 def test_errors_contain_the_script_stack(function, limits, error):
-    """File and line, and the calls that led there."""
+    """The error contains file, line and the calling lines."""
     with ts.limits(**limits), pytest.raises(error) as caught:
         function(10**12)
     assert isinstance(caught.value, LimitExceeded)
@@ -421,7 +421,7 @@ def test_a_long_stack_is_shortened():
     assert len(str(caught.value).splitlines()) < 200
 
 
-# ---------------------------------------------------------------- compiling
+# ---------------------------------------------------------------- compilation
 
 BODY = "".join(f"    x = x + {i} * x - (x + {i})\n" for i in range(3000))
 LARGE = f"def large(x: int) -> int:\n{BODY}    return x\n"
@@ -445,7 +445,7 @@ except ts.errors.{error.__name__} as error:
 assert ts.jit.CompilationUnit({small!r}).large(0) is not None
 """
     done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, check=True)
-    assert re.search(r"line \d+, in (large|<module>)", done.stdout)  # compiled, or its text looked through
+    assert re.search(r"line \d+, in (large|<module>)", done.stdout)  # while the function was compiled, or while its source was parsed
 
 
 @pytest.mark.parametrize("container", [lambda t: TupleType((t, t)), lambda t: DictType(t, t)], ids=["tuple", "dict"])
@@ -535,10 +535,10 @@ def test_every_operator_has_a_cost_rule_or_none():
 def test_slow_sum_to_size_does_not_start():
     summed = ts.jit.CompilationUnit("def f(x):\n    return x.sum_to_size([1])\n").f
     with pytest.raises(TimeExceeded, match=r"takes at least \d{4} seconds"), ts.limits(seconds=5):
-        summed(ts.ones(1).expand(30_000_000_000_000))  # would take hours
+        summed(ts.ones(1).expand(30_000_000_000_000))  # this sum would take hours
 
 
-# ---------------------------------------------------------------- texts
+# ---------------------------------------------------------------- strings
 
 MILLION = 1_000_000
 TEXTS = ts.jit.CompilationUnit("""
@@ -594,12 +594,12 @@ def test_split_strings_are_limited_early():
     try:
         with ts.limits(bytes=4 * MILLION), pytest.raises(MemoryExceeded):
             TEXTS.split(text)
-        assert tracemalloc.get_traced_memory()[1] < 20 * MILLION  # of more than 50
+        assert tracemalloc.get_traced_memory()[1] < 20 * MILLION  # of more than 50 million bytes
     finally:
         tracemalloc.stop()
 
 
-# ---------------------------------------------------------------- what is estimated, by dtype, values and sizes
+# ---------------------------------------------------------------- cost estimates by dtype, values and sizes
 
 
 def half(n):
@@ -640,7 +640,7 @@ def test_numbers_for_python_count():
         try:
             with ts.limits(bytes=60_000_000), pytest.raises(MemoryExceeded):
                 x.tolist()
-            assert tracemalloc.get_traced_memory()[1] < 120_000_000  # of 200
+            assert tracemalloc.get_traced_memory()[1] < 120_000_000  # of 200 million bytes
         finally:
             tracemalloc.stop()
 

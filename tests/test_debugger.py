@@ -82,7 +82,7 @@ def transcript(function, commands, *args):
 
 
 def places(text):
-    """The lines that a transcript stopped at or showed."""
+    """Return the line numbers at which a transcript stopped, or that it showed."""
     return [int(line.rpartition(":")[2]) for line in text.splitlines() if line.startswith("> ")]
 
 
@@ -419,7 +419,7 @@ def test_interrupt_stops_at_the_next_line():
     lines = []
 
     def interrupt():
-        while not debugger.interrupt():  # the program still stands
+        while not debugger.interrupt():  # False until the program runs
             time.sleep(0.01)
 
     def command():
@@ -447,7 +447,7 @@ def test_breakpoint_call_stops_a_debugged_program():
 
 @pytest.fixture
 def fresh():
-    """`to_third` scripted as for the first time."""
+    """Script `to_third` without code from earlier compilations."""
     from ts.runtime.function import forget
 
     for function in (programs.to_third, programs.calls_to_third):
@@ -542,7 +542,7 @@ def test_session_in_the_documentation(capsys):
     assert capsys.readouterr().out == session
 
 
-# ---- everything --------------------------------------------------------------------------------------------
+# ---- all programs ------------------------------------------------------------------------------------------
 
 STEPPED = [path for path in all_programs() if not (read(path).scripts_itself or read(path).compile_error)]
 
@@ -573,7 +573,7 @@ def test_stepping_does_not_change_results(path, capfd):
 
 
 def test_decorated_function():
-    """A function that is known by its scripted form only."""
+    """A function that was decorated with `script` can be debugged."""
 
     @ts.jit.script
     def doubled(n: int) -> int:

@@ -1,4 +1,4 @@
-"""`make demo` runs, prints the expected text, and writes outside of the tree."""
+"""`make demo` runs, prints the expected text, and writes no files to the source tree."""
 
 import subprocess
 import sys
@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.long
 def test_demo(tmp_path):
-    """The demo runs a PyTorch archive without PyTorch, loops that are faster scripted, and writes pictures on
-    request."""
+    """The demo runs a PyTorch archive without PyTorch and loops that are faster in scripts, and writes
+    pictures on request."""
     command = [sys.executable, ROOT / "examples" / "demo.py", "--quick", "--out", tmp_path]
     before = subprocess.run(["git", "status", "--short"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

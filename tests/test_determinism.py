@@ -1,4 +1,4 @@
-"""A program returns equal bits on every run and for every number of threads of a machine."""
+"""A program returns equal bits in every run and for every number of threads."""
 
 import os
 import subprocess

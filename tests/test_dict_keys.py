@@ -13,10 +13,10 @@ TEXTS = [
 ]
 INTS = [
     *range(-20, 40),
-    *(k << 3 for k in range(60)),  # the same slot of each group
-    *(k << 20 for k in range(60)),  # the same slot of any table
-    *(k << 32 for k in range(1, 60)),  # the same lower half
-    *(k * ((1 << 32) + 1) for k in range(60)),  # halves that cancel out
+    *(k << 3 for k in range(60)),  # the same position within each group
+    *(k << 20 for k in range(60)),  # the same position in any table
+    *(k << 32 for k in range(1, 60)),  # equal lower halves
+    *(k * ((1 << 32) + 1) for k in range(60)),  # halves that cancel in the hash
     *(-(2**63), 2**63 - 1),
 ]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e300, -1e-300, float("inf"), *(2.0**k for k in range(-40, 40))]
@@ -98,7 +98,7 @@ def calls(pool, seed, length):
     chosen = random.Random(seed)
     keys = chosen.choices(pool, k=length)
     if isinstance(pool[0], str):
-        keys = ["".join([*key]) for key in keys]  # equal texts are different objects
+        keys = ["".join([*key]) for key in keys]  # equal strings that are separate objects
     return keys, [chosen.randrange(5) for _ in keys], {}
 
 
@@ -131,7 +131,7 @@ def count(keys: List[str], limit: int) -> List[int]:
 
 
 def test_missing_key_raises_at_the_read():
-    """The instruction that reads, adds and writes fails as its first part does."""
+    """The superinstruction for `d[key] += n` raises the KeyError of its read."""
     scripted = fresh(count)
     keys = ["a", "abcdefghij", "a", "b", "a"]
     assert scripted(keys, 3) == count(keys, 3)

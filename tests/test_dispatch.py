@@ -1,4 +1,4 @@
-"""Operators: binding of Python arguments, overloads, the direct loops, and in-place results."""
+"""Operators: binding of Python arguments, overloads, direct loops, and in-place results."""
 
 import subprocess
 import sys
@@ -89,13 +89,13 @@ def test_inplace_returns_its_argument():
 
 
 def test_large_tensors():
-    """Above the size at which the GIL is released."""
+    """Addition above the size at which the GIL is released has correct elements."""
     x = np.arange(50_000, dtype=np.float32)
     assert np.array_equal(ADD(tensor(x), tensor(x)).numpy(), x + x)
 
 
 def test_loops_keep_the_operands_dtype():
-    """Only loops whose result type is PyTorch's are used."""
+    """A NumPy loop is used only for dtypes for which its result dtype equals PyTorch's."""
     assert not ufunc_loops("true_divide", "float").covers(dtypes.int64.code)
     assert ufunc_loops("less", "bool").covers(dtypes.int64.code)
     assert ufunc_loops("modf") is None
@@ -104,14 +104,14 @@ def test_loops_keep_the_operands_dtype():
 
 
 def test_no_floating_point_warnings(recwarn):
-    """PyTorch never warns of division by zero or overflow."""
+    """Division by zero and overflow do not warn, as in PyTorch."""
     divide = operator("aten::div(Tensor self, Tensor other) -> Tensor", lambda xp, a, b: xp.divide(a, b))
     assert divide(tensor([1.0]), tensor([0.0])).tolist() == [float("inf")]
     assert not recwarn.list
 
 
 def test_several_results_have_names():
-    """Named results print and unpack as PyTorch's."""
+    """Named results are printed and unpacked as in PyTorch."""
     op = operator("aten::pair(Tensor self) -> (Tensor values, Tensor indices)", lambda xp, x: (x + 1, x + 2))
     result = op(tensor([1]))
     assert result.values.tolist() == [2] and tuple(result)[1].tolist() == [3]
@@ -119,7 +119,7 @@ def test_several_results_have_names():
 
 
 def test_overloads():
-    """Keywords, aliases, varargs integers, out=, and numbers before tensors."""
+    """Calls select overloads by keywords, aliases, variadic integers, `out=` and numbers before tensors."""
     x = tensor([[1.0, 2.0], [3.0, 4.0]])
     add = overloads("add")
     assert add(x, x, alpha=2).tolist() == [[3, 6], [9, 12]]
@@ -140,7 +140,7 @@ def test_overloads():
     ],
 )
 def test_invalid_arguments(name, args, message):
-    """TypeErrors have PyTorch's words."""
+    """Invalid arguments raise TypeErrors with PyTorch's messages."""
     given = [tensor(args[0]), *args[1:]] if args else []
     with pytest.raises(TypeError) as caught:
         overloads(name)(*given)
@@ -160,7 +160,7 @@ def test_operators_of_other_types():
 
 @pytest.fixture
 def cpu():
-    """The CPU's backend; its overrides are taken back."""
+    """Return the CPU backend; overrides are removed after the test."""
     backend = backends.get("cpu")
     yield backend
     for name in list(backend.overrides):
@@ -189,7 +189,7 @@ def test_variants_follow_an_override(cpu):
 
 
 def test_most_backends():
-    """At most fifteen backends can be registered."""
+    """Registering more than fifteen backends raises an error."""
     made = []
     try:
         with pytest.raises(RuntimeError, match="at most 15 backends"):

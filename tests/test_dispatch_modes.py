@@ -16,7 +16,7 @@ X, W, LAYER = ts.ones(2, 3), ts.ones(4, 3), nn.Linear(3, 2)
 
 
 class Seen(TorchDispatchMode):
-    """Mode that records the operators that run."""
+    """Dispatch mode that records the operators that run."""
 
     def __init__(self):
         super().__init__()

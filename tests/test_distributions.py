@@ -1,4 +1,4 @@
-"""Distributions against their mathematics."""
+"""Distributions equal their mathematical definitions."""
 
 import math
 
@@ -112,14 +112,14 @@ def test_samples_of_wishart_have_its_moments():
     x = d.sample((20000,))
     assert ts.allclose(x.mean(0), 5 * covariance, rtol=0.03) and ts.allclose(x.var(0), d.variance, rtol=0.1)
     assert float(-d.log_prob(x).mean()) == pytest.approx(float(d.entropy()), abs=0.05)
-    assert float(ExponentialFamily.entropy(d)) != float(d.entropy())  # its carrier has a mean, which PyTorch omits
+    assert float(ExponentialFamily.entropy(d)) != float(d.entropy())  # the carrier measure has a nonzero mean, which PyTorch omits
     factor = ts.tensor([[1.0, 0.0], [0.5, 2.0]], requires_grad=True)
     Wishart(5.0, scale_tril=factor).rsample().sum().backward()
     assert factor.grad is not None and bool(factor.grad.isfinite().all())
 
 
 def test_tails_of_a_generalized_pareto():
-    """Exponential at 0, uniform at -1."""
+    """A generalized Pareto distribution is exponential for concentration 0 and uniform for -1."""
     x = ts.tensor([0.5, 1.5])
     assert ts.allclose(GeneralizedPareto(0.0, 2.0, 0.0).log_prob(x), Exponential(0.5).log_prob(x))
     assert ts.allclose(GeneralizedPareto(0.0, 2.0, -1.0).cdf(x), Uniform(0.0, 2.0).cdf(x))

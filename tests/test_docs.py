@@ -51,7 +51,7 @@ ts.save(net.state_dict(), "weights.pt")
     "how-to/add-a-backend.md": "",
     "how-to/use-the-step-debugger.md": "",
 }  # fmt: skip
-FAILS = {"explanation/tracing-and-guards.md": "The trace does not hold for these inputs"}  # on purpose
+FAILS = {"explanation/tracing-and-guards.md": "The trace does not hold for these inputs"}  # intentional errors
 NEEDS_PYTORCH = "model = ts.jit.from_torch(module)"
 
 
@@ -78,7 +78,7 @@ def test_snippets_run(path, tmp_path, monkeypatch, capsys):
 def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
     """The samples of a page run in order as one program."""
     code = "\n".join(samples((DOCS / page).read_text()))
-    program = tmp_path / f"page_{Path(page).stem.replace('-', '_')}.py"  # one name a page: Python remembers the lines of files
+    program = tmp_path / f"page_{Path(page).stem.replace('-', '_')}.py"  # one name per page: linecache caches by name
     program.write_text(GIVEN[page] + code.replace(NEEDS_PYTORCH, ""))
     monkeypatch.chdir(tmp_path)
     if page in FAILS:
@@ -89,7 +89,7 @@ def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
 
 
 def test_samples_of_the_readme_run(tmp_path, monkeypatch):
-    """The first prints a graph, the second loads a model of images."""
+    """The README's first sample prints a graph, and the second loads an image model."""
     monkeypatch.chdir(tmp_path)
     net = ts.nn.Sequential(ts.nn.Conv2d(3, 2, 3), ts.nn.Flatten(1))
     ts.jit.save(ts.jit.script(net), "model.pt")
@@ -160,7 +160,7 @@ def test_quoted_sections_exist():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_pages_hold_no_code_of_their_own(page):
-    """All code of a page is in snippets, or is run by this file or tests/serve/test_docs.py."""
+    """The code of pages is in snippets, or is run by this file or tests/serve/test_docs.py."""
     name = page.relative_to(DOCS).as_posix()
     if name not in GIVEN and name != "how-to/serve-models.md":
         text = page.read_text()
@@ -170,7 +170,7 @@ def test_pages_hold_no_code_of_their_own(page):
 # ---- tables ------------------------------------------------------------------------------------------
 
 READ = re.compile(r'environ(?:\.get|\.setdefault)?[([]\s*"([A-Z_]+)"|getenv\("([A-Z_]+)"|"([A-Z_]+)" in os\.environ')
-NAMED = re.compile(r"\b((?:TS|PYTORCH)_[A-Z_]+)=")  # in docstrings
+NAMED = re.compile(r"\b((?:TS|PYTORCH)_[A-Z_]+)=")  # mentioned in docstrings
 CONSTANT = re.compile(r'^(ENV_\w+) = "(\w+)"', re.MULTILINE)
 SWITCH = re.compile(r'variable = "(\w+)" if "\w+" in os\.environ else "(\w+)"')
 
@@ -184,7 +184,7 @@ def variables_of_the_sources():
             found |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
             for pattern in (READ, NAMED, SWITCH):
                 found.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
-    for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/pass_logging.py` puts them together
+    for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/pass_logging.py` concatenates these names
         found |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
     for path in (ROOT / "tests").rglob("*.py"):
         found.update(re.findall(r'environ\.get\("(TS_[A-Z_]+)"', path.read_text()))
@@ -205,7 +205,7 @@ def test_the_passes():
 
 
 def test_the_command_line():
-    """`python -m tests.regenerate` writes its pages."""
+    """The pages of the command line are current (`python -m tests.regenerate`)."""
     assert {path: path.read_text() for path in cli_page.pages()} == cli_page.pages()
 
 
@@ -214,7 +214,7 @@ def test_the_instructions():
     assert bytecode_page.PAGE.read_text() == bytecode_page.page()
 
 
-# ---- the way to each page ----------------------------------------------------------------------------
+# ---- navigation --------------------------------------------------------------------------------------
 
 
 def test_navigation_and_index():
@@ -225,7 +225,7 @@ def test_navigation_and_index():
         "project/contributing.md", "project/changelog.md", "explanation/benchmarks.md",
     }  # fmt: skip
     linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text()))
-    folders = ("reference/api/", "reference/language/", "reference/operators/")  # each with an index of its own
+    folders = ("reference/api/", "reference/language/", "reference/operators/")  # folders with separate indexes
     assert linked == {page for page in pages if not page.startswith(folders) or page.endswith("/index.md")} - {"index.md"}
 
 

@@ -24,8 +24,8 @@ def test_examples_run():
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))
 def test_sentences_are_sentences(name):
-    """Each documentation sentence belongs to an existing operator, is well formed, and has an example that
-    calls it."""
+    """Each documentation text belongs to an existing operator, is well formed, and has an example that calls
+    it."""
     sentence, example = SENTENCES[name]
     assert (
         sentence.endswith(".")

@@ -13,7 +13,7 @@ LETTERS = "abcdef"
 
 
 def drawn(rng, seed):
-    """An equation for two to four operands of small whole numbers, which broadcast at times, and may have dots."""
+    """Return a random equation and its two to four integer operands, some with broadcast sizes or an ellipsis."""
     sizes = {letter: rng.choice([1, 2, 3]) for letter in LETTERS}
     inputs = ["".join(rng.sample(LETTERS, rng.randint(0, 4))) for _ in range(rng.choice([2, 2, 2, 3, 4]))]
     shapes = [[sizes[c] if rng.random() < 0.9 else 1 for c in letters] for letters in inputs]
@@ -63,7 +63,7 @@ def test_operands_of_other_orders_and_dtypes():
 
 
 def test_the_same_bits_each_time():
-    """Einsum returns equal bits in the first and in later calls."""
+    """Einsum returns equal bits in the first and later calls."""
     ts.manual_seed(0)
     x, y = ts.randn(3, 40, 50), ts.randn(3, 50, 60)
     first = ts.einsum("bij,bjk->bik", x, y)

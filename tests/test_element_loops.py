@@ -1,6 +1,6 @@
 """Loops over tensor elements: specialized versions have the bits of the original loop.
 
-Each program runs as it is written, optimised, and as machine code, on tensors of all dtypes and layouts.
+Each program runs unoptimized, optimized and as machine code, on tensors of all dtypes and layouts.
 """
 
 import inspect
@@ -314,7 +314,7 @@ def test_matrices(program, dtype):
 
 def test_versioned_loops_are_created():
     for program in (*PROGRAMS, stencil, row_sums):
-        if program is with_functions:  # more numbers would have to become tensors than is won
+        if program is with_functions:  # converts more numbers to tensors than it saves
             continue
         script = ts.jit.script(program)
         text = str(script.graph_for(*([ts.rand(4, 4)] if program in MATRICES else [ts.rand(4), ts.rand(4)])))
@@ -322,7 +322,7 @@ def test_versioned_loops_are_created():
 
 
 def test_numbers_that_become_elements():
-    """The variable is a number before the loop; a float assigned to an int variable raises in each iteration."""
+    """Values become numbers before the loop; a float assigned to an int variable raises in each iteration."""
     for program, tensor in ((recurrence, ts.rand(4)), (whole_sum, ts.arange(4))):
         loops = [node for node in ts.jit.script(program).graph_for(tensor, tensor).all_nodes() if node.kind() == "prim::Loop"]
         kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
@@ -416,7 +416,7 @@ def write_under_a_block(x: Tensor, y: Tensor):
 
 
 def test_random_programs():
-    """Random loops over three vectors, original and specialized."""
+    """Random loops over three vectors have equal results in all versions."""
     for seed in range(how_many(15)):
         same_everywhere(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
 
@@ -517,7 +517,7 @@ def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, s: float, n: int):
 def test_headers_are_read_when_the_register_holds_the_tensor():
     """Tensor headers are read after the register is assigned; earlier the register may hold another
     object."""
-    c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # which no group takes
+    c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # operands that are not fused
     expected = ts.jit.CompilationUnit(DROPPED).f(d, d, c, d, -1.25, -1)
     compiled = ts.jit.CompilationUnit(DROPPED).f
     assert background_compilation.compile_now(compiled.compiled_code) == ""

@@ -31,7 +31,7 @@ class Empty(Enum):
 
 
 def test_members_are_constants_of_the_graph():
-    """A member is a constant with its qualified name; name and value are nodes of their own."""
+    """A member is a constant with its qualified name; `name` and `value` are separate nodes."""
 
     @ts.jit.script
     def f(c: Color, level: Level):
@@ -59,7 +59,7 @@ def test_returned_members_are_identical():
 
 
 def test_any_knows_enums():
-    """`isinstance` tells members from other values, also in lists."""
+    """`isinstance` distinguishes enum members from other values, also in lists."""
 
     @ts.jit.script
     def f(x: Any):
@@ -82,7 +82,7 @@ def test_an_argument_of_another_class():
 
 
 def test_a_class_may_be_scripted():
-    """`script` of an enum class validates and returns it."""
+    """`script` of an enum class validates and returns the class."""
     assert ts.jit.script(Color) is Color
     with pytest.raises(RuntimeError, match="Cannot create Enum with value type 'Tensor'"):
         ts.jit.script(Tensors)

@@ -1,4 +1,4 @@
-"""Complete messages of wrong programs: `tests/errors`, one file per program."""
+"""Complete error messages of the programs in `tests/errors`, one file per program."""
 
 import os
 import warnings
@@ -12,7 +12,7 @@ FILES = all_files()
 
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(FOLDER)) for path in FILES])
 def test_message(path):
-    """The program fails with the class and the message that its last comment says."""
+    """The program raises the error class and message in its last comment."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = failure(path)

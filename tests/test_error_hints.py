@@ -1,4 +1,4 @@
-"""Hints in errors: the last line contains a replacement that works."""
+"""Hints in errors: the last line contains a working replacement."""
 
 import random
 from enum import Enum
@@ -162,7 +162,7 @@ class Layer(ts.nn.Module):
 
 
 def test_misspelled_names_of_a_programs_own():
-    """Attributes and methods of script classes, named tuples, enums, interfaces and modules."""
+    """The hint suggests a similar attribute of a class, named tuple, enum, interface or module."""
 
     @ts.jit.script
     class Account:

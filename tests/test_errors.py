@@ -12,7 +12,7 @@ from ts.jit import FrontendError, NotSupportedError
 
 
 def refusal(body, signature="x: int"):
-    """The error that a function with this body gives."""
+    """Return the error message for a function with the given body."""
     text = f"def f({signature}):\n{textwrap.indent(textwrap.dedent(body).strip(chr(10)), '    ')}\n"
     with pytest.raises(FrontendError) as failure:
         parse.module_defs(text)
@@ -71,7 +71,7 @@ def test_rejected_signature(signature, named):
 
 
 def test_underlined():
-    """The range of a refusal is the construct's first token."""
+    """The error marks the first token of the unsupported construct."""
     assert refusal("y = 1\nz = lambda: y\nreturn z").splitlines()[-4:] == [
         "    y = 1",
         "    z = lambda: y",
@@ -167,7 +167,7 @@ def required(x: Optional[int]) -> int:
     "function, arguments, kind, message",
     [
         (divide, (1, 0), RuntimeError, "division by"),
-        (modulo, (1, 0), RuntimeError, "by"),  # PyTorch dies of a signal
+        (modulo, (1, 0), RuntimeError, "by"),  # PyTorch's process is killed by a signal
         (item, ([1, 2], 2), RuntimeError, "list index out of range"),
         (item, ([1, 2], -3), RuntimeError, "list index out of range"),
         (entry, ({"a": 1}, "b"), RuntimeError, "KeyError: b"),
@@ -180,7 +180,7 @@ def required(x: Optional[int]) -> int:
     ],
 )
 def test_runtime_error(function, arguments, kind, message):
-    """PyTorch's exception class, the message, and the place in the script."""
+    """Run-time errors have PyTorch's class, its message and the location in the script."""
     with pytest.raises(kind) as failure:
         function(*arguments)
     text = str(failure.value)
@@ -213,7 +213,7 @@ def test_float_division_by_zero_is_infinite():
     ],
 )
 def test_invalid_arguments_from_python(function, arguments, message):
-    """The values that Python passes in are checked against the schema."""
+    """Arguments from Python are checked against the schema."""
     with pytest.raises(RuntimeError) as failure:
         function(*arguments)
     assert message in str(failure.value)
@@ -225,7 +225,7 @@ def test_unknown_keyword_from_python():
 
 
 def test_script_stack():
-    """The stack shows every script function between the call and the failure, outermost first."""
+    """The stack in the error lists each script function from the call to the failure, outermost first."""
 
     def inner(xs: List[int]) -> int:
         return xs[10]
@@ -267,14 +267,14 @@ def test_hints():
     ],
 )
 def test_messages_of_the_parser(line, message):
-    """Syntax errors in a text have PyTorch's messages: the expected token and the one that was found."""
+    """Syntax errors in source strings have PyTorch's messages: the expected and the actual token."""
     with pytest.raises(RuntimeError) as failure:
         ts.jit.CompilationUnit(f"def f(x):\n    {line}\n")
     assert str(failure.value).startswith(message)
 
 
 def test_functions_of_one_name():
-    """A unit has one function per name; methods cannot be redefined."""
+    """Functions of a unit, and methods of a module, cannot be redefined."""
     unit = ts.jit.CompilationUnit("def f(x):\n    return x\n")
     with pytest.raises(RuntimeError, match=r"method 'f' already defined\."):
         unit.define("def f(x):\n    return x + 1\n")

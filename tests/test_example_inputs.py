@@ -1,4 +1,4 @@
-"""Types learnt from example calls: containers, nested calls, several types, classes."""
+"""Types inferred from example calls: containers, nested calls, several types, classes."""
 
 from typing import Any, Dict
 
@@ -31,7 +31,7 @@ def inner(xs):
 
 
 def test_callees_get_types_from_examples():
-    """Functions that the examples reach have types as well; annotations keep the last word."""
+    """Functions that the examples call get inferred types, too; annotations take precedence."""
 
     def outer(table, key: str):
         return inner(table[key])
@@ -61,7 +61,7 @@ class Counter:
 
 
 def test_methods_of_a_class():
-    """Example inputs of a class may be given by method."""
+    """Example inputs of a class can be specified per method."""
     cls = ts.jit.script(Counter, example_inputs={Counter().most: [(["a", "b"],)]})
     assert cls().most(["a", "a", "c"]) == 2
 

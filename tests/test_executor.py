@@ -16,7 +16,7 @@ def looped(x, y, n: int = 3):
 
 
 def test_graph_for_has_the_types_of_the_arguments():
-    """Types have dtype, rank, device and gradient, through loops and branches, without lengths."""
+    """Types in the graph have dtype, rank, device and `requires_grad`, also in branches, but no sizes."""
     f = ts.jit.script(looped)
     text = str(f.graph_for(ts.ones(2, 3), y=ts.ones(3, 3)))
     assert text.count("Float(*, *, requires_grad=0, device=cpu)") == 7
@@ -29,7 +29,7 @@ def test_graph_for_has_the_types_of_the_arguments():
 
 
 def test_graph_for_of_modules_has_the_types_of_parameters():
-    """Attributes have the types of the module's values unless the program assigns to them."""
+    """Attributes have the types of the module's values if the program does not assign to them."""
 
     class Counting(ts.nn.Module):
         def __init__(self):
@@ -57,7 +57,7 @@ def test_graph_for_binds_arguments_as_a_call():
 
 
 def test_graph_for_without_optimisation():
-    """The graph is that of the frontend."""
+    """Without optimization, `graph_for` returns the graph of the frontend."""
     f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
     assert "aten::mul" not in str(f.graph_for(1))
     with ts.jit.optimized_execution(False):
@@ -76,7 +76,7 @@ def outer(x, deep: int) -> Tensor:
 
 
 def called_by(code):
-    """Return a code and the codes that it calls."""
+    """Return a code and the codes that it calls, recursively."""
     found = [code]
     for each in found:
         found += [f.available_code for f in each.functions if f.available_code is not None and f.available_code not in found]
@@ -94,7 +94,7 @@ def calls():
 
 @pytest.mark.parametrize("warm", [False, True])
 def test_optimized_execution_holds_for_the_calls_inside(warm):
-    """`optimized_execution` applies to warm and new functions and their callees, until the end of the
+    """`optimized_execution` applies to compiled and new functions and their callees until the end of the
     block."""
     f, x = calls(), ts.rand(5)
     if warm:
@@ -111,11 +111,11 @@ def test_optimized_execution_holds_for_the_calls_inside(warm):
     assert ts.equal(f(x, 1), found)
     assert has_groups(f)
     with ts.jit.optimized_execution(False):
-        assert f.compiled_code is plain  # made once
+        assert f.compiled_code is plain  # compiled once
 
 
 def test_optimized_execution_of_methods():
-    """Methods of modules and calls through interfaces."""
+    """`optimized_execution` applies to methods of modules and calls through interfaces."""
 
     @ts.jit.interface
     class Layer:
@@ -147,7 +147,7 @@ def test_optimized_execution_of_methods():
 
 
 def test_optimized_execution_of_what_python_calls_in_between():
-    """A Python function called by a script changes the setting for its own calls."""
+    """`optimized_execution` in a Python function that a script calls applies to this function's calls."""
     inner, seen = calls(), []
 
     @ts.jit.ignore
@@ -190,7 +190,7 @@ def test_unoptimized_code_is_released_with_its_function():
 
 
 def test_last_executed_graph_of_specializations():
-    """A later change of the setting has no effect."""
+    """`last_executed_optimized_graph` returns the graph that ran, independent of later settings."""
     f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
     with ts.jit.optimized_execution(False):
         f(1)
@@ -201,7 +201,7 @@ def test_last_executed_graph_of_specializations():
 
 
 def test_the_last_executed_graph():
-    """The graph of the function last called from Python, while it exists."""
+    """`last_executed_optimized_graph` is the graph of the last call, or None if it was released."""
     unit = ts.jit.CompilationUnit("def f(x):\n  return x.neg()\n\ndef g(x):\n  return x.exp()\n")
     unit.f(ts.ones(1))
     unit.g(ts.ones(1))
@@ -230,7 +230,7 @@ def test_fusion_strategy():
 
 
 def test_constant_arguments_keep_their_types_when_calls_are_inlined():
-    """A constant device keeps its type in the inlined body, and 1 and True are two constants."""
+    """Constant arguments of inlined calls keep their types; 1 and True are separate constants."""
     unit = ts.jit.CompilationUnit("""
 def filled(n: Optional[int], device: Optional[Device] = None) -> Tensor:
     count = 100 if n is None else n
@@ -250,7 +250,7 @@ def kinds() -> Tuple[str, str]:
 
 
 def test_debug_state():
-    """The state of a function or module has one plan, whose code has no bailouts."""
+    """The debug state of a function or module has one execution plan, whose code has no bailouts."""
     scripted = ts.jit.script(ts.nn.ReLU())
     for owner in (scripted, scripted.forward):
         state = owner.get_debug_state()

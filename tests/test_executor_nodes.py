@@ -49,7 +49,7 @@ def test_type_check(type, make, holds):
 
 
 def test_requires_grad_checks():
-    """`RequiresGradCheck` looks at the mark of the tensor alone, whatever the grad mode; `TypeCheck` at both."""
+    """`RequiresGradCheck` checks the tensor's `requires_grad`; `TypeCheck` also depends on grad mode."""
     wants, requires_none = (
         function_of(
             f"""graph(%x : Tensor):
@@ -144,7 +144,7 @@ def test_bail_outs_run_their_graph():
     "DifferentiableGraph FunctionalGraph FallbackGraph".split(),
 )
 def test_groups_run_their_graphs(kind):
-    """Guard, group and fallback, as PyTorch's fuser leaves them."""
+    """Groups with guard and fallback, as in graphs of PyTorch's fuser, run their subgraphs."""
     f = function_of(
         f"""graph(%x : Tensor, %y : Tensor):
   %1 : int = prim::Constant[value=1]()
@@ -185,7 +185,7 @@ def test_invalid_nodes_are_rejected(line, message):
 
 
 def test_graphs_without_executor_nodes_are_unchanged():
-    """The lowering pass does not change graphs without executor nodes."""
+    """The pass `lower_executor_nodes` does not change graphs without executor nodes."""
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
     assert not lower_executor_nodes(graph)
 

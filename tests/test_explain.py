@@ -275,12 +275,12 @@ def test_lines_and_rows_are_highlighted(visit, looked_at):
     tab = visit(page(looked_at))
     row = tab.locator("table.source tr", has_text="ts.mm").first
     row.hover()
-    lit = tab.locator(".lit").all_text_contents()  # of boxes in the picture, too
+    lit = tab.locator(".lit").all_text_contents()  # including boxes of the drawing
     assert any("ts.mm" in text for text in lit) and any("aten::mm" in text for text in lit)
     assert not any("aten::tanh" in text for text in lit)
     row.click()
     tab.locator("h1").hover()
-    assert tab.locator(".lit").count() == len(lit)  # kept
+    assert tab.locator(".lit").count() == len(lit)  # the highlighting remains
     row.click()
     tab.locator("h1").hover()
     assert tab.locator(".lit").count() == 0

@@ -99,7 +99,7 @@ def test_operators_that_are_called_at_import(audio):
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 def test_recursive_filter(audio, dtype):
-    """y[t] = x[t] - a1 y[t-1] - a2 y[t-2], with one filter a channel."""
+    """The filter computes y[t] = x[t] - a1 y[t-1] - a2 y[t-2] with separate coefficients per channel."""
     x = ts.linspace(-1, 1, 12, dtype=dtype).reshape(2, 2, 3)
     a = ts.tensor([[0.2, -0.5, 1.0], [0.0, 0.25, 1.0]], dtype=dtype)
     padded = ts.zeros(2, 2, 5, dtype=dtype)

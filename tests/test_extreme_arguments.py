@@ -1,4 +1,4 @@
-"""Extreme sizes, degrees and exponents, which must not be computed by iteration."""
+"""Extreme sizes, degrees and exponents, whose computation must not iterate over their values."""
 
 import math
 
@@ -11,7 +11,7 @@ INT64_MAX = (1 << 63) - 1
 
 @pytest.mark.parametrize("degree", [7, 1000, 1 << 40])
 def test_chebyshev_polynomials_of_high_degree(degree):
-    """T[n](cos t) is cos(n t), and ends at 1 and (-1)^n."""
+    """T[n](cos t) equals cos(n t); T[n](1) is 1 and T[n](-1) is (-1)^n."""
     angle = 0.75
     x = ts.tensor([math.cos(angle), 1.0, -1.0], dtype=ts.float64)
     got = ts.special.chebyshev_polynomial_t(x, degree).tolist()
@@ -21,7 +21,7 @@ def test_chebyshev_polynomials_of_high_degree(degree):
 
 
 def test_legendre_and_laguerre_polynomials_of_high_degree():
-    """P[n](0) is (-1)^m (2m)! / (4^m m!^2) for n = 2m; the formulas for high degrees join the recurrence."""
+    """P[n](0) is (-1)^m (2m)! / (4^m m!^2) for n = 2m; the asymptotic formulas agree with the recurrence."""
     m = 50_000
     size = math.exp(math.lgamma(2 * m + 1) - 2 * m * math.log(2) - 2 * math.lgamma(m + 1))
     zero = ts.zeros(1, dtype=ts.float64)
@@ -94,7 +94,7 @@ def test_numbers_that_the_dtype_cannot_hold(compute):
 
 
 def test_signs_of_zeros():
-    """Zeros keep the sign of the argument, or of the dividend."""
+    """Results of zero keep the sign of the argument, or of the dividend."""
     zeros = ts.tensor([0.0, -0.0])
     assert ts.erfinv(zeros).signbit().tolist() == [False, True]
     assert ts.remainder(zeros, -2.0).signbit().tolist() == [False, True]
@@ -102,7 +102,7 @@ def test_signs_of_zeros():
 
 
 def test_parts_of_the_largest_number():
-    """Extreme part lengths and counts cause no 64-bit overflow."""
+    """Extreme split sizes and counts cause no 64-bit overflow."""
     x = ts.arange(3.0)
     assert [part.tolist() for part in x.split(INT64_MAX)] == [[0, 1, 2]]
     assert [part.tolist() for part in x.chunk(INT64_MAX)] == [[0], [1], [2]]
@@ -124,7 +124,7 @@ def test_overflowing_repeat_counts():
 
 @pytest.mark.parametrize("count", [1 << 42, 1 << 62, INT64_MAX])
 def test_lists_without_memory_say_where(count):
-    """The class is Python's; the text has the place in the script."""
+    """The error for a list that does not fit in memory is a MemoryError with the location in the script."""
     @ts.jit.script
     def zeros(n: int):
         return [0] * n

@@ -1,4 +1,4 @@
-"""Names of operator families in tables outside the registry: each is a family of `ts.ops`."""
+"""Family names in tables outside of the operator registry are names of families of `ts.ops`."""
 
 import warnings
 
@@ -17,7 +17,7 @@ from ts.ops.vmap_rules import rules
     ids=["vmap", "cost_free", "cost_known", "float8", "random"],
 )
 def test_tables_name_families(names):
-    """A table that selects operators by family contains names of families only, so that a rename is noticed."""
+    """Tables that select operators by family contain existing family names, so that a rename is detected."""
     assert set(names) <= set(FAMILIES)
 
 

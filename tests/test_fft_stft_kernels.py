@@ -48,7 +48,7 @@ def test_transforms_of_other_layouts_and_dimensions():
             ts.fft.rfft(x, **wrong)
 
 
-CASES = {  # samples, length of a frame, hop, width of the window, more
+CASES = {  # number of samples, frame length, hop length, window length, other options
     "plain": (50, 16, None, None, {}),
     "hop and narrow window": (50, 16, 5, 9, {}),
     "odd": (41, 15, 4, None, {"normalized": True}),

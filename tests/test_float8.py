@@ -1,4 +1,4 @@
-"""Floats of 8 bits: the numbers are the formats', views and copies keep the bits, and arithmetic is refused."""
+"""8-bit floats: values follow the format's definition, views and copies keep bits, arithmetic is rejected."""
 
 import copy
 import io
@@ -10,7 +10,7 @@ import pytest
 
 import ts
 
-# Bits of exponent and mantissa, the bias, and what stands for no number: by mask, or one pattern.
+# Exponent bits, mantissa bits, bias, and the encoding of NaN: by mask, or a single pattern.
 FORMATS = {
     ts.float8_e5m2: (5, 2, 15, "ieee"),
     ts.float8_e4m3fn: (4, 3, 7, "all ones"),
@@ -21,7 +21,7 @@ FLOAT8 = [*FORMATS, ts.float8_e8m0fnu]
 
 
 def number(pattern, dtype):
-    """The number of a pattern, by the format's definition."""
+    """Return the value of a bit pattern by the format's definition."""
     if dtype is ts.float8_e8m0fnu:
         return math.nan if pattern == 255 else 2.0 ** (pattern - 127)
     exponents, width, bias, nans = FORMATS[dtype]
@@ -61,7 +61,7 @@ def test_numbers_become_the_nearest(dtype):
     finite = np.unique(known[np.isfinite(known)])
     finite = (
         finite[1:] if dtype is ts.float8_e8m0fnu else finite
-    )  # values above the smallest number are rounded up
+    )  # values below the smallest number are rounded up
     middle = (finite[1:] + finite[:-1]) / 2
     for away, want in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
         at = middle + away * np.abs(middle)

@@ -57,8 +57,8 @@ def has(module, name):
 
 
 def test_attributes_are_constants():
-    """An attribute without writes becomes a constant, a branch on `training` is decided, an attribute that is
-    assigned stays."""
+    """Attributes without writes become constants, branches on `training` are removed, and written attributes
+    remain."""
     module = scripted(Net())
     frozen = ts.jit.freeze(module)
     x = ts.tensor([1.0, -1.0])
@@ -84,7 +84,7 @@ def test_frozen_is_a_copy():
 
 
 def test_preserved():
-    """Attributes, methods and attributes of submodules that are asked for by name."""
+    """`preserved_attrs` keeps attributes, methods and attributes of submodules."""
     module = scripted(Net())
     frozen = ts.jit.freeze(module, preserved_attrs=["grow", "table", "scale.power"])
     assert set(frozen._concrete.type.attributes) == {"scale", "table", "sizes", "counter"}
@@ -192,7 +192,7 @@ def test_attributes_of_tasks_are_preserved():
 
 
 class ForksItself(nn.Module):
-    """A module whose tasks run its own methods, one nested in another."""
+    """A module whose tasks run its own methods, nested in another module."""
 
     def __init__(self):
         super().__init__()
@@ -293,7 +293,7 @@ def test_folding(dim, bias):
     ts.testing.assert_close(frozen(x), module(x), rtol=1e-4, atol=1e-5)
     exact = ts.jit.freeze(module, optimize_numerics=False)
     assert "aten::batch_norm" in kinds(exact.graph) and "aten::dropout" not in kinds(exact.graph)
-    with ts.no_grad():  # both in the same kernels
+    with ts.no_grad():  # exactly equal, because the same kernels run
         assert exact(x).equal(module(x))
     again = ts.jit.optimize_for_inference(exact)
     ts.testing.assert_close(again(x), module(x), rtol=1e-4, atol=1e-5)
@@ -350,7 +350,7 @@ def test_unfolded_operations():
 
 
 def test_archive():
-    """Frozen modules are saved and loaded as others are."""
+    """Frozen modules can be saved and loaded."""
     module = scripted(Block(2, True))
     file = io.BytesIO()
     ts.jit.save(ts.jit.freeze(module), file)
@@ -372,7 +372,7 @@ def test_optimized_after_a_call():
 
 
 def test_numbers_of_traces():
-    """A trace shows numbers as tensors, which promote as numbers when they are folded, too."""
+    """Folding of traced numbers, which are tensors in the graph, keeps the type promotion of numbers."""
 
     def turns(t):
         return t[:, None].float() * (ts.arange(4) * -0.5 / 3).exp()
@@ -388,7 +388,7 @@ def test_numbers_of_traces():
 
 
 def test_receivers_keep_their_names():
-    """The code of a frozen method names its first parameter as the source does."""
+    """The code of a frozen method keeps the name of its first parameter."""
 
     class Doubled(nn.Module):
         def forward(this, x):
@@ -432,7 +432,7 @@ class Swapped(Chosen):
 
 
 def test_interface_attributes_that_cannot_be_frozen():
-    """An interface attribute is neither assigned nor preserved, and is refused without `freezeInterfaces`."""
+    """Freezing rejects interface attributes that are assigned or preserved, or without `freezeInterfaces`."""
     with pytest.raises(RuntimeError, match=r"does not support SetAttr on an interface type.*'activation'"):
         ts.jit.freeze(scripted(Swapped()))
     with pytest.raises(RuntimeError, match="failed to freeze interface attribute 'activation'"):
@@ -469,7 +469,7 @@ class Growing(Shifted):
 
 
 def test_objects_of_script_classes_are_constants():
-    """An object is a constant of the graphs, a copy of the module's; its attributes are folded if not assigned."""
+    """A script object becomes a copied constant of the graphs; its unassigned attributes are folded."""
     frozen = ts.jit.freeze(scripted(Shifted()))
     assert not has(frozen, "offset") and "prim::GetAttr" not in kinds(frozen.graph)
     assert frozen(ts.zeros(1)).item() == 3
@@ -482,7 +482,7 @@ def test_objects_of_script_classes_are_constants():
 
 
 def test_object_constants_are_saved():
-    """The archive of a frozen module holds the objects that are constants of its graphs."""
+    """The archive of a frozen module contains the objects that are constants of its graphs."""
     buffer = io.BytesIO()
     ts.jit.save(ts.jit.freeze(scripted(Growing())), buffer)
     buffer.seek(0)

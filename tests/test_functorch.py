@@ -1,4 +1,4 @@
-"""The package `functorch`, and the steps and properties of function transforms under their names in PyTorch."""
+"""The package `functorch`, and steps and properties of function transforms by their names in PyTorch."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ class Tied(ts.nn.Module):
 
 
 def test_make_functional():
-    """A tied parameter is one argument used in both places; the module keeps its parameters."""
+    """A tied parameter is one argument, used by both layers; the module keeps its parameters."""
     net, x = Tied(), ts.ones(1, 2)
     functional, params = modules.make_functional(net)
     assert functional.param_names == ("a.weight", "a.bias", "b.bias")
@@ -58,7 +58,7 @@ def test_combine_state_for_ensemble():
 
 
 def test_package():
-    """`functorch` is a package of its own; its functions warn; compilers and first-class dimensions refuse by name."""
+    """`functorch` is a separate package; its functions warn, and unsupported names raise errors."""
     program = """
 import warnings, ts
 ts.install_as_torch()
@@ -84,7 +84,7 @@ for refused in (lambda: functorch.compile.aot_function(max), lambda: dim.dims(2)
 
 
 def test_wrapped_tensors():
-    """Inside of `vmap`, batched tensors are wrappers with the batch as first dimension."""
+    """Inside of `vmap`, batched tensors are wrappers of a tensor with the batch as first dimension."""
     f = ts._C._functorch
     seen = []
 

@@ -86,7 +86,7 @@ def test_scalers(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_out_of_place_variants_keep_their_lists(name):
-    """The functional form gives copies, changed; the rate may be a tensor."""
+    """The functional variant returns updated copies; the learning rate may be a tensor."""
     count, options = STEPS[name]
     made, changed = (with_steps(name, lists(count)) for _ in range(2))
     options = {**options, "lr": ts.tensor(options["lr"], dtype=ts.float64)}

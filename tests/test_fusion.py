@@ -241,7 +241,7 @@ def test_report_names_lines_of_the_program(machine_code):
         if background_compilation.is_available():
             assert f"  loops become machine code once they are hot (in functions called in line {first + 1})\n" in plan
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
-    left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`
+    left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # uses a function of the builtin library
     assert "add (line 3)" in str(left.plan)
     assert "  fused exp_add (line 2)\n" in str(script("def f(x):\n    return 2.0 + ts.exp(x)\n").plan)
     assert "# <string>:3:11    return 2.0 + ts.relu_(y)\n" in left.bytecode and "aten::add" in left.bytecode
@@ -409,7 +409,7 @@ def test_smaller_shapes_are_computed_once(dtype):
         for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
             assert_bit_equal(a, b)
         assert not any(group.left_for_shapes for group in groups(f))
-        x = x.t().contiguous().t()  # its product lies otherwise than what else is given out
+        x = x.t().contiguous().t()  # its product has other strides than the other results
         for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
             assert_bit_equal(a, b)
         f = script(STAGES)
@@ -501,7 +501,7 @@ def test_programs_read_only_computed_values():
 
 
 def test_a_bias_and_a_batch_of_one():
-    """Strides are alike, and results have the rank of their operands."""
+    """Results have equal strides and the rank of their operands with a bias and a batch of one."""
     f = script("""
 def f(x: Tensor, b: Tensor, c: Tensor):
     d = torch.tanh(b) * c
@@ -632,7 +632,7 @@ def test_mixed_dtypes_of_each_fusible_operator(beside):
             args = [x, y if beside else y[3], *samples[2:]]
             program = FusedProgram("".join(map(letter, args)), (FusedOp(operator(key), tuple(range(len(args)))),), (len(args),))
             if (y == 0).any() and not (x.is_floating_point() or y.is_floating_point()):
-                continue  # whole numbers are not divided by it
+                continue  # integer division by zero is undefined
             ran, result = group_operator(program)(*args)
             if ran:
                 met += 1
@@ -698,7 +698,7 @@ def test_signed_zeros_of_16_bit_floats_with_another_dtype():
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
 def test_limits_keep_zeros_in_every_layout(dtype):
-    """`clamp` keeps the sign of zero, as PyTorch does, fused or not."""
+    """`clamp` keeps the sign of zero for all memory layouts, as in PyTorch, fused or not."""
     f = script("def f(x: Tensor):\n    return torch.clamp(x * 1, min=0.0), torch.clamp(x * 1, max=0.0), torch.clamp(x * 1, 0.0, 2.0)\n")
     x = (-ts.zeros(40, 6)).to(dtype)
     for laid in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
@@ -717,7 +717,7 @@ def f(x: Tensor, y: Tensor, w: Optional[Tensor], b: Optional[Tensor], mean: Tens
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", [(5, 7), (2, 7, 31), (3, 7, 5, 9), (1, 7, 64, 64), (2, 7, 3, 4, 5), (2, 7, 1, 1), (0, 7, 3, 3)], ids=str)
 def test_batch_norm_by_running_moments(shape, dtype):
-    """Vectors of channel statistics are read correctly for all numbers of tiles and threads."""
+    """Batch norm with running statistics is correct for all numbers of tiles and threads."""
     f = script(NORMS)
     x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
     w, b, mean, var = (ts.rand(7, dtype=dtype) + 0.5 for _ in range(4))

@@ -55,7 +55,7 @@ def test_the_bits_of_the_operator_alone(expression, dtype):
         x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
         w, b = ts.randn(shape[-1], dtype=dtype), ts.randn(shape[-1], dtype=dtype)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of degrees of freedom
+            warnings.simplefilter("ignore")  # warnings about degrees of freedom
             assert_bit_equal(f(x, y, w, b), run_unfused(f, x, y, w, b))
     assert runs(f) == len(SHAPES)
 
@@ -152,7 +152,7 @@ def f(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def test_a_row_of_another_length_is_computed_once_and_summed():
-    """The epilogue's input belongs to a stage of its own, which another stage reads."""
+    """An epilogue's input with another row length is computed in a separate stage."""
     f = script("""
 def f(x: Tensor, row: Tensor) -> Tuple[Tensor, Tensor]:
     k = torch.exp(row) * 2
@@ -271,14 +271,14 @@ def test_invalid_epilogues_are_rejected():
     data = program.data(lambda operator: operator.name.partition("::")[2])
     assert deserialize_program(data, name.__getitem__) == program
     for inputs, rows, outputs, ends in (
-        ("tt--", (row,), (6,), (end,)),  # no such result
-        ("tt--", (row,), (5,), ()),  # nobody takes the arguments
-        ("tt---", (FusedOp(mul, (0, 1)),), (5,), (FusedOp(softmax, (5, 2, 3)),)),  # ... or one of them
-        ("tt-", (row,), (4,), (FusedOp(softmax, (3, 2)),)),  # too few
-        ("tt--", (row,), (5,), (FusedOp(softmax, (0, 2, 3)),)),  # of an input
-        ("tt--", (row,), (5,), (FusedOp(softmax, (4, 2, 2)),)),  # one twice
-        ("tt--", (FusedOp(mul, (0, 2)),), (5,), (end,)),  # a row reads one
-        ("tt--", (row,), (5,), (FusedOp(mul, (4, 2, 3)),)),  # of an operator that is none
+        ("tt--", (row,), (6,), (end,)),  # result does not exist
+        ("tt--", (row,), (5,), ()),  # no epilogue reads the arguments
+        ("tt---", (FusedOp(mul, (0, 1)),), (5,), (FusedOp(softmax, (5, 2, 3)),)),  # an argument without a reader
+        ("tt-", (row,), (4,), (FusedOp(softmax, (3, 2)),)),  # too few arguments
+        ("tt--", (row,), (5,), (FusedOp(softmax, (0, 2, 3)),)),  # epilogue of an input
+        ("tt--", (row,), (5,), (FusedOp(softmax, (4, 2, 2)),)),  # an argument used twice
+        ("tt--", (FusedOp(mul, (0, 2)),), (5,), (end,)),  # a fused operator that reads an epilogue's argument
+        ("tt--", (row,), (5,), (FusedOp(mul, (4, 2, 3)),)),  # an operator that cannot be an epilogue
     ):
         with pytest.raises(ValueError):
             FusedProgram(inputs, rows, outputs, ends)

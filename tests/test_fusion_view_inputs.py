@@ -39,12 +39,12 @@ def test_the_bits_of_tensors(statement, dtype):
     for x in (ts.randn(4, 8) * 4, ts.randn(8, 4).t() * 4, ts.randn(400, 800), ts.randn(4, 16)[:, ::2]):
         x = x.to(dtype)
         assert_bit_equal(f(x, ts.ones(1), 1), run_unfused(f, x, ts.ones(1), 1))
-    assert runs(f) == (0 if dtype == ts.int32 else 4)  # sigmoid of integers goes by NumPy's loop
+    assert runs(f) == (0 if dtype == ts.int32 else 4)  # the sigmoid of integers is computed by NumPy, unfused
     assert not {"aten::chunk", "aten::select", "aten::slice"} & {operator.kind for operator in heads_outside(f)}
 
 
 def heads_outside(f):
-    """Return the view nodes of the executed graph outside groups."""
+    """Return the view nodes of the executed graph outside of groups."""
     f(ts.ones(4, 8), ts.ones(1), 1)
     return [node for node in ts.jit.last_executed_optimized_graph().nodes() if head_record(node)]
 
@@ -112,7 +112,7 @@ def test_zero_dimensional_views_are_not_fused():
 
 
 def test_a_write_between_a_view_and_its_reader():
-    """The view shows the written values and stays a view of its base."""
+    """A view that is read after a write to its base has the written values, and remains a view."""
     written = script("""
 def f(x: Tensor):
     x = x + 0

@@ -106,7 +106,7 @@ def test_wait_for_another_thread():
 
 
 def test_eager_fork():
-    """A scripted function's failure is in its future; a Python function has run already."""
+    """An error of a forked scripted function is raised by `wait`; a Python function runs in `fork` itself."""
     script = ts.jit.script(add)
     assert ts.jit.fork(script, 1, y=2).wait() == ts.jit.wait(ts.jit.fork(add, 1, 2)) == 3
     future = ts.jit.fork(ts.jit.script(negative), 1)
@@ -121,7 +121,7 @@ def test_eager_fork():
 
 
 def test_scripts_check_what_a_future_holds():
-    """A future goes through Python without its type: the script that waits looks."""
+    """A future loses its element type in Python; a script that waits for it checks the type of the result."""
     assert plus_one(finished(4)) == 5
     assert sizes(finished([1, 2])) == 2
     with pytest.raises(RuntimeError, match="int"):
@@ -145,7 +145,7 @@ def texts(n: int) -> List[str]:
 
 
 def test_no_copies():
-    """Futures are of this process."""
+    """Futures cannot be pickled."""
     with pytest.raises(RuntimeError, match="Can not pickle"):
         pickle.dumps(Future())
     with pytest.raises(ValueError, match="Expected devices to have indices, got cpu"):
@@ -183,7 +183,7 @@ except RuntimeError as error:
 
 
 def test_waiting_programs_release_the_thread(tmp_path):
-    """Waiting programs release their thread."""
+    """Waiting tasks release their thread."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     done = subprocess.run([sys.executable, str(path)], text=True, capture_output=True, timeout=60)

@@ -1,4 +1,4 @@
-"""GradScaler: losses are scaled, gradients unscaled, steps left out where these are not finite, and the scale follows."""
+"""GradScaler: scaled losses, unscaled gradients, skipped steps for non-finite gradients, and updates of the scale."""
 
 import pickle
 

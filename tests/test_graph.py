@@ -1,4 +1,4 @@
-"""Graphs: mutation keeps uses right, names follow PyTorch, the text reads back, the verifier finds faults."""
+"""Graphs: mutation updates uses, names follow PyTorch, graph text can be parsed, invalid graphs are found."""
 
 import importlib.util
 
@@ -27,7 +27,7 @@ graph(%x.1 : Tensor,
 
 
 def test_text_reads_back():
-    """A printed graph reads back as the same text, and so does its copy."""
+    """The text of a graph, and of its copy, can be parsed and printed without changes."""
     graph = parse_ir(LOOP)
     verify(graph)
     assert str(graph) == LOOP
@@ -74,7 +74,7 @@ def test_nodes_with_blocks():
     ],
 )
 def test_constants_read_back(constant):
-    """Constants of every type print as they were read."""
+    """Constants of every type can be printed and parsed without changes."""
     text = f"graph():\n  %0 : {constant}()\n  return (%0)\n"
     assert str(parse_ir(text)) == text
 
@@ -116,7 +116,7 @@ def test_literals_of_bytes_are_pytorchs():
 
 
 def test_names():
-    """The newest value keeps a name; the previous one gets a suffix."""
+    """A name denotes the newest value; a previous value with this name gets a suffix."""
     graph = Graph()
     a, b, c = (graph.add_input() for _ in range(3))
     for value in (a, b, c):
@@ -127,7 +127,7 @@ def test_names():
 
 
 def test_skipped_values_consume_numbers():
-    """A skipped value consumes a number, and its name stays free."""
+    """An unnamed value uses up a number, and its name stays free."""
     made, skipped = Graph(), Graph()
     for graph in made, skipped:
         graph.register_output(graph.add_input("x"))
@@ -148,7 +148,7 @@ def test_skipped_values_consume_numbers():
 
 
 def test_kinds():
-    """A graph knows the kinds of its nodes, in blocks and in copies as well; it may name some that are gone."""
+    """`kinds()` contains the node kinds of a graph, also in blocks and copies, and may contain removed ones."""
     graph = parse_ir(LOOP)
     kinds = {"prim::Constant", "prim::Loop", "aten::add", "prim::Print"}
     assert graph.kinds() == graph.copy().kinds() == kinds
@@ -178,7 +178,7 @@ def test_other_values_are_no_constants(value):
 
 
 def test_uses_follow_mutation():
-    """Inserting, replacing and removing inputs keeps the uses."""
+    """Inserting, replacing and removing inputs updates the uses."""
     graph = Graph()
     x, y = graph.add_input("x"), graph.add_input("y")
     node = graph.insert_node(graph.create("foo::f", [x, x, y]))
@@ -194,7 +194,7 @@ def test_uses_follow_mutation():
 
 
 def test_iteration_survives_destruction():
-    """A loop over the nodes may destroy the current one."""
+    """Iteration over the nodes continues if the current node is destroyed."""
     graph = Graph()
     for _ in range(5):
         graph.insert_constant(1)
@@ -224,7 +224,7 @@ def test_order_of_uses():
 
 
 def test_names_do_not_shadow_modules():
-    """No submodule of `ts.ir` has the name of a public function, which the import would replace."""
+    """No submodule of `ts.ir` has the name of a public function, which its import would replace."""
     for name in ts.ir.__all__:
         assert importlib.util.find_spec(f"ts.ir.{name}") is None
         assert callable(getattr(ts.ir, name))
@@ -248,7 +248,7 @@ def test_operators_follow_types():
 
 
 def test_order():
-    """Order of nodes holds across blocks and after moves."""
+    """`is_before` and `is_after` hold across blocks and after moves."""
     graph = parse_ir(LOOP)
     nodes = list(graph.nodes())
     inner = graph.find_node("aten::add")
@@ -261,7 +261,7 @@ def test_order():
 
 
 def test_insertion_point():
-    """Nodes go before the insertion point, which comes back after `with`."""
+    """New nodes are inserted at the insertion point, which is restored after `with`."""
     graph = Graph()
     last = graph.insert_constant(1).node()
     with graph.inserting_before(last):
@@ -271,7 +271,7 @@ def test_insertion_point():
 
 
 def test_verifier_finds_faults():
-    """The verifier reports uses before the definition and conditions of other types than bool."""
+    """The verifier reports uses before definitions and conditions that are not bools."""
     graph = parse_ir(LOOP)
     graph.find_node("prim::Loop").move_before(next(graph.nodes()))
     with pytest.raises(InternalError, match="not defined before"):
@@ -285,13 +285,13 @@ def test_verifier_finds_faults():
 
 
 def test_reader_errors():
-    """An unknown value is reported with its place."""
+    """The error for an unknown value contains its location."""
     with pytest.raises(ParseError, match="%y is not defined"):
         parse_ir("graph(%x : Tensor):\n  return (%y)\n")
 
 
 def test_source_text():
-    """A graph prints as source; an argument that the operator's schema gives by default is left out."""
+    """A graph can be printed as source, without arguments that equal the schema's defaults."""
     assert to_source(parse_ir(LOOP), "f") == (
         "def f(x: Tensor,\n    n: int) -> Tensor:\n  _0 = x\n  for i in range(n):\n"
         "    _0 = torch.add(_0, i)\n  print(_0)\n  return _0\n"
@@ -299,7 +299,7 @@ def test_source_text():
 
 
 def test_highlight():
-    """A range is quoted with two lines around it and a caret line."""
+    """A source range is printed with two lines of context on each side and a caret line."""
     source = Source("def f(x):\n    y = x\n    return g(x,\n       y)\n", "a.py", 10)
     range = source.range_at(3, 11, 4, 9)
     assert range.location() == "a.py:12:11"
@@ -326,14 +326,14 @@ def test_inputs_are_lists_and_iterators():
     inputs = graph.inputs()
     assert [value.debugName() for value in inputs] == ["a", "b"] and inputs[1].debugName() == "b"
     assert [next(inputs).debugName(), next(inputs).debugName(), next(inputs, None)] == ["a", "b", None]
-    assert next(graph.inputs()).debugName() == "a"  # a new question, a new beginning
+    assert next(graph.inputs()).debugName() == "a"  # each call of `inputs()` returns a new iterator
     assert next(graph.outputs()).debugName() == "b"
     inputs.clear()
     assert len(graph.inputs()) == 2
 
 
 def test_next_of_inputs_and_outputs_of_nodes():
-    """`next` starts anew at each call, as with the iterators that PyTorch returns."""
+    """`next` of a node's inputs and outputs restarts at each access, as in PyTorch."""
     graph = parse_ir("graph(%x : int):\n  %y : int = aten::add(%x, %x)\n  return (%y)\n")
     node = graph.findNode("aten::add")
     assert next(node.inputs()) is next(node.inputs()) is graph.inputs()[0]
@@ -344,7 +344,7 @@ def test_next_of_inputs_and_outputs_of_nodes():
 
 
 def test_names_of_graph_text_are_no_variables():
-    """The source of a parsed graph has variables only for its inputs and for values that are used twice."""
+    """The source of a parsed graph has variables only for inputs and for values with several uses."""
     text = "graph(%x.1 : int):\n  %val.1 : int = aten::neg(%x.1)\n  %y : int = aten::neg(%val.1)\n  return (%y)\n"
     graph = parse_ir(text)
     assert str(graph) == text and str(graph.copy()) == text
@@ -403,7 +403,7 @@ def test_functions_of_graphs_in_compilation_units():
 
 
 def test_the_compilation_unit_of_python_has_pytorchs_path():
-    """`torch.jit._state._python_cu` finds what is compiled by its qualified name."""
+    """`torch.jit._state._python_cu` finds compiled functions by qualified name."""
     unit = ts.jit._state._python_cu
     scripted = ts.jit.script(add_one)
     assert unit is ts.jit._recursive._python_cu is ts.jit.python_cu

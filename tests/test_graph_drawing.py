@@ -80,7 +80,7 @@ def test_constants_are_drawn_at_their_use():
 
 
 def test_modules():
-    """Attributes are paths, calls are named by what is called."""
+    """Attributes are drawn as paths, and call nodes contain the name of the callee."""
     net = ts.jit.script(Net())
     found = build_diagram(net.graph)
     assert texts(found) == ["%x.1 : Tensor", "call self.layer.forward", "aten::relu", "aten::sum", "return"]
@@ -194,7 +194,7 @@ def test_the_same_graph_gives_the_same_text(tmp_path):
 
 
 def test_svg(tmp_path):
-    """XML, with a title for each node: its text and its line."""
+    """The SVG drawing is valid XML, with a title (node text and source line) for each node."""
     ts.jit.script(branching).graph.draw(tmp_path / "g.svg")
     root = ElementTree.parse(tmp_path / "g.svg").getroot()
     assert root.tag == f"{SVG}svg" and float(root.get("width")) > 100

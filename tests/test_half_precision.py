@@ -20,7 +20,7 @@ def of_bits(bits, dtype):
 
 
 def bits_of_wide(bits, dtype):
-    """Float32's bits of 16-bit floats, by the formats' definition."""
+    """Return the float32 bits of 16-bit floats by the format's definition."""
     if dtype is ts.bfloat16:
         return bits.astype(np.uint32) << 16
     return bits.view(np.float16).astype(np.float32).view(np.uint32)
@@ -43,7 +43,7 @@ def test_rounding_of_ties_and_neighbours(dtype):
     low = BITS[:0x7C00 if dtype is ts.float16 else 0x7F80][:-1]
     below, above = (bits_of_wide(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))
     middle = ((below + above) / 2).astype(np.float32)
-    exact = middle.astype(np.float64) * 2 == below + above  # bfloat16's least ones have none between
+    exact = middle.astype(np.float64) * 2 == below + above  # false between bfloat16's smallest numbers
     for sign in (1, -1):
         flip = 0x8000 if sign < 0 else 0
         found = [as_numpy(ts.from_numpy(np.float32(sign) * m).to(dtype)) for m in (

@@ -1,4 +1,4 @@
-"""16-bit floats in kernels for 32 bits: computed with in 32 bits, and rounded once."""
+"""Kernels for 16-bit floats compute in 32 bits and round once."""
 
 import pytest
 

@@ -77,7 +77,7 @@ def with_hook(hook):
     ("hook", "expected"), [(pre_fits, "ap"), (pre_item, "ai"), (fits, "ah")], ids=lambda x: getattr(x, "__name__", x)
 )
 def test_hook_fits(hook, expected):
-    """Hooks with the expected signature are called."""
+    """Hooks with matching signatures are called."""
     assert ts.jit.script(with_hook(hook))("a") == expected
 
 
@@ -98,7 +98,7 @@ def test_hook_fits(hook, expected):
     ids=lambda x: getattr(x, "__name__", ""),
 )
 def test_hook_does_not_fit(hook, message):
-    """The error names the hook, the module and the signature that is expected."""
+    """The error for a hook with another signature names the hook, the module and the expected signature."""
     with pytest.raises(RuntimeError) as failure:
         ts.jit.script(with_hook(hook))
     assert message in str(failure.value)
@@ -107,7 +107,7 @@ def test_hook_does_not_fit(hook, message):
 
 
 def test_hook_of_a_submodule_does_not_fit():
-    """A wrong hook is reported before the call of its module in the enclosing module is compiled."""
+    """An invalid hook of a submodule is reported before the call of the submodule is compiled."""
 
     class Outer(ts.nn.Module):
         def __init__(self):
@@ -131,13 +131,13 @@ class CallsByKeyword(ts.nn.Module):
 
 
 def test_keyword_arguments_of_modules_with_hooks():
-    """Hooks get the positional arguments only; keyword arguments go to `forward`."""
+    """Hooks receive the positional arguments only; keyword arguments are passed to `forward`."""
     with pytest.raises(RuntimeError, match="pre_fits"):
         ts.jit.script(CallsByKeyword(pre_fits))
 
 
 def test_function_as_hook_and_pre_hook():
-    """The function is checked as both kinds."""
+    """A function registered as hook and pre-hook is checked against both signatures."""
     module = with_hook(pre_fits)
     module.register_forward_hook(pre_fits)
     with pytest.raises(RuntimeError, match="exactly 3 inputs but it had 2 inputs"):

@@ -1,4 +1,4 @@
-"""Models and weights by name: from folders of this machine."""
+"""`ts.hub`: models and weights by name, from local folders."""
 
 import pytest
 

@@ -15,18 +15,18 @@ from tests.import_graph import ROOT, cycles, edges, files, with_packages
 VOCABULARY = "errors dtypes devices unsupported module_names version _core.late_binding"  # importable from every layer
 
 # Packages from the lowest to the highest layer with the packages that each may import besides itself and the
-# vocabulary; a package includes its subpackages. `ts` is the package itself, a table of the public names, for
-# code above those. Imports inside of functions count too: they serve lazy loading and must not import
-# upwards.
+# vocabulary; a package includes its subpackages. `ts` is the package itself, a table of the public names,
+# for code of higher layers. Imports inside of functions count too: they serve lazy loading and must not
+# import upwards.
 MAY_IMPORT = {
     "_core.value.build_lock": "",
     "_core.late_binding": "_core.value.build_lock",
     "errors": "",
     "dtypes": "",
     "devices": "_core.late_binding",
-    "unsupported": "",  # what is not there
+    "unsupported": "",  # names that are not implemented
     "module_names": "",
-    # the machine, and what it runs on
+    # the runtime: memory, values, tensors, dispatch, interpreter
     "_core.shared_memory": "",
     "_core.thread": "",
     "_core.value": "_core.thread",
@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "import_hook": "_core",
     "backends": "_core",
     "ir": "_core.thread",
-    # operators, and what is known of graphs
+    # operators, analyses and passes
     "ops": "_core backends ir",
     "analysis": "_core.thread _core.builtin_ops ir ops",
     "fusion": "_core backends ir ops",
@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "passes.tracing": "_core ir ops analysis passes",
     "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
-    # what is written over operators, in Python or in the scripted subset
+    # packages that use operators, in Python or in the scripted subset
     "profiler": "_core ops backends",
     "autograd": "ts _core profiler",
     "fft": "ops",
@@ -86,7 +86,7 @@ MAY_IMPORT = {
     "overrides": "ts _core",
     "return_types": "_core ops",
     "quasirandom": "ts _core random",
-    # compiled functions and code that uses them
+    # compiled functions and packages that use them
     "archive": "_core ir ops passes bytecode frontend nn",
     "runtime": "fusion _core ir ops analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
@@ -121,7 +121,7 @@ MAY_IMPORT = {
     "distributed.cluster": "distributed distributed.transport distributed.rpc runtime",
     "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler report random runtime jit serialization debugger serve export utils distributed distributed.rpc distributed.cluster",
     "__main__": "cli",
-    # names that PyTorch has
+    # modules that exist for PyTorch's names
     "__config__": "ts _core backends python_api",
     "_dynamo": "compiler",
     "torch_version": "",
@@ -137,11 +137,11 @@ MAY_IMPORT = {
     "version": "",
 }  # fmt: skip
 
-MAX_CYCLE_MODULES = 9  # one concept in several files, such as a tensor and its indexing
+MAX_CYCLE_MODULES = 9  # number of modules in one concept, such as a tensor and its indexing
 
 
 def room(module):
-    """The room that a module is in: the longest name in the table; "ts" for the package itself."""
+    """Return the longest name in the layering table that contains a module; "ts" for the package itself."""
     name = module.removeprefix("ts.")
     while name not in MAY_IMPORT and "." in name:
         name = name.rpartition(".")[0]
@@ -158,7 +158,7 @@ def upward():
 
 
 def large_cycles(imports):
-    """Return the import cycles that are larger than one concept, except those of the package table."""
+    """Return the import cycles of more than `MAX_CYCLE_MODULES` modules, except in the package table."""
     found = cycles(with_packages(e for e in imports if e.importer != "ts"))
     return [sorted(cycle) for cycle in found if len(cycle) > MAX_CYCLE_MODULES]
 
@@ -173,14 +173,14 @@ def test_packages_import_only_allowed_packages(name):
 
 
 def test_the_table_descends():
-    """A room may import only rooms that stand above it in the table."""
+    """A package may import only packages above it in the layering table."""
     rooms = list(MAY_IMPORT)
     for place, name in enumerate(rooms):
         assert set(MAY_IMPORT[name].split()) <= {"ts", *rooms[:place]}, name
 
 
 def test_pipelines_import_no_passes_on_request():
-    """Modules of the pipelines do not import passes of freezing, of tracing and of `ts._C`."""
+    """Modules of the pipelines do not import passes of freezing, tracing and `ts._C`."""
     packages = {"passes.freezing", "passes.pytorch", "passes.tracing"}
     assert not [e for e in edges() if room(e.importer) == "passes" and room(e.imported) in packages]
 
@@ -199,14 +199,14 @@ def test_modules_of_subpackages_are_attributes_of_passes():
 
 
 def test_no_large_import_cycles():
-    """No import cycle, with the imports inside of functions, is larger than one concept."""
+    """No import cycle, including imports inside of functions, has more than `MAX_CYCLE_MODULES` modules."""
     assert large_cycles(edges()) == []
 
 
 def test_late_binding_provides_existing_names():
     """Each row of the late-binding table names an existing module and attribute, and each is used."""
     used = {name for path in files() for name in re.findall(r'\bresolve\("(\w+)"', path.read_text())}
-    used |= {"check_float8", "check_complex32"}  # selected by the dtype of a tensor
+    used |= {"check_float8", "check_complex32"}  # names that are selected by a tensor's dtype
     assert used >= set(late_binding._PROVIDERS)
     for name in late_binding._PROVIDERS:
         assert late_binding.resolve(name) is not None
@@ -265,8 +265,8 @@ print(wrong)
 
 
 def test_loading_needs_no_writing(tmp_path):
-    """Loading and calling an archive does not import modules used only for writing: OpenSSL hashes, temporary
-    files, SciPy."""
+    """Loading and calling an archive does not import modules for writing: OpenSSL hashes, temporary files,
+    SciPy."""
     ts.jit.save(ts.jit.CompilationUnit("def f(x):\n    return x + 1\n").f, tmp_path / "f.pt")
     code = f"import sys, ts\nts.jit.load({str(tmp_path / 'f.pt')!r})(ts.ones(2))\nprint([m for m in ('hashlib', 'tempfile', 'scipy', 'torch', 'ts.archive.module_writer') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

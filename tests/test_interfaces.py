@@ -96,7 +96,7 @@ def test_interface_stays_valid_after_failed_calls():
 
 
 def test_isinstance_of_interface_values():
-    """`isinstance` of a value of an interface type looks at the object's class."""
+    """`isinstance` of a value with an interface type checks the class of the object."""
 
     def which(shapes: List[Shape], other: Any):
         return isinstance(shapes[0], Square), isinstance(shapes[1], Square), isinstance(other, Shape)
@@ -105,7 +105,7 @@ def test_isinstance_of_interface_values():
 
 
 def test_implementations_of_module_interfaces():
-    """A method with a further parameter is no implementation, also with a default; a missing method is named."""
+    """Implementations have no additional parameter, even with a default; the error names missing methods."""
     with pytest.raises(RuntimeError, match="not compatible with interface"):
         ts.jit.script(Holder(WithDefault()))
     with pytest.raises(AttributeError, match="'ReLU' object has no attribute 'first'"):

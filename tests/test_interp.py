@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-import ts.ops.node_schema  # operators of nodes that were read from text
+import ts.ops.node_schema  # registers operators of nodes in parsed graphs
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts._core.value.spec import SPECS
@@ -24,7 +24,7 @@ INT, STR, ANY = SPECS["int"], SPECS["str"], SPECS["Any"]
 
 
 class Script(Function):
-    """A function with ready code, or with a graph's text."""
+    """A function whose source is bytecode or graph text."""
 
     def __init__(self, source, *arguments, name="f", declaration="", result=ANY):
         super().__init__(name, arguments, declaration, result=result)
@@ -39,7 +39,7 @@ def rows(*instructions):
 
 
 def recursive(body):
-    """A function of one int that calls itself: `body` are rows, function 0 is itself, pool[0] the argument r1."""
+    """Return a function with instructions `body`: functions[0] is itself, operand_pool[0] its argument r1."""
     function = Script(None, ("n", INT), name="down", result=INT)
     function.source = Code("down", rows(*body), "iiii", [INT], [1, 0], [1, 1], functions=[function], result=INT)
     return function
@@ -78,7 +78,7 @@ def test_arguments(add):
     ],
 )
 def test_invalid_arguments(add, args, kwargs, message):
-    """The words and the class are PyTorch's."""
+    """Invalid arguments raise PyTorch's error class and message."""
     with pytest.raises(RuntimeError, match=message):
         add(*args, **kwargs)
 
@@ -227,7 +227,7 @@ def difference(x: float, y: float) -> float:
 
 
 def test_adjacent_instructions_run_as_a_superinstruction():
-    """Three instructions: with each result, with the error of the first, and left after any turn."""
+    """Superinstructions of three instructions return their results and errors, and can be suspended."""
     unit, python = ts.jit.CompilationUnit(PAIRED), {}
     exec(PAIRED, python)
     for name, sequence in (

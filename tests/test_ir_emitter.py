@@ -24,12 +24,12 @@ def graph():
 
 
 def test_unprintable_names():
-    """Underscores, numbered underscores and temporaries name no value."""
+    """Underscores, underscores with numbers and temporaries are not value names."""
     assert [name for name in ("x", "_", "_3", "_x", "$t", "") if is_meaningful(name)] == ["x", "_x"]
 
 
 def test_load_takes_the_name(graph):
-    """A load takes the variable's name, and the previous value is renamed."""
+    """The value that a variable is loaded as gets the variable's name, and the previous value is renamed."""
     scope = Scope(graph, graph.block(), None)
     x = graph.add_input("x", INT)
     scope.set(None, "x", x)
@@ -54,7 +54,7 @@ def test_number_for_fixed_size_list(graph):
 
 
 def test_trailing_arguments_as_list(graph):
-    """`f(a, b)` is `f([a, b])` where the last positional argument is a list."""
+    """`f(a, b)` is `f([a, b])` if the last positional parameter is a list."""
     n = graph.add_input("n", INT)
     _, matched = match_schemas([parse_schema("t::f(int[] size, *, int? k=None) -> int")], graph, None, [n, n])
     assert matched.inputs[0].type() == ListType(INT)

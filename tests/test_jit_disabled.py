@@ -42,7 +42,7 @@ def test_decorated_class_is_the_class():
     @ts.jit.script
     class Stack:
         def __init__(self):
-            self.items = {1, 2}  # a set, which scripts do not have
+            self.items = {1, 2}  # scripts do not support sets
 
     assert Stack().items == {1, 2}
 

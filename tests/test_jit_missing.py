@@ -11,7 +11,7 @@ from tests.untrusted_input.handcrafted_archives import archive, module, state, t
 from ts.errors import ArchiveError
 
 FILE = "code/__torch__.py"
-HEAD = 4  # the line of `def forward` where there are no attributes
+HEAD = 4  # line number of `def forward` in a module without attributes
 
 
 def missing(source, data=None, **records):
@@ -100,7 +100,7 @@ def test_constants():
 
 
 def test_versions():
-    """A newer version than any is named; the names are looked through nevertheless."""
+    """A version newer than supported is reported, and so are missing names."""
     source = module("return ops.my.op(x)", parameters=", x: Tensor")
     assert missing_records(source, version=b"11\n") == [
         ("version", "11", ["version"]),
@@ -163,7 +163,7 @@ def test_no_archive():
 
 
 def test_texts():
-    """A record shows its first places; why a call does not fit is the compiler's message."""
+    """An entry lists its first locations; for invalid calls, the reason is the compiler's message."""
     body = "\n".join(["y = ops.my.op(x)"] * 8 + ["return x"])
     (only,) = missing(module(body, parameters=", x: Tensor"))
     assert str(only).split("\n") == ["operator my::op", *(f"    {FILE}:{line}" for line in range(5, 10)), "    and 3 more"]
@@ -173,5 +173,5 @@ def test_texts():
 
 
 def test_texts_of_pickles():
-    """Texts in pickles are not taken for names."""
+    """Strings in pickles are not reported as missing names."""
     assert missing_records(module("return 1", attributes="a : str"), state(a=text("ctorch\nNothing\n"))) == []

@@ -7,7 +7,7 @@ import pytest
 
 import ts
 
-# Arrays so large that the system takes their memory back at once: who reads on after that is ended.
+# Large arrays, whose memory is returned to the system when they are freed: a later read crashes.
 REBINDING = """
 import sys, threading
 import numpy as np
@@ -72,12 +72,12 @@ print("done")
 
 
 def test_kernels_hold_references_to_operands():
-    """While `x.data = y` and `x.set_(y)` in another thread let go of the memory that they work on."""
+    """Kernels keep the memory of operands alive while another thread runs `x.data = y` and `x.set_(y)`."""
     ended = subprocess.run([sys.executable, "-c", REBINDING], capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
 
 
-MAX_DIMS = 64  # dimensions that NumPy has
+MAX_DIMS = 64  # maximum number of dimensions of NumPy
 
 
 @pytest.mark.parametrize("n", [32, 33, 63, 64])

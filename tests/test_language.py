@@ -1,4 +1,4 @@
-"""docs/reference/language: every rule of the language reference has a program, listed in the pages."""
+"""docs/reference/language: each rule of the language has a program, and the pages list the programs."""
 
 from tests import language_page
 

@@ -32,7 +32,7 @@ def test_rules(rule, shape, given, order):
 
 
 def test_placed_copies_only_other_strides():
-    """`with_result_strides` copies arrays only if their strides differ."""
+    """`with_result_strides` copies arrays only if their strides differ from the result's."""
     x = np.arange(6.0).reshape(2, 3)
     assert result_strides.with_result_strides(np, "contiguous", x, []) is x
     y = result_strides.with_result_strides(np, "columns", x, [])
@@ -66,6 +66,6 @@ def test_results():
 
 
 def test_meshgrid_gives_views():
-    """No element is copied."""
+    """`meshgrid` returns views."""
     a, b = ts.meshgrid(ts.arange(2), ts.arange(3), indexing="ij")
     assert a.stride() == (1, 0) and b.stride() == (0, 1) and b.tolist() == [[0, 1, 2]] * 2

@@ -9,7 +9,7 @@ import ts
 
 
 def test_the_first_input_decides():
-    """The first input initializes the layer, which becomes a regular one with the same parameter objects."""
+    """The first input initializes the layer, which becomes a regular layer with its parameter objects."""
     layer = ts.nn.LazyLinear(3)
     weight = layer.weight
     assert repr(layer) == "LazyLinear(in_features=0, out_features=3, bias=True)"
@@ -38,7 +38,7 @@ def test_widths(text, shape, width):
     x = ts.randn(*shape)
     want = layer(x)
     assert width in (getattr(layer, n, None) for n in ("in_channels", "num_features"))
-    other.load_state_dict(layer.state_dict())  # a state decides as well
+    other.load_state_dict(layer.state_dict())  # loading a state also initializes
     assert not other.has_uninitialized_params()
     assert other.eval()(x).shape == want.shape and type(other) is type(layer)
 
@@ -61,7 +61,7 @@ def test_scripts_want_known_parameters():
 
 
 class Scale(ts.nn.modules.lazy.LazyModuleMixin, ts.nn.Module):
-    """A module of a user's that learns its width."""
+    """A user-defined module whose first input determines the width."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class Scale(ts.nn.modules.lazy.LazyModuleMixin, ts.nn.Module):
 
 
 def test_custom_lazy_modules():
-    """`initialize_parameters` is called with the first input; loading a state makes parameters as well."""
+    """`initialize_parameters` is called with the first input; loading a state also creates the parameters."""
     module = Scale().double()
     weight = module.weight
     assert module(ts.ones(3, dtype=ts.double)).tolist() == [2.0, 2.0, 2.0]

@@ -2,7 +2,7 @@
 
 Each expression runs eagerly and in a scripted loop.  The allocations of Python's allocator and the C library
 are counted exactly, so that a leak of one small object in ten calls is detected after a thousand; the
-resident pages count memory requested from the system.  `TS_LEAK_CALLS=100000` sees smaller ones of those.
+resident pages count memory requested from the system.  `TS_LEAK_CALLS=100000` detects smaller leaks.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ pytestmark = [
 ]
 CALLS = max(int(os.environ.get("TS_LEAK_CALLS", "1000")), 1)
 
-# One to four expressions a family; m is a matrix, x a vector, i indices, b a mask.
+# Up to four expressions per family; m is a matrix, x a vector, i indices, b a mask.
 EXPRESSIONS = {
     "pointwise": ["x + x", "x * 2.0", "torch.exp(x)", "x > 0.5", "k // 2"],
     "inplace": ["x.add_(0.0)", "x.copy_(m[0])", "x.clamp_(0.0, 1.0)"],
@@ -62,7 +62,7 @@ class Malloc(ctypes.Structure):
 
 
 LIBC = ctypes.CDLL(None)
-MALLINFO = getattr(LIBC, "mallinfo2", None)  # from 2.33 on
+MALLINFO = getattr(LIBC, "mallinfo2", None)  # glibc 2.33 or later
 if MALLINFO is not None:
     MALLINFO.restype = Malloc
 
@@ -71,8 +71,8 @@ class Memory(NamedTuple):
     """Memory held by the process, or its growth."""
 
     pages: int  # bytes
-    malloc: int  # bytes
-    blocks: int  # of Python's allocator
+    malloc: int  # bytes allocated by the C library
+    blocks: int  # blocks of Python's allocator
 
     def beyond(self, calls):
         """Return the values above the allowance for caches and heap growth."""
@@ -88,7 +88,7 @@ def held():
 
 
 def loop(expression):
-    """A function that evaluates the expression `n` times."""
+    """Return a function that evaluates the expression `n` times."""
     source = (
         "def f(n: int, x: torch.Tensor, m: torch.Tensor, i: torch.Tensor, b: torch.Tensor, g: torch.Tensor, "
         f"k: torch.Tensor):\n    for step in range(n):\n        result = {expression}\n"
@@ -125,7 +125,7 @@ def test_the_process_does_not_grow(family, way):
     found = {}
     for expression, f in zip(EXPRESSIONS[family], functions, strict=True):
         run = partial(f, x=x, m=m, i=i, b=b, g=g, k=k)
-        for _ in range(3):  # what grows by itself settles down: caches, the heap
+        for _ in range(3):  # warm-up: fills caches and grows the heap
             run(CALLS // 8)
         found[expression] = leaked(run, CALLS)
     assert {e: what for e, what in found.items() if what} == {}
@@ -136,7 +136,7 @@ def test_the_process_does_not_grow(family, way):
 )
 @pytest.mark.parametrize("kept", [partial(LIBC.malloc, 24), object], ids=["C", "Python"])
 def test_a_small_leak_is_seen(kept):
-    """Something of 24 bytes a call, of the C library, and of Python's allocator."""
+    """A leak of 24 bytes per call is detected, in the C library and in Python's allocator."""
     everything = []
     assert leaked(lambda calls: everything.extend(kept() for _ in range(calls)), 1000)
 

@@ -36,7 +36,7 @@ def test_round_trip(data):
 
 
 def parts(value, keys=(), storages=b"", version=1001, little=True):
-    """A file written by hand."""
+    """Return the bytes of a legacy file with the given pickled value, storage keys and storages."""
     head = [0x1950A86A20F9469CFC6C, version, {"little_endian": little}]
     return b"".join(pickle.dumps(part, 2) for part in head) + value + pickle.dumps(list(keys), 2) + storages
 
@@ -73,20 +73,20 @@ TWO = (2).to_bytes(8, "little") + bytes(8)
     ],
 )  # fmt: skip
 def test_false_claims(file, message):
-    """Versions, names, numbers and sizes that are not true."""
+    """Invalid versions, names, counts and sizes in a file raise an error."""
     with pytest.raises((ArchiveError, pickle.UnpicklingError), match=message):
         load(file)
 
 
 def test_names_in_the_head():
-    """Pickled names before the value are rejected."""
+    """A file with pickled names before the value is rejected."""
     head = pickle.dumps(0x1950A86A20F9469CFC6C, 2)
     with pytest.raises(ArchiveError, match="expected only numbers and strings"):
         load(head + b"\x80\x02cos\nsystem\n.")
 
 
 def test_damage(data):
-    """A truncated file is rejected; a changed byte gives a value or an error."""
+    """A truncated file is rejected; a file with a changed byte is loaded or rejected with an error."""
     for size in (len(legacy_format.BEGINNING), 40, 100, len(data) - 1):
         with pytest.raises(ArchiveError):
             load(data[:size])

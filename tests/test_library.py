@@ -1,4 +1,4 @@
-"""Operators that programs add (`ts.library`), in eager code, scripts, on the meta device and with gradients."""
+"""Operators that programs define (`ts.library`), in eager mode, scripts, on the meta device, with gradients."""
 
 import itertools
 
@@ -155,7 +155,7 @@ def test_unknown_operators():
 
 @pytest.mark.parametrize("saves_output", [False, True])
 def test_scripts_with_gradients_run_the_operator_itself(name, saves_output):
-    """In scripts with gradients, a custom operator runs its implementation, not its fake."""
+    """In scripts with gradients, a custom operator runs its implementation, not its fake implementation."""
 
     @ts.library.custom_op(name, mutates_args=())
     def scale(x: Tensor, by: float) -> Tensor:
@@ -249,7 +249,7 @@ def test_decorators_of_libraries():
 
 
 def test_batching_rules():
-    """A rule of `register_vmap` gets whole batches once per `vmap` level and returns the batch dimensions."""
+    """A `register_vmap` rule gets whole batches once per `vmap` level and returns the batch dimensions."""
     calls = []
 
     @library.custom_op("batched::scaled", mutates_args=())

@@ -1,4 +1,4 @@
-"""`ts.limits`: resource limits of programs, checked before the use."""
+"""`ts.limits`: resource limits of programs, which are checked before the use of a resource."""
 
 import io
 import os
@@ -201,7 +201,7 @@ BY_MEMORY_TAKEN = (doubled_text, texts, generators, short_texts, complex_numbers
 
 
 def test_strings_in_freed_memory():
-    """Strings count against the limit even in reused memory."""
+    """Strings count against the memory limit even in reused memory."""
     before = [str(i).zfill(3000) for i in range(10000)]
     between = before[::50]
     del before
@@ -214,7 +214,7 @@ def test_strings_in_freed_memory():
 @pytest.mark.parametrize("function", BY_MEMORY_TAKEN, ids=lambda f: f.name)
 @in_a_fresh_process
 def test_memory_limit_of_process_memory(function):
-    """Operators that exceed the limit by the memory of the process are refused."""
+    """Operators whose results would exceed the limit of process memory are rejected."""
     function(10)  # compiles the function and imports its modules
     test_memory_limit_of_operators(function)
 
@@ -262,7 +262,7 @@ def test_results_and_texts_count():
 
 @usual_memory
 def test_freed_memory_can_be_reused():
-    """Many times the allowance passes through, but is never held at once."""
+    """Released memory can be allocated again: the total may exceed the limit many times."""
     expected = temporary(20_000)
     with ts.limits(bytes=MEGABYTE):
         assert temporary(20_000) == expected
@@ -280,7 +280,7 @@ def test_inner_limits_cannot_exceed_outer_limits():
 
 
 def test_numpy_allocator_is_restored():
-    """Arrays of the thread are counted inside only, and outlive the limits."""
+    """NumPy arrays are counted inside of the block only, and can outlive it."""
     name = np._core.multiarray.get_handler_name
     before = name()
     with ts.limits(bytes=MEGABYTE):
@@ -295,7 +295,7 @@ def test_numpy_allocator_is_restored():
 
 
 def test_fuel_of_operators():
-    """An operator on objects costs 16, a turn of a loop 1, arithmetic nothing."""
+    """The fuel of an operator on objects is 16, of an iteration 1, of arithmetic 0."""
 
     @ts.jit.script
     def turns(n: int) -> int:
@@ -350,7 +350,7 @@ def test_sizes_with_unit_suffixes():
             ts.zeros(MEGABYTE + 1, dtype=ts.int8)
 
 
-# ---------------------------------------------------------------- operators that Python calls
+# ---------------------------------------------------------------- operators called from Python
 
 
 def spread(n: int, dtype: Any = ts.float32) -> ts.Tensor:
@@ -394,7 +394,7 @@ def test_the_last_operator_ends_in_time_or_fails():
         operator(ts.zeros(2))
 
 
-# ---------------------------------------------------------------- what the errors say
+# ---------------------------------------------------------------- error messages
 
 
 @ts.jit.script

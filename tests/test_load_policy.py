@@ -76,7 +76,7 @@ def test_rejected_in_every_position(body):
 
 
 def test_lazily_loaded_code():
-    """A class that is loaded lazily is checked against `allowed_ops` when it is compiled."""
+    """A lazily loaded class is checked against `allowed_ops` when it is compiled."""
     source = module("return x", parameters=", x: Tensor") + "def late():\n  torch.manual_seed(3)\n  return None\n"
     loaded = load(archive(source), allowed_ops=())
     late = loaded._concrete.type.methods["forward"].definition().resolver._find("__torch__.late")
@@ -85,7 +85,7 @@ def test_lazily_loaded_code():
 
 
 def test_state_methods_follow_the_load_policy():
-    """`__setstate__` runs while an archive is loaded."""
+    """`__setstate__` runs under the limits and `allowed_ops` of loading."""
     source = module("return 1", attributes="a : int") + (
         "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n"
         "    torch.manual_seed(state)\n    self.a = state\n    return None\n"
@@ -177,7 +177,7 @@ def make_code_within_limits():
 
 
 def test_limits_do_not_stay():
-    """Calls are not subject to the limits of their compilation."""
+    """Limits of compilation do not apply to calls of the compiled functions."""
     data = archive(module("return torch.zeros([n])", parameters=", n: int"))
     loaded = load(data, limits=ts.limits(bytes=1_000_000))
     assert loaded(1_000_000).shape == (1_000_000,)

@@ -1,4 +1,4 @@
-"""PyTorch's private helpers of data loaders, which loaders of other packages use."""
+"""PyTorch's private helpers of data loaders, which data loaders of other packages use."""
 
 import os
 

@@ -1,6 +1,6 @@
 """Concurrent first uses by several threads, each example in a new process.
 
-Lazily loaded, declared or compiled objects must be absent or complete for a second thread.
+A second thread must never see an incomplete lazily loaded, declared or compiled object.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ sys.exit(bool(errors))
     ids="+".join,
 )
 def test_first_uses(uses, tmp_path):
-    """Eight threads begin concurrently with equal or different work."""
+    """Eight threads concurrently start with equal or different operations."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("{uses}", f"[{', '.join(f'use_{use}' for use in uses)}]"))
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=400)
@@ -124,7 +124,7 @@ def test_stress_test_for_two_seconds():
 
 
 class Mixed(ts.nn.Module):
-    """Kernels that give the GIL away: products, convolutions, recurrent layers, attention, normalisations."""
+    """Module whose kernels release the GIL: products, convolutions, recurrent layers, attention, norms."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ def test_one_model_in_eight_threads():
 
 
 class Item:
-    """The order of 1 and 2 is not known."""
+    """Item whose comparison fails for the pair 1 and 2."""
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -1,4 +1,4 @@
-"""Storages over files: `UntypedStorage.from_file` and the `from_file` of storage types."""
+"""Storages mapped to files: `from_file` of `UntypedStorage` and of typed storages."""
 
 import pytest
 

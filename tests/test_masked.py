@@ -1,4 +1,4 @@
-"""`ts.masked`: what a mask leaves out does not count; values worked out by hand."""
+"""`ts.masked`: operators ignore masked elements; expected values are computed by hand."""
 
 import math
 

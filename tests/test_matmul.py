@@ -37,7 +37,7 @@ def numbers(shape, dtype):
 @pytest.mark.parametrize("left", LAYOUTS)
 @pytest.mark.parametrize("right", LAYOUTS)
 def test_layouts(left, right, dtype):
-    """Small whole numbers: the result is exact."""
+    """Products of any memory layout are exact for small integers."""
     for m, k, n in SHAPES:
         for lead in ((), (3,)):
             a, b = LAYOUTS[left](numbers((*lead, m, k), dtype)), LAYOUTS[right](numbers((*lead, k, n), dtype))
@@ -47,7 +47,7 @@ def test_layouts(left, right, dtype):
                 assert np.array_equal(c, expected)
             else:
                 assert blas.library() is None
-            if min(*a.strides, *b.strides) < 0:  # which tensors do not have
+            if min(*a.strides, *b.strides) < 0:  # tensors have no negative strides
                 continue
             x, y = ts.from_numpy(a), ts.from_numpy(b)
             assert np.array_equal(ts.matmul(x, y).numpy(), np.matmul(a, b))
@@ -71,7 +71,7 @@ def tiles(request):
 @pytest.mark.parametrize("left", ["rows", "columns", "wide rows"])
 @pytest.mark.parametrize("right", ["rows", "columns", "wide rows"])
 def test_tiles(tiles, left, right, dtype):
-    """Edges of tiles, panels and blocks; small whole numbers, so that the result is exact."""
+    """Products with sizes at the edges of tiles, panels and blocks are exact for small integers."""
     for m, k, n in [(8, 256, 48), (9, 257, 49), (71, 100, 33), (300, 17, 211), (23, 600, 400)]:
         a, b = LAYOUTS[left](numbers((m, k), dtype)), LAYOUTS[right](numbers((k, n), dtype))
         c = numbers((m, n), dtype)
@@ -108,7 +108,7 @@ def test_panels_fill_the_product(m, k, n, own):
 @pytest.mark.parametrize("left", ["rows", "columns", "wide rows"])
 @pytest.mark.parametrize("right", ["rows", "columns", "wide rows"])
 def test_few_rows(tiles, left, right, dtype):
-    """Ends of vectors, in both directions; small whole numbers, so that the result is exact."""
+    """Products with few rows are exact for sizes at the ends of vectors, in both memory orders."""
     for m, k, n in [(1, 16, 16), (1, 37, 50), (2, 33, 131), (3, 48, 17), (4, 100, 64), (7, 21, 40), (16, 5, 200)]:
         a, b = LAYOUTS[left](numbers((m, k), dtype)), LAYOUTS[right](numbers((k, n), dtype))
         bias = numbers((n,), dtype)
@@ -129,7 +129,7 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
             x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
             packed_operand_cache.forget()
             made = []
-            for threads in (1, 3, 2, 1):  # from the second on with the pack
+            for threads in (1, 3, 2, 1):  # the second and later calls use the packed weights
                 thread_pool.set_count(threads)
                 made.append(ts.nn.functional.linear(x, weight, bias))
             assert packed_operand_cache.cache_size()[0] == 1
@@ -297,7 +297,7 @@ def test_attention_has_the_same_bits_in_any_block():
 
 
 def test_encoder_layers_end_their_products_in_tiles():
-    """The activation runs over blocks of the inner product, whichever way that is computed."""
+    """Encoder layers with fused activation equal the unfused layers for all sizes of the inner product."""
     for shape in ((1, 1, 64), (2, 3, 64), (3, 40, 64)):
         for activation in ("relu", "gelu"):
             layer = ts.nn.TransformerEncoderLayer(64, 4, 200, activation=activation, batch_first=True).eval()
@@ -319,7 +319,7 @@ def test_unsupported_operands_are_rejected():
 
 
 def test_factors_of_nothing():
-    """beta = 0 hides NaN; an empty sum leaves the summand."""
+    """With beta = 0, NaN of the summand is ignored; an empty sum leaves the summand."""
     nan = ts.full((2, 2), float("nan"))
     assert ts.addmm(nan, ts.ones(2, 3), ts.ones(3, 2), beta=0).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     assert ts.addmm(ts.ones(2, 2), ts.ones(2, 0), ts.ones(0, 2), beta=3).tolist() == [[3.0, 3.0], [3.0, 3.0]]
@@ -386,7 +386,7 @@ def test_mm_takes_matrices_only():
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.complex64])
 def test_all_calls_of_a_product_have_equal_bits(dtype):
-    """Registers, arrays (`out=`, in place) and scripts: one kernel."""
+    """Products in eager mode, with `out=`, in place and in scripts have equal bits."""
     ts.manual_seed(3)
     x, y, bias = (ts.randn(*shape).to(dtype) for shape in ((4, 7, 5), (4, 5, 6), (6,)))
     for name, arguments in {
@@ -427,7 +427,7 @@ def test_einsum_of_16_bit_floats(equation, dtype):
 
 
 def drawn(rng, batch, rows, columns, dtype):
-    """A stack that broadcasts to `batch`, with its dimensions in any order, and gaps at times."""
+    """Return a batch of matrices that broadcasts to `batch`, with random dimension order and strides."""
     lead = [n if rng.random() < 0.7 else 1 for n in batch[rng.integers(0, len(batch) + 1) :]]
     x = rng.integers(-4, 5, [*lead, rows, columns]).astype(dtype)
     order = rng.permutation(x.ndim)
@@ -440,7 +440,7 @@ def drawn(rng, batch, rows, columns, dtype):
 
 @pytest.mark.parametrize("dtype", ["f", "d", "F", "e"])
 def test_stacks_that_broadcast(dtype):
-    """Whole numbers again: exact in any order of dimensions, also where a stack is large."""
+    """Broadcast batched products of small integers are exact for any dimension order and size."""
     rng = np.random.default_rng(0)
     for _ in range(300):
         batch = list(rng.integers(1, 4, rng.integers(0, 4)))
@@ -465,6 +465,6 @@ def test_short_floats_are_rounded_once(name):
     assert ts.equal(found, exact.to(dtype))
     assert float(found.float().abs().max()) == float("inf") or name == "bfloat16"
     summed = ts.baddbmm(c.view(-1, 1, 1), a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
-    # Fused multiply-add hardware rounds once less.
+    # A fused multiply-add rounds once less.
     near = (exact.double() + c.double()).to(dtype)
     assert float((summed == near).float().mean()) > 0.999

@@ -1,7 +1,7 @@
-"""The meta device: results without elements are like those of the CPU, in shape, dtype and strides.
+"""The meta device: results have the CPU's shapes, dtypes and strides.
 
-Every record is called on the meta device in every dtype it takes, with arguments in order and with arguments
-whose memory is in another order.  Records compute meta results without CPU kernels and without memory for
+Every record is called on the meta device in every accepted dtype, with contiguous and
+non-contiguous arguments. Records compute meta results without CPU kernels and without memory for
 elements.
 """
 
@@ -17,17 +17,17 @@ from ts import backends
 from ts.ops import shape_functions
 
 SIDE = 8192
-# Refused for want of something else than a rule.
+# Operators that reject meta tensors although they have a shape rule.
 GIVEN = {
-    "one_hot",  # has a shape where the number of classes is given
-    "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # have one where `output_size` is given
-    "cpu", "_to_cpu",  # copy the elements
+    "one_hot",  # needs the number of classes
+    "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # need `output_size`
+    "cpu", "_to_cpu",  # would copy elements
 }  # fmt: skip
-# Operators that return numbers depending on elements.
+# Operators that return Python numbers, which depend on elements.
 NUMBERS = {
     *"item equal allclose IntImplicit FloatImplicit ScalarImplicit ComplexImplicit".split(),
     *"Int.Tensor Float.Tensor Bool.Tensor _local_scalar_dense".split(),
-    "_linalg_check_errors",  # gives an error, or none
+    "_linalg_check_errors",  # raises an error depending on elements
 }
 
 
@@ -39,7 +39,7 @@ def turned(x):
 
 
 def described(x):
-    """Shape, dtype and strides of the tensors; a dimension of one place may have any stride."""
+    """Return shape, dtype and strides of the tensors, without the strides of dimensions of size 1."""
     return [
         (tuple(t.shape), t.dtype, [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1] if t.numel() else [])
         for t in leaves(x)
@@ -48,7 +48,7 @@ def described(x):
 
 @pytest.fixture
 def no_cpu(monkeypatch):
-    """The CPU's kernels are out of reach."""
+    """Return a function that makes requests for CPU kernels fail."""
 
     def refused(self, record):
         raise AssertionError(f"{record.key} asked for a kernel of the CPU")
@@ -114,7 +114,7 @@ LARGE = {
 def test_large_tensors_take_no_memory(name):
     """Meta operators with large sizes allocate no memory."""
     compute, shape = LARGE[name]
-    compute(meta(SIDE, 9))  # what is imported on first use
+    compute(meta(SIDE, 9))  # imports modules on first use
     x = meta(SIDE, SIDE)
     tracemalloc.start()
     try:

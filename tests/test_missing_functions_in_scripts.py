@@ -1,4 +1,4 @@
-"""Unsupported PyTorch functions in scripts compile, as in PyTorch, and raise when they run."""
+"""Unsupported PyTorch functions in scripts compile, as in PyTorch, and raise an error when they run."""
 
 import io
 

@@ -11,7 +11,7 @@ import pytest
 
 import ts
 
-N = 1 << 18  # elements, more bytes than what is read anyway
+N = 1 << 18  # elements; large tensors, which are mapped instead of read
 
 
 class Net(ts.nn.Module):
@@ -80,7 +80,7 @@ def test_reading(path):
 
 
 def test_replacing(path):
-    """A file can be saved to, or taken away, while its tensors are in use."""
+    """A file can be overwritten or deleted while its mapped tensors are in use."""
     net = ts.jit.load(path)
     other = ts.jit.script(ts.nn.Linear(1, 1))
     other.save(path)
@@ -120,14 +120,14 @@ def test_memory(tmp_path):
         entry.CRC, entry.file_size, entry.compress_size = 0, 1 << 30, 1 << 30
         entry.header_offset = after.fp.tell()
         after.fp.write(entry.FileHeader(False))
-        after.fp.truncate(after.fp.tell() + (1 << 30))  # a hole: it takes no place
+        after.fp.truncate(after.fp.tell() + (1 << 30))  # a sparse file
         after.fp.seek(0, os.SEEK_END)
         after.start_dir = after.fp.tell()
         after.filelist.append(entry)
         after.NameToInfo[entry.filename] = entry
         after._didModify = True
     done = subprocess.run([sys.executable, "-c", MEMORY, str(large)], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 100_000  # kilobytes, for compiling and all
+    assert int(done.stdout) < 100_000  # kilobytes, including compilation
 
 
 @pytest.mark.parametrize("what", ["signature", "offset", "alignment", "compressed", "size"])

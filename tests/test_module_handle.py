@@ -20,7 +20,7 @@ class Net(nn.Module):
 
 
 def test_attributes_and_methods():
-    """A handle finds attributes and compiled methods only, and names the type in errors."""
+    """A handle finds attributes and compiled methods only, and errors contain the type name."""
     module = ts.jit.script(Net())
     handle = module._c
     assert handle._method_names() == ["forward"] and handle._has_method("forward") and not handle.hasattr("forward")
@@ -52,7 +52,7 @@ def test_passes_on_modules():
 
 
 def test_pattern_rewriting_of_modules():
-    """The pattern is replaced in the graphs of all methods."""
+    """Pattern rewriting of a module applies to the graphs of all methods."""
     module = ts.jit.script(ts.nn.Sequential(ts.nn.ReLU()))
     relu = "graph(%x):\n  %y = aten::relu(%x)\n  return (%y)\n"
     ts._C._jit_pass_inline(module._c)

@@ -1,4 +1,4 @@
-"""The lists of a scripted module's parts have PyTorch's names, order and paths."""
+"""Attribute lists of a scripted module have PyTorch's names, order and paths."""
 
 import ts
 from ts import nn

@@ -1,4 +1,4 @@
-"""Scripted modules: sharing of types, names, and what both sides see."""
+"""Scripted modules: shared types, names, and state shared with the original module."""
 
 from typing import Optional, Set, Tuple
 
@@ -22,7 +22,7 @@ class Scale(nn.Module):
 
 
 def test_equal_instances_share_a_type():
-    """Values of parameters do not count, constants do."""
+    """Instances share a type if their constants are equal; values of parameters may differ."""
     one, other, third = (ts.jit.script(Scale(*args)) for args in ((2,), (2, 5), (3,)))
     assert ts.jit.module_type(one) is ts.jit.module_type(other)
     assert ts.jit.module_type(one) is not ts.jit.module_type(third)
@@ -58,7 +58,7 @@ def test_the_same_name_again():
 
 
 def test_clear_class_registry():
-    """After the registry was cleared, a module class gets a new type, to which methods can be added again."""
+    """After the registry is cleared, a module class gets a new type, to which methods can be added again."""
 
     class Empty(ts.jit.ScriptModule):
         pass
@@ -122,7 +122,7 @@ def test_class_that_does_not_compile():
 
 
 def test_methods_have_a_self():
-    """A method without arguments raises an error at its definition."""
+    """A method without `self` raises an error at its definition."""
     with pytest.raises(RuntimeError, match="methods must have a self argument"):
 
         class NoSelf(ts.jit.ScriptModule):
@@ -172,7 +172,7 @@ def test_the_mask_of_a_transformer_in_a_script():
 
 
 def test_module_of_another_type_is_rejected():
-    """A submodule of a scripted module keeps its type: the error names the field and both types."""
+    """A submodule can only be replaced by a module of its type; the error names attribute and types."""
 
     class Net(ts.nn.Module):
         def __init__(self):
@@ -283,7 +283,7 @@ def test_class_method_of_a_module():
 
 
 def test_unresolvable_annotations_of_ignored_methods():
-    """A call of an ignored method shows the annotation that is no type, and underlines the method."""
+    """The error for an ignored method with an invalid annotation shows it, and underlines the method."""
 
     class Named(nn.Module):
         @ts.jit.ignore

@@ -57,7 +57,7 @@ def test_a_forked_childs_write_is_seen(strategy):
 
 
 def test_copies_are_not_shared():
-    """Copies of shared tensors are their own; so is any new tensor."""
+    """Copies of shared tensors and new tensors are not shared."""
     x = ts.ones(3)
     array = x.numpy()
     assert not x.is_shared() and not ts.empty(0).is_shared()
@@ -73,7 +73,7 @@ def test_copies_are_not_shared():
 
 @pytest.mark.parametrize("dtype", [ts.bool, ts.int16, ts.bfloat16, ts.complex64, ts.float8_e5m2])
 def test_dtypes_and_strides_stay(dtype):
-    """Sharing preserves all dtypes and strides."""
+    """Sharing preserves dtypes and strides."""
     x = ts.arange(24).reshape(4, 6).to(dtype)
     y = x.t()[1:5:2, 1:]
     copied = y.clone()
@@ -85,7 +85,7 @@ def test_dtypes_and_strides_stay(dtype):
 
 
 def test_gradients_go_on():
-    """Gradients of a graph that was recorded before sharing do not change."""
+    """Sharing leaves gradients of previously recorded graphs unchanged."""
     w = ts.ones(3, requires_grad=True)
     y = w * 2
     z = (y * y).sum()
@@ -96,7 +96,7 @@ def test_gradients_go_on():
 
 
 def test_modules_are_shared_at_once():
-    """`share_memory` moves all tensors of a module, tied parameters once; `state_dict` shares the memory."""
+    """`share_memory` moves all tensors of a module, tied parameters once; `state_dict` shares memory."""
     m = ts.nn.Sequential(ts.nn.Linear(2, 2), ts.nn.BatchNorm1d(2), ts.nn.Linear(2, 2))
     m[2].weight = m[0].weight
     state = m.state_dict()
@@ -142,7 +142,7 @@ def shared_file_names():
 
 
 def test_files_end_with_their_tensors(strategy):
-    """No descriptors or named files leak."""
+    """Descriptors and named files are released with the tensors."""
     names = shared_file_names()
     files = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
@@ -156,7 +156,7 @@ def test_files_end_with_their_tensors(strategy):
         assert shared_file_names() == names
     assert (
         len(os.listdir("/proc/self/fd")) < files + 20
-    )  # `multiprocessing` has a socket, and closes some later
+    )  # other sockets of `multiprocessing` are closed later
 
 
 # ---- pickles for other processes
@@ -191,11 +191,11 @@ def test_contents_of_tensor_pickles():
 
 
 class Labelled(ts.Tensor):
-    """A subclass of Tensor."""
+    """Tensor subclass."""
 
 
 def test_derived_classes_are_sent():
-    """Derived classes keep class and attributes, and share memory."""
+    """Instances of subclasses keep class and attributes, and share memory."""
     x = ts.ones(2).as_subclass(Labelled)
     x.label = "cat"
     for received in (pickled_for_process(x), pickle.loads(pickle.dumps(x))):
@@ -208,7 +208,7 @@ def _double(source, target):
     x.mul_(2)
     target.put({"result": x + 1, "same": x})
     target.put(None)
-    source.get()  # the memory exists until the parent process maps it
+    source.get()  # the memory exists until the parent maps it
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -248,7 +248,7 @@ def test_pools_share_memory():
 
 
 def test_any_order_of_imports():
-    """Python's queues share tensors, whether `multiprocessing` was imported before or after `ts`."""
+    """Python's queues share tensors, whether `multiprocessing` is imported before or after `ts`."""
     program = """
 import ts
 x = ts.ones(3)
@@ -283,7 +283,7 @@ def test_hogwild_training():
 
 
 def test_batches_of_workers_can_be_sent_on():
-    """A batch in worker memory is copied before it is sent on, so that the worker cannot overwrite it."""
+    """A batch in worker memory is copied before it is sent, so that the worker cannot overwrite it."""
     data = ts.arange(400_000.0).reshape(40, 10_000)
     loader = ts.utils.data.DataLoader(data, 8, num_workers=1, multiprocessing_context="fork")
     batches = iter(loader)
@@ -400,7 +400,7 @@ def test_weak_references_to_storages():
     assert first.expired()
 
 
-# ---- what others may do to shared memory
+# ---- access of other processes to shared memory
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="files in memory")

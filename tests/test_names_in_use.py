@@ -1,4 +1,4 @@
-"""Names that programs for PyTorch use and that are no operators: files, devices, methods and arguments of old."""
+"""Names that are no operators, but used by PyTorch programs: files, devices, deprecated methods and arguments."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def test_get_device_module():
 
 
 def test_resize():
-    """`resize` and `resize_as` keep the number of elements, and warn."""
+    """`resize` and `resize_as` change the shape for an equal number of elements, and warn."""
     x = ts.arange(4.0).requires_grad_()
     with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
         y = x.resize(2, 2)
@@ -53,7 +53,7 @@ def test_resize():
 
 
 def test_volatile():
-    """The argument of old has no effect, and warns."""
+    """The former argument `volatile` has no effect, and warns."""
     with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
         assert not ts.autograd.Variable(ts.ones(1), volatile=True).requires_grad
     with pytest.warns(UserWarning), pytest.raises(ValueError, match="can't be volatile and require_grad at the same time!"):
@@ -64,7 +64,7 @@ def test_volatile():
 
 
 def test_transposed_mixin():
-    """The deprecated base class works, and warns."""
+    """The deprecated base class can be used, and warns."""
 
     class Layer(ts.nn.modules.conv._ConvTransposeMixin, ts.nn.ConvTranspose1d):
         pass
@@ -86,7 +86,7 @@ def test_file_baton(tmp_path):
 
 
 def test_collect_env():
-    """Fields and lines are PyTorch's; the module runs as a program."""
+    """`collect_env` prints PyTorch's fields and lines, also as a program."""
     found = collect_env.get_env_info()
     assert found.python_version.startswith(sys.version.split()[0]) and found.is_cuda_available in ("True", "False")
     assert ts.version.ts in found.torch_version and "numpy==" in found.pip_packages

@@ -331,7 +331,7 @@ def test_errors_are_the_same(function, arguments, at_once):
     assert scripted.compiled_code.machine_code is not None
 
 
-# ---------------------------------------------------------------- when it is made
+# ---------------------------------------------------------------- time of compilation
 
 def endless(n: int) -> int:
     i = 0
@@ -459,7 +459,7 @@ def test_without_llvm_loops_are_interpreted():
         assert done.stdout.splitlines()[1] == "[] None"
 
 
-# ---------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------- disk cache
 
 @needs_llvm
 def test_disk_cache_of_machine_code(tmp_path, monkeypatch):
@@ -510,7 +510,7 @@ def test_machine_code_is_released_with_its_code():
     assert not llvm_compiler._unused_trackers and again(27) == expected
 
 
-# ---------------------------------------------------------------- what is proved of ints
+# ---------------------------------------------------------------- range analysis of ints
 
 def wheel(xs: List[int], n: int) -> int:
     total = 0
@@ -534,7 +534,7 @@ def back(xs: List[int], n: int) -> int:
 @pytest.mark.parametrize("function", [wheel, back])
 @pytest.mark.parametrize("fuel", [None, 1, 2, 3, 7, 99])
 def test_value_ranges_are_sound(function, fuel, at_once):
-    """Sums wrap around and indices count from the end; suspension makes loops start at any iteration."""
+    """Range analysis is correct for overflowing sums, negative indices and loops resumed at any iteration."""
     xs = [2**62, -5, 2**63 - 1, 8, -(2**63), 0, 77]
     expected = fresh(function)(xs, 100)
     at_once()
@@ -546,7 +546,7 @@ def test_value_ranges_are_sound(function, fuel, at_once):
 
 @needs_llvm
 def test_loops_that_only_resemble_range_loops():
-    """The counter starts above its bound, or is changed in the body."""
+    """Loops whose counter starts above its bound or is changed in the body are not treated as range loops."""
     from ts._core.vm.code import Code
     from ts.bytecode.native.side_exits import find_loops
     from ts.bytecode.native.range_analysis import is_counted, jumps_to

@@ -22,7 +22,7 @@ class Color(enum.Enum):
     RED = 1
 
 
-# One value of each type that programs know, and what no program knows.
+# One value of each type that scripts support, and values that scripts do not support.
 VALUES = [
     None, True, 3, 2**70, 1.5, 2 + 1j, "ab", b"ab", (), (1, "a"), [], [1, 2], [1.5], [True], ["a", "b"], [2j],
     [1, "a"], [None, 1], [[1], [2]], [("a", 1)], [(1, 2)], {}, {"a": 1}, {1: "a"}, {1.5: 2}, {True: 1}, {1j: 1},
@@ -48,7 +48,7 @@ def call_all(operator):
                 try:
                     operator(*arguments)
                     taken += 1
-                except Exception:  # an error of any kind is no crash
+                except Exception:  # only a crash fails the test
                     pass
     return taken
 
@@ -69,13 +69,13 @@ def accepted(parameter, value):
 
 
 def run_all():
-    """The whole table; runs in a process of its own, which a crash would end."""
+    """Call every operator with all values; runs in a separate process, because it may crash."""
     skipped = {"prim::RaiseException"}
     return sum(call_all(operator) for operator in operators() if operator.name not in skipped)
 
 
 def test_every_operator_with_every_type():
-    """No combination ends the process."""
+    """No combination of operator and argument types crashes the process."""
     program = "from tests.test_native_arguments import run_all; print('taken', run_all())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -100,7 +100,7 @@ def test_every_operator_with_every_type():
     ],
 )
 def test_invalid_types_are_reported(key, arguments):
-    """The message names operator, argument and types."""
+    """The error names operator, argument and types."""
     with pytest.raises(TypeError, match=r"\(\) Expected a value of type '.+' for argument '\w+'"):
         by_key(key)(*arguments)
 

@@ -1,4 +1,4 @@
-"""Bounds-check elimination: only loops whose indices are provably valid run without index checks."""
+"""Bounds-check elimination: only loops whose indices are provably in range run without index checks."""
 
 import random
 from functools import cache
@@ -115,7 +115,7 @@ def shrinking(xs: List[int], n: int) -> int:
 
 
 def between(xs: List[int], n: int) -> int:
-    """Change the list's length between entries of the inner loop."""
+    """Change the list's length before the inner loop."""
     s = 0
     for i in range(n):
         for k in range(n):
@@ -151,7 +151,7 @@ def stopped(xs: List[int], n: int) -> int:
 
 
 def far(xs: List[int], by: int, n: int) -> int:
-    """Index by products and sums that wrap around."""
+    """Index by products and sums that overflow."""
     s = 0
     for i in range(n):
         s = 3 * s + xs[i * by - i * by + i] + xs[by * i + 1 - by * i]
@@ -173,7 +173,7 @@ SINGLE = ts.tensor(HALVES)
 MATRIX = ts.tensor(HALVES + [0.1, 0.2, 0.3, 0.4], dtype=ts.float64).view(3, 4)
 
 def again(xs: List[int], first: int, by: int, step: int, n: int) -> int:
-    """Enter the inner loop in machine code at its second execution, at another position."""
+    """Enter the inner loop in machine code in its second execution, at another index."""
     s = 0
     for r in range(3):
         for i in range(n):
@@ -292,7 +292,7 @@ def while_not_below(xs: List[int], i: int, n: int) -> int:
 
 
 def sometimes(xs: List[int], n: int) -> int:
-    """Step only in some iterations."""
+    """Increment the index in some iterations only."""
     s, i = 0, 0
     while i < n:
         s = 3 * s + xs[i]
@@ -313,7 +313,7 @@ def skipped(xs: List[int], n: int) -> int:
 
 
 def faster(xs: List[int], n: int) -> int:
-    """Change the step in the loop."""
+    """Change the increment in the loop."""
     s, i, step = 0, 0, 1
     while i < n:
         s = 3 * s + xs[i]
@@ -335,7 +335,7 @@ STEPS = [(0, 8, 1), (0, 8, 2), (0, 9, 3), (1, 8, 3), (0, 10, 2), (2, 8, 7), (5, 
 FAR = [(0, INT64_MAX, 2**61), (0, INT64_MAX, INT64_MAX), (INT64_MAX - 1, INT64_MAX, 5), (-(2**63), 0, 2**62), (-(2**63), INT64_MAX, INT64_MAX)]
 AGAIN = [(0, 2, 1, 4), (0, 2, 1, 5), (7, -2, -1, 4), (7, -2, -1, 5), (5, 1, -1, 6), (6, 1, -1, 6), (2, -1, 1, 6), (1, -1, 1, 6)]
 
-# By program: whether a second loop is made, and arguments.
+# By program: whether an unchecked version of the loop is created, and arguments.
 CASES = {
     dot: (True, [(HALVES, HALVES, n) for n in (0, 1, 7, 8, 9)] + [(HALVES, HALVES[:3], 8), ([], HALVES, 1)]),
     product: (True, [(NUMBERS, NUMBERS[::-1], n) for n in (0, 1, 2, 3)] + [(NUMBERS, NUMBERS + [7], 3)]),
@@ -383,7 +383,7 @@ CASES = {
     two_kinds: (True, [(VECTOR, HALVES, 8), (VECTOR, HALVES, 9), (VECTOR[:7], HALVES, 8), (VECTOR, HALVES[:7], 8)]),
     itself: (True, [(VECTOR, n) for n in (7, 8)]),
 }  # fmt: skip
-machine = cache(native)  # which takes longer than most runs
+machine = cache(native)  # compilation takes longer than most runs
 EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
 
 
@@ -405,7 +405,7 @@ def test_results_and_errors_are_the_same(function):
 
 @EACH
 def test_side_exit_at_any_instruction(function):
-    """Exit at any instruction and enter again in the middle, at the loop's end."""
+    """After a side exit at any instruction and re-entry at the loop's end, outcomes are equal."""
     plain, fast = fresh(function), native(function, forced=True)
     for arguments in CASES[function][1]:
         expected = outcome_of_copies(plain, arguments)
@@ -446,7 +446,7 @@ def test_suspension(function, steps):
         if isinstance(expected[0], str):
             assert found == expected
         else:
-            assert found[0] is expected[0]  # its text has other frames
+            assert found[0] is expected[0]  # its message contains other frames
 
 
 # ---------------------------------------------------------------- random indices
@@ -468,7 +468,7 @@ def random_statements(r):
 
 
 def random_source(r):
-    """Return an inner loop of a random kind, entered in machine code at its second execution."""
+    """Return a random inner loop, entered in machine code in its second execution."""
     body = [line for _ in range(r.randint(1, 3)) for line in random_statements(r)]
     kind = r.randint(0, 2)
     if kind == 0:

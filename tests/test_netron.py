@@ -37,7 +37,7 @@ class Branching(ts.nn.Module):
 
 @pytest.fixture(scope="module")
 def netron(tmp_path_factory):
-    """Copy the modules of Netron for node and return a function that opens files."""
+    """Copy the modules of Netron for Node.js and return a function that opens files."""
     node, package = shutil.which("node"), find_spec("netron")
     if node is None:
         pytest.skip("needs node")
@@ -74,7 +74,7 @@ def weights(model):
 
 
 def test_a_model_in_each_form(netron, tmp_path):
-    """Scripted, traced and frozen: operators in order, weights with names and sizes, and no complaint."""
+    """Scripted, traced and frozen archives show the operators in order, and weights with names and sizes."""
     net = Net().eval()
     scripted = ts.jit.script(net)
     ts.jit.save(scripted, tmp_path / "scripted.pt")

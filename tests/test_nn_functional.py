@@ -1,4 +1,4 @@
-"""Functions of neural networks: values worked out by hand, and the same when scripted."""
+"""Functions of neural networks equal values computed by hand, in eager mode and scripts."""
 
 import math
 
@@ -30,7 +30,7 @@ def test_labels_out_of_range_are_rejected():
 
 
 def test_ctc_sums_over_all_alignments():
-    """CTC loss sums over all alignments: three of four paths of two steps give `1`, and `1 1` needs three
+    """CTC loss sums over all alignments: target `1` has three of four paths of two steps, `1 1` needs three
     steps."""
     logs = ts.full((2, 1, 2), math.log(0.5))
     one = F.ctc_loss(logs, ts.tensor([[1]]), ts.tensor([2]), ts.tensor([1]), reduction="none")
@@ -53,7 +53,7 @@ def test_bags():
 
 
 def test_grids():
-    """An identity grid returns the image; outside of the border, samples are zero or the border."""
+    """An identity grid returns the image; samples outside of the image are zero or border values."""
     image = ts.arange(6.0).reshape(1, 1, 2, 3)
     grid = F.affine_grid(ts.tensor([[[1.0, 0, 0], [0, 1, 0]]]), [1, 1, 2, 3], align_corners=False)
     for mode in ("bilinear", "nearest"):
@@ -108,7 +108,7 @@ def test_uniform_attention_averages_values():
     attend = ts.nn.MultiheadAttention(2, 1)
     for p in (attend.in_proj_weight, attend.out_proj.weight):
         p.detach().zero_()
-    attend.in_proj_weight.detach()[4:] = ts.eye(2)  # the values are what they were; queries and keys are zero
+    attend.in_proj_weight.detach()[4:] = ts.eye(2)  # queries and keys are zero, values are the input
     attend.out_proj.weight.detach().copy_(ts.eye(2))
     x = ts.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 12.0]])
     result, weights = attend(x, x, x)

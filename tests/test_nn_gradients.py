@@ -1,4 +1,4 @@
-"""`nn.grad`, and errors of paddings, windows and cells before any computation."""
+"""`nn.grad`, and errors of paddings, windows and recurrent cells before any computation."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Normalised and parametrized weights, fused layers, closeness: by their mathematics."""
+"""Weight normalization, parametrizations, fused layers and comparison functions satisfy their definitions."""
 
 import math
 
@@ -12,7 +12,7 @@ from ts.nn.utils import parametrizations, parametrize
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("normed", [utils.weight_norm, parametrizations.weight_norm])
 def test_weight_norm_keeps_the_function(normed):
-    """Weight norm preserves the function until length or direction changes."""
+    """Weight norm preserves the layer's result until magnitude or direction change."""
     layer = ts.nn.Linear(2, 3)
     x, before = ts.ones(1, 2), layer.weight.detach().clone()
     y = layer(x)
@@ -78,7 +78,7 @@ def test_clipped_gradients():
 
 
 def test_functional_call_puts_back():
-    """`functional_call` restores parameters, even after an error."""
+    """`functional_call` restores the parameters, even after an error."""
     layer = ts.nn.Linear(2, 2)
     weight = layer.weight
     assert ts.func.functional_call(layer, {"weight": ts.zeros(2, 2)}, ts.ones(1, 2)).tolist() == [layer.bias.tolist()]

@@ -36,7 +36,7 @@ class Tags(HTMLParser):
 
 
 def test_graphs():
-    """The text itself; hostile names of methods and strings are text."""
+    """The HTML of a graph contains the graph text; special characters in names and strings are escaped."""
 
     @ts.jit.script
     def f(x, y: str = "<b>&"):
@@ -49,7 +49,7 @@ def test_graphs():
 
 
 def test_functions():
-    """Schema, code, graph, bytecode."""
+    """The HTML of a function contains schema, code, graph and bytecode."""
 
     @ts.jit.script
     def f(x, text: str = "<script>"):
@@ -62,7 +62,7 @@ def test_functions():
 
 
 def test_modules():
-    """The tree, with names, options and parameters, and a hostile name as text."""
+    """The HTML of a module contains the tree, with names, options and parameters; names are escaped."""
 
     class Hostile(ts.nn.Module):
         def extra_repr(self):
@@ -81,7 +81,7 @@ def test_modules():
 
 @pytest.mark.parametrize("x", [ts.ones(2, 3), ts.tensor(1.5), ts.zeros(0, 3), ts.ones(2, device="meta"), ts.ones(2, requires_grad=True)])
 def test_tensors(x):
-    """Shape, dtype, device and the text."""
+    """The HTML of a tensor contains its shape, dtype, device and text."""
     shown = Tags(x._repr_html_())
     assert repr(x) in shown.text and "float32" in shown.text and str(x.device) in shown.text
 
@@ -112,7 +112,7 @@ def test_a_kernel_runs_the_notebooks(path, tmp_path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_of_notebooks_run(path, tmp_path, monkeypatch):
-    """The cells of a notebook run in order as a program, without a kernel."""
+    """The cells of a notebook run in order as a program, without a Jupyter kernel."""
     import json
 
     monkeypatch.chdir(tmp_path)

@@ -1,14 +1,14 @@
-"""Every operator record, on every backend that is present and in every dtype it takes.
+"""Every operator record, on every available backend and in every accepted dtype.
 
-In: the registry, and arguments from `tests.samples`.  A record is called, and
+Input: the registry, and arguments from `tests.samples`. For each record:
 
-    meta            gives the CPU's shapes and dtypes, or refuses because they depend on elements (DEPENDS)
-    other backends  give the CPU's shapes, dtypes and numbers
-    forms           in place, out=, method and function agree with it
-    scripts         compute the same
-    twice           gives the same bits
+    meta            has the CPU's shapes and dtypes, or an error because they depend on elements (DEPENDS)
+    other backends  have the CPU's shapes, dtypes and values
+    variants        in-place, out=, method and function calls have equal results
+    scripts         have equal results
+    twice           a second call has equal bits
 
-A new record is covered by being declared, where one of the samples' profiles suits it.
+New records are tested automatically if they accept one of the profiles of `tests.samples`.
 """
 
 import types
@@ -25,13 +25,13 @@ from ts.ops import out_variants, registry
 from ts.ops.functional import tensor_methods, torch_functions
 
 registry.load()
-# Operators of sparse tensors, of which samples have none: `tests/test_sparse.py` has them.
+# Operators of sparse tensors have no samples; `tests/test_sparse.py` tests them.
 SPARSE = "sparse"
 RECORDS = [r for r in registry.records() if r.base is None and r.variant != "out" and r.family != SPARSE]
 VARIANTS = [r for r in registry.records() if r.base is not None and r.family != SPARSE]
 DEVICES = [d for d in backends.available() if d not in ("cpu", "meta")]
 
-# Their shapes, or whole results, depend on elements, or their checks do, so that the meta device has no answer.
+# Operators whose shapes, results or checks depend on elements, so that they reject meta tensors.
 DEPENDS = {
     *"where nonzero nonzero_numpy argwhere masked_select _unique2 unique_dim unique_consecutive bincount".split(),
     *"_unique unique_dim_consecutive _rowwise_prune _reshape_from_tensor _tensor_to_list _to_cpu".split(),
@@ -71,7 +71,7 @@ def short(record):
 
 
 def leaves(x):
-    """The tensors of a result."""
+    """Return the tensors of a result."""
     if isinstance(x, ts.Tensor):
         return [x]
     if isinstance(x, (tuple, list)):
@@ -79,11 +79,11 @@ def leaves(x):
     return []
 
 
-WIDE = {ts.bfloat16: ts.float32, ts.complex32: ts.complex64}  # of what NumPy does not have
+WIDE = {ts.bfloat16: ts.float32, ts.complex32: ts.complex64}  # dtypes that NumPy does not have
 
 
 def host(x):
-    """Numbers that can be compared, of a result's tensors or of the result itself."""
+    """Return the result's tensors or number as NumPy arrays."""
     found = leaves(x)
     if not found:
         return [np.asarray(x)] if isinstance(x, (bool, int, float, complex)) else []
@@ -105,7 +105,7 @@ def results_are_equal(a, b, places=0.0):
 
 
 def called(record, args):
-    """The result from a seed; warnings are another test's."""
+    """Return the result of a call with a fixed seed, without warnings."""
     ts.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -172,7 +172,7 @@ def on_meta(record, dtype, result, where):
 
 
 def on_device(record, dtype, device, result, where):
-    """Compare with another device, up to random numbers and summation order."""
+    """Compare a result with another device's, except for random numbers and rounding."""
     args = samples.arguments(record, dtype, device)
     got = called(record, args)
     assert described(got) == described(result), f"{where}: on {device}"
@@ -182,14 +182,14 @@ def on_device(record, dtype, device, result, where):
 
 
 def form(record, variant, dtype, result, where):
-    """The in-place or out= form of a record, against its result."""
+    """Compare the in-place or out= variant of a record with its result."""
     args = samples.arguments(record, dtype)
     operator = samples.operator(variant)
     if variant.variant == "out":
         resized = record.out_resized != out_variants.NEVER
         targets = [ts.empty((0,) if resized else t.shape, dtype=t.dtype) for t in leaves(result)]
         given = dict(zip((p.name for p in samples.operator(record).signature.parameters), args, strict=True))
-        taken = [given[p.name] for p in operator.signature.parameters if p.name in given]  # not dtype= and its like
+        taken = [given[p.name] for p in operator.signature.parameters if p.name in given]  # without arguments such as `dtype=`
         got = called(variant, [*taken, targets] if isinstance(result, list) else [*taken, *targets])
         assert got is None or all(a is b for a, b in zip(leaves(got), targets, strict=True)), f"{where}: out="
         assert undefined(record) or results_are_equal(targets, result, 1e-6), f"{where}: out="
@@ -265,7 +265,7 @@ def script(record):
 
 
 def test_sample_tables_name_existing_records():
-    """Rows of the tables name records that exist."""
+    """Rows of the sample tables name existing records."""
     keys = {short(r) for r in registry.records()} | {r.name.removeprefix("aten::") for r in registry.records()}
     assert not {*samples.SPECIAL, *DEPENDS, *NO_SAMPLES} - keys
 
@@ -286,7 +286,7 @@ def test_bools_of_other_bytes(profile, monkeypatch):
     """Every nonzero byte in a bool tensor, from `x.view(ts.bool)` or files, is True."""
     monkeypatch.setattr(samples, "PROFILES", (profile,))
     for record in RECORDS:
-        if short(record) in NO_SAMPLES or undefined(record) or "view" in short(record):  # which shows bytes
+        if short(record) in NO_SAMPLES or undefined(record) or "view" in short(record):  # records that show the bytes of their input
             continue
         for first, second in zip(*(samples.candidates(record, ts.bool, "cpu") for _ in range(2)), strict=True):
             try:

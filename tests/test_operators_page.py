@@ -57,7 +57,7 @@ def test_operators_do_not_depend_on_load_order():
 
 
 def modules_after(program: str) -> set[str]:
-    """The modules that a process has imported after a program."""
+    """Return the names of the modules that a process has imported after running a program."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 

@@ -1,7 +1,7 @@
-"""The registry x dtypes x backends: every record is called on samples made from its schema.
+"""Every operator record, called with generated arguments in several dtypes and on every backend.
 
-Pointwise records with a ufunc are compared with NumPy; in-place and out= forms with the functional
-form; meta tensors with the CPU's shapes and dtypes.  A new record is covered by being declared.
+Pointwise records with a ufunc are compared with NumPy; in-place and out= variants with the functional
+variant; meta tensors with the CPU's shapes and dtypes. New records are tested automatically.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Optimizers and schedules beyond what PyTorch is compared with: hooks, closures, copies, schedules inside of schedules."""
+"""Optimizers and schedulers, except for comparisons with PyTorch: hooks, closures, copies, nested schedulers."""
 
 import copy
 import pickle
@@ -97,7 +97,7 @@ def test_steps_get_hooks_with_the_first_optimizer_of_a_class():
 
 
 def test_hooks_of_states():
-    """State hooks read and replace saved and loaded state."""
+    """State hooks can observe and replace the saved and loaded state."""
     optimizer = SGD([parameter(1.0)], lr=0.5)
     called = []
     optimizer.register_state_dict_pre_hook(lambda o: called.append("save"))

@@ -36,7 +36,7 @@ class Logged(ts.Tensor):
 
 
 class Unit:
-    """A number times the unit matrix: no tensor."""
+    """A number times the unit matrix; not a Tensor."""
 
     def __init__(self, n, value):
         self.n, self.value = n, value
@@ -48,7 +48,7 @@ class Unit:
         return KNOWN[func](*args, **(kwargs or {}))
 
 
-ts.zeros(1).add(1)  # tensors have their methods now
+ts.zeros(1).add(1)  # registers the methods of Tensor
 KNOWN = {
     ts.mean: lambda x: x.value / x.n,
     ts.Tensor.add: lambda x, y: x + y.value if isinstance(y, Unit) else Unit(x.n, x.value + y),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def folders(top: str, package: str) -> set[str]:
-    """The packages under a top-level folder, by the names they are installed under."""
+    """Return the packages under a top-level folder, by their installed names."""
     return {
         ".".join([package, *init.parent.relative_to(ROOT / top).parts]) for init in (ROOT / top).rglob("__init__.py")
     }

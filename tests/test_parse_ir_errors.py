@@ -1,4 +1,4 @@
-"""`parse_ir` on wrong text: a located error, whatever the text."""
+"""`parse_ir` with invalid text: an error with a location for any text."""
 
 import random
 
@@ -82,7 +82,7 @@ def test_mutated(seed):
     ],
 )  # fmt: skip
 def test_invalid(text, message):
-    """Each wrong text raises an error with its cause and location."""
+    """The error for invalid text has its cause and location."""
     with pytest.raises(ParseError) as error:
         parse_ir(text)
     assert error.value.message.startswith(message)

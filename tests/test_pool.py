@@ -39,7 +39,7 @@ CASES = {  # input, kernel, stride, padding, dilation
 
 
 def numbers(shape, seed=3):
-    """Few different values, so that there are ties, with some NaN and infinities."""
+    """Return numbers from a small set, so that there are ties, with some NaN and infinities."""
     r = np.random.default_rng(seed)
     x = r.integers(0, 5, shape).astype(np.float32)
     x[r.random(shape) < 0.1] = NAN
@@ -84,7 +84,7 @@ def test_means():
     assert f(x, 3, 2, 1, count_include_pad=False).tolist() == [[[1.5, 3.0, 4.5]]]
     plane = ts.ones(1, 4, 4)
     assert ts.nn.functional.avg_pool2d(plane, 2, divisor_override=8).tolist() == [[[0.5, 0.5], [0.5, 0.5]]]
-    assert ts.nn.functional.avg_pool2d(ts.tensor([[[-3, -4]]]), (1, 2)).tolist() == [[[-3]]]  # towards zero
+    assert ts.nn.functional.avg_pool2d(ts.tensor([[[-3, -4]]]), (1, 2)).tolist() == [[[-3]]]  # integer division rounds towards zero
 
 
 def test_parts():
@@ -144,7 +144,7 @@ def test_meta():
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_kernels_see_the_windows_of_the_general_ones(n):
-    """Sizes, strides, paddings and rounding at random: values, places, divisors and what is refused."""
+    """Values, indices and errors equal the general kernels' for random windows and rounding modes."""
     r = np.random.default_rng(n)
     compared = 0
     for _ in range(150):
@@ -195,7 +195,7 @@ def test_windows_of_other_strides():
 
 @pytest.mark.parametrize("memory_format", [ts.contiguous_format, ts.channels_last])
 def test_gradients_of_maxima_have_the_same_bits_in_every_layout(memory_format):
-    """An element that several windows have chosen adds their gradients in the order of the windows."""
+    """Each maximum adds the gradients of its windows in a fixed order, in every memory layout."""
     x, gradient = ts.rand(3, 8, 9, 9), ts.randn(3, 8, 7, 7)
 
     def found(x, gradient):

@@ -1,4 +1,4 @@
-"""Scalar, list, dict and string operators compared with Python, and their differences."""
+"""Scalar, list, dict and string operators equal Python, except for listed differences."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_a_step_without_a_negative() -> None:
 
 @given(int_lists, st.lists(st.tuples(st.integers(0, 8), st.integers(-6, 6)), max_size=30))
 def test_list_methods(values: list[int], steps: list[tuple[int, int]]) -> None:
-    """Random mutations of a List equal those of a Python list."""
+    """Random mutations of a List have the results of a Python list."""
     values, mirror = list(values), core(values)
     for choice, x in steps:
         if choice == 0:
@@ -285,7 +285,7 @@ def test_dict_methods() -> None:
     assert call("aten::items.str", d) == [("a", 1), ("b", 2)]
     assert call("aten::setdefault.str", d, "c", 7) == 7
     assert call("aten::get.default_str", d, "z", 9) == 9
-    assert call("aten::popitem.str", d) == ("a", 1)  # the oldest, as PyTorch
+    assert call("aten::popitem.str", d) == ("a", 1)  # the first item, as in PyTorch
     BY_KEY["aten::update.str"](d, core({"b": 5}, spec))
     assert call("aten::copy.Dict_str", d) == {"b": 5, "c": 7}
     assert call("aten::dict.str", core([("x", 1), ("x", 2)], list_of(tuple_of(STR, INT)))) == {"x": 2}
@@ -389,7 +389,7 @@ def test_hash() -> None:
 
 
 def test_sorting_unordered_values():
-    """Sorting a list with None raises an error; ints and floats compare by value."""
+    """Sorting a list with None raises an error; ints and floats are compared by value."""
     unit = ts.jit.CompilationUnit(
         "def optional(xs: List[Optional[int]]) -> List[Optional[int]]:\n  xs.sort()\n  return xs\n"
         "def union(xs: List[Union[int, float]]) -> List[Union[int, float]]:\n  xs.sort()\n  return xs\n"
@@ -403,7 +403,7 @@ def test_sorting_unordered_values():
 
 
 def test_lists_of_sizes_release_nothing() -> None:
-    """`size` and `stride` create lists in uninitialized memory without releasing its previous contents."""
+    """`size` and `stride` initialize the memory of their lists without releasing previous contents."""
     held = ts.ones(2)
     before = sys.getrefcount(held)
     for key, x in (("aten::stride", ts.ones(2, 3, 4)), ("aten::size", ts.empty(2, 3, 4, device="meta"))):

@@ -1,4 +1,4 @@
-"""The text of tensors; `tests/pytorch_parity/test_printing.py` compares hundreds with PyTorch."""
+"""Printing of tensors; `tests/pytorch_parity/test_printing.py` compares hundreds of texts with PyTorch."""
 
 import pytest
 
@@ -24,12 +24,12 @@ from ts._core.tensor import factories
     ],
 )
 def test_text(data, dtype, text):
-    """Widths, formats and suffixes."""
+    """Printed tensors have PyTorch's widths, number formats and suffixes."""
     assert repr(factories.tensor(data, dtype=dtype)) == text
 
 
 def test_summary_and_options():
-    """Long tensors show their edges; options change the format and can be put back."""
+    """Large tensors are printed as first and last elements; options can be changed and restored."""
     assert repr(factories.tensor(range(2000))) == "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"
     try:
         printing.set_printoptions(precision=2, threshold=3, edgeitems=1)
@@ -39,7 +39,7 @@ def test_summary_and_options():
 
 
 def test_suffixes():
-    """Device, size and requires_grad."""
+    """The text contains device, size and requires_grad if they differ from the defaults."""
     x = factories.tensor([1.0], requires_grad=True)
     assert repr(x) == "tensor([1.], requires_grad=True)"
     assert repr(factories.tensor([1, 2]).to("meta")) == "tensor(..., device='meta', size=(2,), dtype=torch.int64)"

@@ -41,7 +41,7 @@ def test_optimizers():
 
 
 def test_line_search():
-    """`_strong_wolfe` and `_cubic_interpolate` of packages of optimizers."""
+    """`_strong_wolfe` and `_cubic_interpolate`, which optimizer packages import, find a minimum."""
     assert lbfgs._cubic_interpolate(0.0, 1.0, -1.0, 1.0, 0.5, 0.3) == pytest.approx(0.8550399683147397)
     x, d = ts.tensor([2.0]), ts.tensor([-4.0])
 

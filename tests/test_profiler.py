@@ -42,7 +42,7 @@ def failing(x: ts.Tensor, n: int) -> ts.Tensor:
 
 
 def test_operators_of_python():
-    """Functions, methods and Python's operators alike; outside of the block nothing."""
+    """Calls by function, method and Python operator are recorded inside of the block only."""
     x = ts.ones(3)
     with profile() as prof:
         ts.exp(x)
@@ -82,7 +82,7 @@ def test_group_without_fusion():
 
 
 def test_lines_of_scripts():
-    """An operator knows the line of the script that called for it."""
+    """Events of operators in scripts contain the script line."""
     f = ts.jit.script(fused)
     x = ts.rand(4, 4)
     f(x, x)
@@ -131,7 +131,7 @@ def test_kernels():
 
 
 def test_stages_of_the_compiler():
-    """A first call shows where its time went."""
+    """The compiler's stages of a first call are recorded."""
     unit = ts.jit.CompilationUnit("def first(x):\n    return x.exp() + 1\n")
     with profile() as prof:
         unit.first(ts.ones(2))
@@ -199,7 +199,7 @@ def test_labels_in_traces():
 
 
 def test_labels_end_with_errors():
-    """A label that an exception leaves has an end, in scripts too."""
+    """The event of a label ends if an exception leaves the block, also in scripts."""
     f = ts.jit.script(failing)
     with profile() as prof:
         with pytest.raises(RuntimeError):
@@ -210,7 +210,7 @@ def test_labels_end_with_errors():
 
 
 def test_shapes():
-    """Sizes and dtypes of arguments; rows by shape."""
+    """`record_shapes` records sizes and dtypes of arguments, and tables can be grouped by shape."""
     with profile(record_shapes=True) as prof:
         ts.mm(ts.ones(2, 3), ts.ones(3, 4))
         ts.mm(ts.ones(1, 3), ts.ones(3, 4))
@@ -224,7 +224,7 @@ def test_shapes():
 
 
 def test_memory():
-    """Memory columns report allocated and kept bytes, the peak, and the share of callees."""
+    """Memory columns show allocated and retained bytes, the peak, and the part of callees."""
     kept = ts.ones(1000)
     with profile(profile_memory=True) as prof:
         with record_function("part"):
@@ -240,7 +240,7 @@ def test_memory():
 
 
 def test_memory_inside_of_limits():
-    """Limits that begin and end inside of the block count for themselves, and the profiler goes on counting."""
+    """Limits inside of the block count separately, and the profiler continues to count."""
     x = ts.ones(1000)
     with profile(profile_memory=True) as prof:
         with ts.limits(bytes=1 << 20):
@@ -256,7 +256,7 @@ def test_memory_inside_of_limits():
 
 
 def test_stacks():
-    """`with_stack` records the calling Python frames, and the lines for flame graphs."""
+    """`with_stack` records the calling Python frames, and stacks for flame graphs."""
     with profile(with_stack=True) as prof:
         ts.exp(ts.ones(2))
     assert any("test_stacks" in frame for frame in event_of(prof, "aten::exp").stack)
@@ -295,7 +295,7 @@ def test_table():
 
 
 def test_recursion_counts_once():
-    """The total time of a name does not count what runs inside of that name again."""
+    """The total time of a name excludes nested events of the same name."""
     with profile() as prof:
         with record_function("same"), record_function("same"):
             ts.exp(ts.ones(10))
@@ -305,7 +305,7 @@ def test_recursion_counts_once():
 
 
 def test_chrome_trace(tmp_path):
-    """Valid JSON with complete events; the same packed."""
+    """The Chrome trace is valid JSON with complete events, also if compressed."""
     f = ts.jit.script(labelled)
     with profile(record_shapes=True) as prof:
         f(ts.ones(2))
@@ -413,7 +413,7 @@ def test_the_block_ends_with_errors():
 
 
 def test_results_are_the_same():
-    """A profiled program returns the bits, errors and random numbers of an unprofiled program."""
+    """A profiled program has the results, errors and random numbers of an unprofiled program."""
     f = ts.jit.script(fused)
     ts.manual_seed(3)
     x = ts.rand(17, 17)
@@ -437,7 +437,7 @@ def test_activities():
 
 
 def test_the_older_name():
-    """`ts.autograd.profiler.profile`."""
+    """The former name `ts.autograd.profiler.profile` works."""
     with ts.autograd.profiler.profile(record_shapes=True) as prof:
         ts.exp(ts.ones(2))
     assert "aten::exp" in prof.table() and "aten::exp" in prof.key_averages().table(sort_by="cpu_time")
@@ -473,7 +473,7 @@ def multiply_in_block(x):
 
 
 def test_labels_that_are_objects():
-    """Labels as objects, as in PyTorch's traces: in scripts, archives and Python."""
+    """Label objects, as in PyTorch's traces, can be used in scripts, archives and Python."""
     scripted = ts.jit.script(multiply_in_block)
     assert "_RecordFunction = profiler::_record_function_enter_new" in str(scripted.graph)
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Program files behave as their comments say, scripted and as plain Python."""
+"""Program files behave as their comments state, scripted and as plain Python."""
 
 import re
 
@@ -13,7 +13,7 @@ FILES = [path for path in all_programs() if read(path).scripts_itself]
 
 
 def underlined_lines(message):
-    """The numbers of the lines that a located message underlines."""
+    """Return the line numbers that a message with a source location underlines."""
     lines = message.splitlines()
     numbers = set()
     place = None
@@ -25,7 +25,7 @@ def underlined_lines(message):
             start, first = place
             quoted = [text for text in lines[start + 1 : index + 1]]
             marks = [bool(re.fullmatch(r" *~+( <--- HERE)?", text)) for text in quoted]
-            # The file's line is that of the first underlined line.
+            # the text starts at the line that is underlined first
             number = first
             for here, marked in zip(quoted, marks):
                 if marked:
@@ -35,7 +35,7 @@ def underlined_lines(message):
 
 
 def normalized_message(error):
-    """The message, without the expectation that stands in the source it quotes."""
+    """Return the message without the expectation comments in the quoted source."""
     return re.sub(r"# *expect( error| runtime error)?:.*", "", str(error))
 
 

@@ -1,4 +1,4 @@
-"""Calls from compiled code back to Python, marks, overloads: `ts.frontend.compile_directives`, `overloads`, `python_call`."""
+"""Calls of Python functions in scripts, compile directives (`ts.frontend.compile_directives`) and overloads."""
 
 from typing import List
 
@@ -40,7 +40,7 @@ def gone(n: int) -> int:
 
 
 def test_graph_text():
-    """A call back prints as PyTorch prints it, and the text reads back."""
+    """A call of a Python function is printed as in PyTorch, and the text can be parsed."""
 
     def f(text: str):
         return shout(text)
@@ -53,7 +53,7 @@ def test_graph_text():
 
 
 def test_result_of_the_invalid_type():
-    """The result is checked, with the call's place in the program."""
+    """A Python result of another type than annotated raises an error with the location of the call."""
 
     def f(n: int):
         return wrong(n)
@@ -64,7 +64,7 @@ def test_result_of_the_invalid_type():
 
 
 def test_exception_of_python():
-    """The text holds class, message and Python stack; the exception is the cause."""
+    """The error contains class, message and Python stack of the exception, which is its cause."""
 
     def f(n: int):
         return fails(n)
@@ -88,7 +88,7 @@ def test_interrupt_passes():
 
 
 def test_limit_inside_of_a_call_back():
-    """A limit that a scripted function hits below a Python function is no RuntimeError of Python."""
+    """A limit error in a scripted function that a Python function calls is not converted."""
 
     @ts.jit.script
     def spin(n: int) -> int:
@@ -120,7 +120,7 @@ def test_unread_result_is_not_checked():
 
 
 def test_unused_raises():
-    """PyTorch's text, at the call."""
+    """A call of an unused function raises an error with PyTorch's message and the location of the call."""
 
     def f(n: int):
         return gone(n)
@@ -142,7 +142,7 @@ def test_marks():
 
 
 def test_schemas_of_python_functions():
-    """Annotated by parts: the rest are tensors; without annotations all are, by the names that are assigned."""
+    """Parameters without annotations are tensors; otherwise, assigned names determine the results."""
 
     def parts(x, n: int, flag=True): ...
 
@@ -201,7 +201,7 @@ def test_overloads_are_compiled_once():
 
 
 def test_boolean_dispatch_needs_a_constant():
-    """A flag that is computed cannot choose between two types."""
+    """`boolean_dispatch` requires a constant flag."""
     find = ts.jit.boolean_dispatch("flag", 1, False, lambda x, flag=False: x, lambda x, flag=False: x)
 
     def f(x: int, flag: bool):
@@ -212,7 +212,7 @@ def test_boolean_dispatch_needs_a_constant():
 
 
 def test_script_if_tracing_runs_as_python():
-    """Outside of a trace the function itself runs."""
+    """Outside of a trace, a `script_if_tracing` function runs as Python."""
 
     @ts.jit.script_if_tracing
     def f(n: int):
@@ -222,7 +222,7 @@ def test_script_if_tracing_runs_as_python():
 
 
 def test_errors_of_a_unit_are_reported_together():
-    """A unit reports the errors of all its functions together and defines none of them."""
+    """A unit reports the errors of all its functions together and defines none of the functions."""
     text = """
     def good(x: int) -> int:
         return x
@@ -256,7 +256,7 @@ def test_switching_off():
 
 
 def test_hidden_source_ranges():
-    """Inside of the context, graphs print without places."""
+    """`hide_source_ranges` prints graphs without source locations."""
 
     @ts.jit.script
     def f(x: int):
@@ -268,13 +268,13 @@ def test_hidden_source_ranges():
 
 
 def test_classes_of_python_itself():
-    """A class that is not made of Python source is refused in words."""
+    """Scripting a builtin class raises an error."""
     with pytest.raises(ts.jit.FrontendError, match="TorchScript classes must be new-style classes"):
         ts.jit.script(int)
 
 
 def functions_of(error):
-    """The functions that a traceback shows, by module and name."""
+    """Return the functions of a traceback, as (top-level module, name)."""
     found = []
     place = error.__traceback__
     while place is not None:
@@ -321,7 +321,7 @@ def test_traceback_of_ts(monkeypatch):
 
 
 def test_stack_of_python():
-    """The Python stack of a failing call leaves out the frames of ts between the user's."""
+    """The Python stack of a failing call omits the frames of ts between the user's frames."""
 
     class Failing(ts.nn.Module):
         def forward(self, n: int):

@@ -55,7 +55,7 @@ def test_round_trip():
 
 
 def test_specs():
-    """A spec says its type, context, children and counts, and prints as PyTorch's."""
+    """A spec has a type, context, children and counts, and is printed as in PyTorch."""
     spec = pytree.tree_structure({"b": 1, "a": Point(2, [3])})
     assert (spec.type, spec.context, spec.num_nodes, spec.num_leaves, spec.num_children) == (
         dict, ["b", "a"], 6, 3, 2,
@@ -73,7 +73,7 @@ def test_specs():
 
 
 def test_spec_by_hand(registered):
-    """A written spec builds trees, of registered classes too, and equals a flattened one."""
+    """A spec created by hand builds trees, also of registered classes, and equals the spec of a tree."""
     leaf = pytree.treespec_leaf()
     inner = pytree.TreeSpec(Pair, "context", [leaf, pytree.TreeSpec(list, None, [leaf, leaf])])
     spec = pytree.treespec_dict(a=inner, b=pytree.treespec_tuple())
@@ -163,7 +163,7 @@ def test_broadcast():
 
 
 def test_paths(registered):
-    """Leaves are named by keys, indices and attributes; classes registered without keys are refused."""
+    """Paths contain keys, indices and attributes; classes registered without key functions are rejected."""
     tree = {"a": [Point(1, 2)]}
     pairs, spec = pytree.tree_flatten_with_path(tree)
     assert [pytree.keystr(path) for path, _ in pairs] == ["['a'][0].x", "['a'][0].y"]
@@ -174,7 +174,7 @@ def test_paths(registered):
 
 
 def test_json(registered):
-    """Specs are written and read again."""
+    """Specs can be serialized to JSON and back."""
     for tree in ([1, {"a": (None,)}], Pair(1, deque([2], 5)), defaultdict(list, a=1), OrderedDict(b=1, a=2)):
         spec = pytree.tree_structure(tree)
         assert pytree.treespec_loads(pytree.treespec_dumps(spec)) == spec
@@ -184,7 +184,7 @@ def test_json(registered):
 
 
 def test_dataclasses_and_constants():
-    """None fields of a dataclass are part of the spec; a constant is a spec without leaves."""
+    """None fields of a dataclass are in its spec; a constant is a spec without leaves."""
 
     @dataclass
     class Fields:

@@ -1,4 +1,4 @@
-"""Quantized archives written by hand: results of valid archives, and errors of invalid archives."""
+"""Quantized archives written by hand: results of valid archives, and errors for invalid archives."""
 
 import copy
 import io
@@ -33,7 +33,7 @@ class Name(str):
 
 
 def written(value):
-    """The piece of a pickle for a value; bytes are one already."""
+    """Return a value as pickle opcodes; bytes are returned unchanged."""
     match value:
         case bytes():
             return value
@@ -106,17 +106,17 @@ def linear_archive(its_state=(WEIGHT, None), source=LINEAR, **records):
 
 
 def test_linear():
-    """The weight dequantised, and the result on the grid that the operator is given."""
+    """A quantized linear layer dequantizes its weight and quantizes its result."""
     loaded = load(linear_archive())
     x = ts.tensor([[1.0, 2.0, 3.0], [0.1, 0.2, 0.3]])
-    weight = (INTEGERS.astype(np.float32) - 1) * 0.25  # -128 - 1 is no number of 8 bits
+    weight = (INTEGERS.astype(np.float32) - 1) * 0.25  # -128 - 1 does not fit in 8 bits
     expected = np.clip(np.rint(x.numpy() @ weight.T / 0.5) + 3, 0, 255) * 0.5 - 1.5
     assert np.array_equal(loaded(x).numpy(), expected)
     assert ts.jit.missing(io.BytesIO(linear_archive())) == []
 
 
 def test_rows_have_their_scales():
-    """Scales and zero points of an axis, and the bias."""
+    """Per-channel weights have scales and zero points of an axis, and a bias is added."""
     scales, zeros = np.array([0.5, 0.25]), np.array([1, -1])
     per_channel = (Name("torch per_channel_affine"), tensor("DoubleStorage", "1", 2), tensor("LongStorage", "2", 2), 0)
     bias = np.array([0.5, 1.0], np.float32)
@@ -130,7 +130,7 @@ def test_rows_have_their_scales():
 
 
 def test_four_bits():
-    """Two elements to a byte, the lower four bits first."""
+    """Packed 4-bit weights have two elements per byte, the lower four bits first."""
     table = pickled_object(
         f"{CLASSES} EmbeddingPackedParamsBase",
         (1, [quantized(PER_TENSOR, "1", (2, 3), "QUInt4x2Storage", 3)], [], [4]),
@@ -166,7 +166,7 @@ def test_dequantization_warns_once():
 
 
 def test_scale_of_unquantized_tensor_raises():
-    """The scale of an unquantized tensor raises an error that explains where it went."""
+    """The scale of an unquantized tensor raises an error; the scale of a quantized tensor is returned."""
     scale = module("return torch.q_scale(x)", parameters=", x: Tensor")
     with pytest.raises(RuntimeError, match="the tensor has no scale and no zero point"):
         load(archive(scale))(ts.ones(2))
@@ -264,7 +264,7 @@ def test_unknown_classes():
 
 
 def test_every_class_has_its_type():
-    """The names of `ts.ir.types` are those of the classes here."""
+    """`ts.ir.types` declares exactly the packed parameter classes and other custom classes."""
     from ts.ir.types import CUSTOM_CLASSES
 
     others = {WORKER_INFO.qualified_name(), RECORD_FUNCTION_TYPE.qualified_name()}
@@ -274,7 +274,7 @@ def test_every_class_has_its_type():
 
 
 def test_third_version_of_convolutions():
-    """Windows as a list, and flags."""
+    """Version 3 of convolution parameters contains the geometry as a list of ints, and flags."""
     weight = quantizer.round_to_grid(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
     windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
     made = packed_params.Conv2dParams.from_state((3, windows, [None, weight, None]))
@@ -284,7 +284,7 @@ def test_third_version_of_convolutions():
 
 
 def test_damaged_archives():
-    """Bytes changed anywhere in the pickle: a module, or an ArchiveError."""
+    """An archive with a changed byte in the pickle loads as a module or raises an ArchiveError."""
     data = linear_archive()
     pickle = zipfile.ZipFile(io.BytesIO(data)).read("archive/data.pkl")
     refused = 0

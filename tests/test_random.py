@@ -19,7 +19,7 @@ def test_recorded_numbers():
 
 
 def test_words_equal_the_mersenne_twister():
-    """The reference implementation's ten-thousandth word from the seed 5489."""
+    """The ten-thousandth word for the seed 5489 equals the reference implementation's."""
     assert MersenneTwister(5489).words(10_000)[-1] == 4123659995
 
 
@@ -39,7 +39,7 @@ def test_a_seed_repeats_and_streams_are_separate():
 
 def test_state_brings_the_stream_back():
     ts.manual_seed(3)
-    ts.randn(3)  # leaves half a pair over
+    ts.randn(3)  # leaves one of a pair of normal numbers
     state = ts.get_rng_state()
     assert state.dtype == ts.uint8 and state.shape == (STATE_BYTES,) == (5056,)
     want = ts.randn(5).tolist(), ts.rand(700).tolist()
@@ -56,12 +56,12 @@ def test_invalid_states_are_rejected_and_change_nothing():
     g = ts.Generator().manual_seed(1)
     before = g.get_state()
     broken = before.clone()
-    broken[8:12] = ts.tensor([255, 255, 255, 127], dtype=ts.uint8)  # words left: far too many
+    broken[8:12] = ts.tensor([255, 255, 255, 127], dtype=ts.uint8)  # number of words left: too large
     for state in (broken, before[:-1], ts.zeros(5056, dtype=ts.uint8)):
         with pytest.raises(RuntimeError):
             g.set_state(state)
     broken = before.clone()
-    broken[16:24] = 255  # the next place: outside
+    broken[16:24] = 255  # index of the next word: out of range
     with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
         g.set_state(broken)
     assert ts.equal(g.get_state(), before)
@@ -91,7 +91,7 @@ def test_ranges():
     ],
 )
 def test_moments(draw, mean, deviation):
-    """Mean and deviation of 20,000 samples, within five standard errors."""
+    """Mean and deviation of 20,000 samples are within five standard errors."""
     ts.manual_seed(11)
     x = draw(20_000).to(ts.float64)
     assert abs(float(x.mean()) - mean) < 5 * deviation / 20_000**0.5

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDS = registry.records()
 MIN_TABLE_NAMES = 8  # minimum number of operator names for a literal to count as a table of operators
 
-# Places with such tables, and why what they say is no fact about an operator on tensors.
+# Modules with such tables, with the reason why the tables contain no properties of tensor operators.
 EXCUSED = {
     "backends/cuda/namespace.py": "functions of CuPy",
     "backends/meta/array.py": "functions of NumPy",
@@ -40,7 +40,7 @@ EXCUSED = {
 
 
 def test_every_result_has_its_layout():
-    """Every layout rule exists, and each record has one rule per result or none."""
+    """Every layout rule in a record exists, and each record has one rule per result or none."""
     for record in RECORDS:
         assert set(record.layout) <= set(result_strides.RULES), record.key
         assert len(record.layout) in (0, len(record.schema.returns)), record.key
@@ -124,7 +124,7 @@ def test_dispatch_core_contains_no_operator_names():
 
 
 def without_texts(source):
-    """The code of a module: no docstrings and no comments."""
+    """Return the code of a module without docstrings and comments."""
     return re.sub(r'"""(?:.|\n)*?"""|#.*', "", source)
 
 
@@ -157,7 +157,7 @@ def _operators(words):
 
 
 def tables(path):
-    """Lines of a file where a literal lists many operators."""
+    """Yield the line numbers of literals that list many operators."""
     text = path.read_text()
     if path.suffix == ".pyx":
         for group in re.finditer(r"[({\[][^(){}\[\]]*[)}\]]", text):
@@ -226,7 +226,7 @@ def _names_in(node):
 
 
 def constants_with_operator_names(path):
-    """Lines with a constant of a module or class, or an inline literal, that lists operator names."""
+    """Yield the lines of constants and inline literals that list operator names."""
     tree = ast.parse(path.read_text())
     for scope in (x for x in ast.walk(tree) if isinstance(x, (ast.Module, ast.ClassDef))):
         for statement in scope.body:

@@ -13,7 +13,7 @@ from ts.backends.cpu.namespace import namespace
 from ts.ops.registry import find
 
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
-SHAPES = [(5, 4, 3, 6), (37, 16, 1, 3), (16, 1, 2, 1)]  # of the cell, the input, the batch, times
+SHAPES = [(5, 4, 3, 6), (37, 16, 1, 3), (16, 1, 2, 1)]  # hidden size, input size, batch size, time steps
 
 
 def random(*shape, dtype):
@@ -102,7 +102,7 @@ def test_invalid_operands_use_the_record():
         ts.lstm(given.x, [given.h], weights, *options)
     with pytest.raises((RuntimeError, ValueError, IndexError)):
         ts.lstm(given.x, [given.h, given.c], weights[:3], *options)
-    for sizes in ([2, 3], [-1, 3], [1 << 62, 2], [2, 1]):  # of two rows: more than there are, or fewer
+    for sizes in ([2, 3], [-1, 3], [1 << 62, 2], [2, 1]):  # sum to more or less than two rows
         rows = ts.ones(2, 3)
         with pytest.raises((RuntimeError, ValueError, IndexError)):
             found, *_ = ts.lstm(rows, ts.tensor(sizes), [given.h, given.c], weights, *options[:-1])
@@ -159,7 +159,7 @@ def test_weights_are_packed_once(kind):
 
 
 def layer(dtype, cell, inputs, batch, times, stacked):
-    """Arguments of a layer: input, weights, biases, states."""
+    """Return arguments of a layer: input, weights, biases, states."""
     state = (1, batch, cell) if stacked else (batch, cell)
     shapes = [(times, batch, inputs), (4 * cell, inputs), (4 * cell, cell), (4 * cell,), (4 * cell,), state, state]
     return [random(*shape, dtype=dtype) for shape in shapes]

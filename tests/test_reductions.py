@@ -1,4 +1,4 @@
-"""`nn._reduction`: numbers of reductions, and the older flags of losses."""
+"""`nn._reduction`: reduction codes and the deprecated flags of losses."""
 
 import warnings
 

@@ -180,7 +180,7 @@ def fork():
         return ts.jit.wait(task)
 
     ts.jit.script(f)(2)
-    time.sleep(0.05)  # the threads of forks pass over what the waiting program has run itself
+    time.sleep(0.05)  # worker threads remove tasks that the waiting program ran itself
     return body
 
 
@@ -255,7 +255,7 @@ def collect():
     for clear in typing._cleanups:
         clear()
     gc.collect()
-    gc.collect()  # of what code alone held, which went with the first
+    gc.collect()  # collects objects that only the code collected above referenced
 
 
 def growth(make):
@@ -281,7 +281,7 @@ def test_exits(make):
 
 
 def test_lives_with_its_function():
-    """A function that is still there is not compiled a second time."""
+    """A scripted function is cached as long as its Python function exists."""
 
     def f(n: int) -> int:
         return n + 1
@@ -294,7 +294,7 @@ def test_lives_with_its_function():
 
 
 def test_copies_of_attributes():
-    """`functools.wraps` without `__wrapped__`: the copy of an attribute is not the function's own."""
+    """The script cache of a function is not used if `functools.wraps` copied it from another function."""
 
     def f(n: int) -> int:
         return n + 1

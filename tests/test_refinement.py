@@ -10,14 +10,14 @@ from ts.ir.types import ANY, FLOAT, INT, NONE, STR, AnyListType, ListType, Optio
 
 
 def test_isinstance_splits_a_union():
-    """The members that fit and the rest; a member takes the narrower of the two types."""
+    """A type test splits a union into matching and other members, refined to the narrower type."""
     test = type_test(UnionType((INT, STR, ListType(INT))), [AnyListType.get(), STR])
     assert test.if_true.str() == "Union(int[], str)" and test.if_false == INT and test.static is None
     assert type_test(OptionalType(INT), [INT]).if_false == NONE
 
 
 def test_isinstance_is_known_where_the_types_decide():
-    """A type that always fits, or never, decides the test when compiling."""
+    """A type test that always or never matches is decided at compile time."""
     assert type_test(INT, [INT, STR]).static is True
     assert type_test(INT, [STR]).static is False
     assert type_test(ANY, [INT]).static is None and type_test(ANY, [ANY]).static is True
@@ -38,7 +38,7 @@ def test_without_none():
 
 
 def test_a_union_takes_its_members_only():
-    """A union accepts only values of its member types, without conversion: a bool is not an int."""
+    """A union accepts values of its member types only, without conversion: a bool is not an int."""
 
     @ts.jit.script
     def f(x: Union[int, List[str], Tuple[int, int]]):

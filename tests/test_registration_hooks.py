@@ -6,7 +6,7 @@ from ts.nn.modules import module
 
 
 def test_hooks():
-    """Registration hooks see constructors and assignments in order, until they are removed."""
+    """Registration hooks are called in order by constructors and assignments until they are removed."""
     seen = []
     handles = [
         module.register_module_parameter_registration_hook(lambda m, name, p: seen.append(("p", name))),

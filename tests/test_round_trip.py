@@ -10,7 +10,7 @@ from ts.ops import registry
 
 
 def compiled(path):
-    """Every function and method that a program compiles."""
+    """Return every function and method that a program compiles."""
     program = read(path)
 
     def run():
@@ -24,14 +24,14 @@ def compiled(path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", all_programs(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_programs(path):
-    """Texts of all functions, methods, classes and modules of a program read back."""
+    """Graph and source text of all functions, methods, classes and modules of a program can be parsed."""
     for function in compiled(path):
         check(function)
 
 
 @pytest.mark.parametrize("name", [*OTHER_GRAPH, *REJECTED])
 def test_departures(name):
-    """The functions that are excused do differ, or are refused."""
+    """The exceptions to round trips have another graph or are rejected."""
     stem, *_, function_name = name.split(".")
     (path,) = [path for path in all_programs() if path.stem == stem]
     (function,) = [function for function in compiled(path) if function.name == function_name]
@@ -58,7 +58,7 @@ def uses_of(operator):
     for body in (f"return {call}", f"r = {call}\n    return r[1], r", f"{names} = {call}\n    return r1, r0"):
         try:
             yield ts.jit.CompilationUnit(f"def f({parameters}):\n    {body}\n").f
-        except FrontendError:  # calls mean another overload
+        except FrontendError:  # selects another overload
             assert operator.schema.overload_name
 
 

@@ -24,7 +24,7 @@ class TestFiles:
         return pytest.importorskip("safetensors")
 
     def test_round_trip(self, tmp_path):
-        """Every dtype, empty tensors, single numbers and views come back; texts stand in the head."""
+        """Every dtype, empty tensors, scalars and views are restored; the header contains the metadata."""
         path = tmp_path / "all.safetensors"
         kinds = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool complex64".split()
         tensors = {kind: ts.tensor([[0, 1, 1], [1, 0, 1]]).to(getattr(ts, kind)) for kind in kinds}

@@ -1,4 +1,4 @@
-"""Modules and functions whose saving needs more than attributes and code."""
+"""Modules and functions whose archive needs more than attributes and code."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Schemas: reading, printing, alias marks, defaults."""
+"""Schemas: parsing, printing, alias annotations, defaults."""
 
 import pytest
 
@@ -26,12 +26,12 @@ from ts.ir.schema import parse_schema
     ],
 )
 def test_text_is_preserved(text):
-    """The text of a schema is kept to the letter."""
+    """A parsed schema is printed without changes."""
     assert str(parse_schema(text)) == text
 
 
 def test_parts():
-    """Names, alias sets, defaults and the types that values have."""
+    """A parsed schema has names, alias sets, defaults and types."""
     schema = parse_schema(
         "aten::f.out(Tensor(a!) x, ScalarType? d=None, int[2] k=1, *, Tensor(b!)[] o) -> Tensor(a!)"
     )
@@ -45,7 +45,7 @@ def test_parts():
 
 
 def test_errors_show_the_place():
-    """Text that does not parse is shown with a caret."""
+    """The error for an invalid schema marks the location with a caret."""
     with pytest.raises(ParseError, match="HERE"):
         parse_schema("aten::f(Tensor 1x) -> Tensor")
     with pytest.raises(ParseError, match="a list cannot be a key of a dict"):

@@ -27,7 +27,7 @@ def helper(x: int) -> int:
 
 
 def test_function():
-    """A scripted function is called as the Python function is."""
+    """A scripted function accepts the arguments of the Python function."""
 
     @ts.jit.script
     def f(x: int, y: int = 3) -> int:
@@ -51,7 +51,7 @@ def test_compiled_once():
 
 
 def test_scope():
-    """Globals, closures, modules, functions and builtins of the surrounding scope."""
+    """Scripts can use globals, closures, modules, functions and builtins of the surrounding scope."""
     inner = 2
 
     def f(x: int) -> float:
@@ -95,7 +95,7 @@ def test_recursion_through_another_function():
 
 
 def test_failed_compilation_can_be_repeated():
-    """A function whose callee fails compiles when the callee was mended."""
+    """A function whose callee fails compiles after the callee compiles."""
     namespace: Dict[str, Any] = {}
 
     def callee(x: int) -> int:
@@ -116,7 +116,7 @@ def test_failed_compilation_can_be_repeated():
 
 
 def test_compilation_unit():
-    """Functions of a string can call each other, including later ones, and names of the caller's scope."""
+    """Functions of a unit can call each other in any order, and use names of the caller's scope."""
     unit = ts.jit.CompilationUnit("""
 def f(x: int) -> int:
     return g(x) + LIMIT
@@ -214,7 +214,7 @@ def test_stages_print():
 
 
 def test_docstrings_and_decorators():
-    """Decorators above `script` are not part of the source that is compiled."""
+    """Decorators above `script` are not part of the compiled source."""
 
     def decorate(function):
         function.mark = 1
@@ -298,7 +298,7 @@ def deep(n: int) -> int:
     with ts.limits(seconds=0.05), pytest.raises(ts.errors.TimeExceeded, match="seconds"):
         unit.forever()
     with ts.limits(fuel=10_000), pytest.raises(ts.errors.FuelExceeded):
-        unit.endless()  # no dead code, though nothing in it has an effect
+        unit.endless()  # not removed as dead code, although it has no effect
     assert "while _0:" in unit.endless.code
     with ts.limits(depth=50), pytest.raises(ts.errors.StackExceeded):
         unit.deep(100)
@@ -306,7 +306,7 @@ def deep(n: int) -> int:
     start = time.perf_counter()
     with pytest.raises(ts.errors.StackExceeded):
         unit.deep(100_000_000)
-    assert time.perf_counter() - start < 5  # the script's stack is gathered in one go
+    assert time.perf_counter() - start < 5  # the stack is collected in linear time
     with pytest.raises(ValueError):
         ts.limits(fuel=-1)
 
@@ -320,7 +320,7 @@ def run_python(code, **environment):
 
 
 def test_switched_off(tmp_path):
-    """TS_JIT=0 makes `script` return the function."""
+    """With TS_JIT=0, `script` returns the function unchanged."""
     (tmp_path / "m.py").write_text("import ts\n@ts.jit.script\ndef f(x: int) -> int:\n    return x\n")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import m; print(type(m.f).__name__, m.f(2))"
     for name in ("TS_JIT", "PYTORCH_JIT"):
@@ -329,7 +329,7 @@ def test_switched_off(tmp_path):
 
 
 def test_logging():
-    """A pass that TS_JIT_LOG_LEVEL names dumps the graph."""
+    """A pass named in TS_JIT_LOG_LEVEL prints the graph."""
     code = "import ts; ts.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1 + 1\\n').f(1)"
     result = run_python(code, TS_JIT_LOG_LEVEL="dce")
     assert "[DUMP dce]" in result.stderr
@@ -338,7 +338,7 @@ def test_logging():
 
 
 def test_names_of_no_pass():
-    """Names that TS_JIT_LOG_LEVEL and TS_JIT_OPT_LIMIT do not know are warned about, once."""
+    """Unknown pass names in TS_JIT_LOG_LEVEL and TS_JIT_OPT_LIMIT issue one warning."""
     code = "import ts; cu = ts.jit.CompilationUnit; cu('def f(x: int):\\n    return x').f(1); cu('')"
     for switch in ({"TS_JIT_LOG_LEVEL": "nothing"}, {"PYTORCH_JIT_OPT_LIMIT": "nothing=2:cse=1"}):
         stderr = run_python(code, **switch).stderr
@@ -419,7 +419,7 @@ def test_underline_of_a_subscript():
 
 
 def test_functions_are_copied_by_reference():
-    """A copy is the function itself."""
+    """Copying a scripted function returns the function itself."""
     scripted = ts.jit.script(plain_for_copies)
     assert copy.copy(scripted) is copy.deepcopy(scripted) is scripted
 
@@ -434,7 +434,7 @@ def test_partial_functions_are_rejected_by_name():
 
 
 def test_name_after_failure():
-    """A function that does not compile keeps its name, as in PyTorch."""
+    """A name whose compilation failed stays reserved, as in PyTorch."""
 
     def taken_by_failure(x: int) -> int:
         return x + "a"
@@ -456,7 +456,7 @@ def increment(x: Optional[int]) -> int:
 
 
 def test_unit_of_shown_source():
-    """The text of `fn.code` compiles; names in it resolve while the function exists."""
+    """The text of `fn.code` compiles, while the function exists that defines its names."""
 
     @ts.jit.script
     def calling(xs: List[Optional[int]]) -> int:

@@ -1,6 +1,6 @@
-"""Code of functions of Python between processes: `ts/runtime/function_fingerprint.py` and `ts/runtime/code_cache.py`.
+"""Code cache of Python functions: `ts/runtime/function_fingerprint.py` and `ts/runtime/code_cache.py`.
 
-A program is a text that defines `f`.  It runs as in another process: its functions are new each time.
+A program is a source string that defines `f`. Each run creates new functions, as in another process.
 """
 
 import linecache
@@ -44,7 +44,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(text, filename="<program>", **names):
-    """The names that a program defines."""
+    """Run a program and return the names that it defines."""
     text = textwrap.dedent(text)
     linecache.cache[filename] = len(text), None, text.splitlines(keepends=True), filename
     scope = {"__name__": "program", **names}
@@ -93,7 +93,7 @@ def test_calls_of_language_operators():
 
 
 def test_gradients_of_cached_code():
-    """Code of the twin is kept as well, and differentiates alike."""
+    """Code of the differentiable graph is cached, and cached code has equal gradients."""
     text = """
     import ts
 
@@ -131,7 +131,7 @@ def test_hits():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("N = 3", "N = 4"),  # a constant, of a callee
+        ("N = 3", "N = 4"),  # a constant in a callee
         ("N = 3", "N = 3.0"),
         ("N = 3", "N = True"),
         ("F = ts.float64", "F = ts.float32"),
@@ -140,12 +140,12 @@ def test_hits():
         ("n: int = 2", "n: int = 3"),
         ("ts.nn.functional.relu", "ts.nn.functional.tanh"),
         ("math.pi", "math.tau"),
-        ("for i", "\n        for i"),  # lines have other numbers
+        ("for i", "\n        for i"),  # changed line numbers
         ("Optional[List[int]] = None", "Optional[List[float]] = None"),
-        ("import math", "math = ts_math"),  # an object that is no module
+        ("import math", "math = ts_math"),  # an object instead of a module
         ("N = 3", "N = Three.N"),  # an intermediate class does not change the value
         ("import List, Optional", "import Optional, List; List = Optional"),
-        ("@ts.jit.script\n    def g", "def g"),  # what is not scripted itself
+        ("@ts.jit.script\n    def g", "def g"),  # a callee that is not scripted itself
     ],
 )
 def test_misses(old, new):
@@ -161,9 +161,9 @@ def test_misses(old, new):
     changed = PROGRAM.replace(old, new)
     assert changed != PROGRAM
     try:
-        same = new == "N = Three.N"  # a value has no history
+        same = new == "N = Three.N"  # the value is equal
         assert was_kept(changed, ts_math=ts_math, Three=Three) == same
-    except ts.errors.TsError:  # which says what is wrong, instead of what was kept
+    except ts.errors.TsError:  # the changed program raises its own error instead of running cached code
         pass
     assert was_kept(PROGRAM)
 
@@ -189,7 +189,7 @@ def test_a_file_of_another_name():
         "@ts.jit.script\ndef f(x):\n    # type: (int) -> int\n    return x\n",
         "def f(x): return x\nf = ts.jit.script(f, example_inputs=[(1,)])\n",
         "h = ts.jit.CompilationUnit('def h(x: int): return x').h\n@ts.jit.script\ndef f(x: int): return h(x)\n",
-        "@ts.jit.script\ndef f(x: int):\n    y = [1, 'a']\n    return x\n",  # which warns
+        "@ts.jit.script\ndef f(x: int):\n    y = [1, 'a']\n    return x\n",  # issues a warning
         "import os\n@ts.jit.script\ndef f(x: int):\n    if len('os') > 9:\n        raise ValueError(os.sep)\n    return x\n",
     ],
 )
@@ -219,7 +219,7 @@ def test_closures():
 
 
 def test_globals_of_the_time_of_scripting():
-    """A graph that is built later uses the globals of the time of scripting."""
+    """A graph that is built later uses the globals at the time of scripting."""
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
     f, g = scope["f"], scope["g"]

@@ -35,7 +35,7 @@ class Mode(Enum):
 
 
 def definitions_of_whole_parse(text):
-    """Return each definition and method with locations, from a parse of the whole text."""
+    """Return each definition and method with locations, parsed from the whole text."""
     found = {}
     for node in parse.syntax_tree(Source(text)).body:
         if isinstance(node, ast.ClassDef):

@@ -133,7 +133,7 @@ def test_dicts_too():
 
 
 def test_mutations_affect_all_references():
-    """A mutation in a script affects all references to a shared container, but not the caller's list."""
+    """A mutation in a script is visible through all references to a container, not in the caller's list."""
     row = [1]
     assert first_grows([row, row, [1]]) == [[1, 2], [1, 2], [1]]
     assert row == [1]
@@ -207,7 +207,7 @@ def test_oversized_script_results_in_a_trace_are_rejected():
     assert ts.jit.trace(lambda x: grows(x)[0][1], (ts.ones(1),))(ts.ones(1)).item() == 1
 
 
-# ---------------------------------------------------------------- values without an end
+# ---------------------------------------------------------------- very deep and self-referencing values
 
 
 @ts.jit.script
@@ -247,7 +247,7 @@ class Chain(ts.nn.Module):
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, saved], ids=["copy", "deepcopy", "archive"])
 @pytest.mark.parametrize("made", ["deep", "close", "close_items"])
 def test_copies_of_deep_values_terminate(made, copied):
-    """A hundred thousand levels, or a value that holds itself: at worst an error, and the module is whole."""
+    """Copies of self-references and 100,000 nested levels succeed or raise an error, without damage."""
     module = ts.jit.script(Chain())
     if made == "deep":
         module(100_000)

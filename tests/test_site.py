@@ -83,10 +83,10 @@ def test_every_page_is_built(site):
 
 
 def test_search(visit):
-    """Words of pages are found, and the result leads there."""
+    """The search finds words of pages, and its result opens the page."""
     tab = visit("index.html")
     box = tab.locator(".md-search__input")
-    box.click()  # the index is loaded now
+    box.click()  # loads the search index
     box.press_sequentially("SubgraphRewriter", delay=20)
     found = tab.locator(".md-search-result__link[href*='how-to/add-a-pass.html']").first
     found.wait_for()
@@ -97,7 +97,7 @@ def test_search(visit):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_dark_mode(visit, scheme):
-    """Page and drawings follow the colour scheme of the system, and the switch changes both."""
+    """Page and drawings follow the color scheme of the system, and the theme switch changes both."""
     tab = visit("tutorials/getting-started.html", color_scheme=scheme)
 
     def colours():
@@ -120,7 +120,7 @@ def test_every_page_fits(visit, site):
         tab.goto(f"{site}/{page}")
         for size in (PHONE, SCREEN):
             tab.set_viewport_size(size)
-            for _ in range(10):  # after another width the page needs a moment
+            for _ in range(10):  # the layout changes shortly after a new width
                 room = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 if room <= 0:
                     break

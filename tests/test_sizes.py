@@ -1,4 +1,4 @@
-"""Sizes that are symbols go through views, broadcasting, products, joins, convolutions, reductions and reshapes."""
+"""Symbolic sizes in views, broadcasting, products, concatenation, convolutions, reductions and reshapes."""
 
 import functools
 import operator

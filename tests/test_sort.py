@@ -1,4 +1,4 @@
-"""`ts.backends.cpu.kernels.sort`: places in order, by values worked out by hand and by NumPy."""
+"""`ts.backends.cpu.kernels.sort`: sorted indices equal NumPy's or indices computed by hand."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_every_place_once_and_in_order(n):
 
 
 def test_adversarial_quicksort_rows():
-    """Falling, rising, equal and organ-pipe rows take no quadratic time: heapsort steps in."""
+    """Sorted, reversed, equal and organ-pipe rows take no quadratic time, because of a heapsort fallback."""
     n = 100_000
     rising = np.arange(n)
     for row in (rising, rising[::-1], rising * 0, np.concatenate([rising[: n // 2], rising[: n // 2][::-1]])):

@@ -1,4 +1,4 @@
-"""Sorting, selection and medians: kernels in C against the general ones, equal elements and NaN included."""
+"""Sorting, selection and medians: C kernels equal the general kernels, also for equal elements and NaN."""
 
 import math
 
@@ -14,7 +14,7 @@ SHAPES = [(1,), (7,), (40,), (300,), (3, 20), (2, 33, 4), (5, 1, 2)]
 
 
 def numbers(shape, dtype, seed=0):
-    """Few different values, so that there are ties, with some NaN, zeros of both signs and infinities."""
+    """Return numbers from a small set, so that there are ties, with some NaN, signed zeros and infinities."""
     r = np.random.default_rng(seed)
     x = r.integers(0 if dtype == "uint8" else -6, 7, shape).astype(dtype)
     if x.dtype.kind == "f":

@@ -53,7 +53,7 @@ def test_coalesce_sums_equal_indices():
 
 
 def test_values_of_blocks():
-    """Dense dimensions follow the sparse dimensions."""
+    """The values of a hybrid tensor have the dense dimensions after the sparse dimensions."""
     x = ts.sparse_coo_tensor([[0, 1]], [[1.0, 2.0], [3.0, 4.0]], (3, 2))
     assert (x.sparse_dim(), x.dense_dim()) == (1, 1)
     assert equals_dense(x, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]) and equals_dense(x[0], [1.0, 2.0])
@@ -95,7 +95,7 @@ def test_rejected(make, said):
     "name", ["exp", "sort", "cumsum", "argmax", "sigmoid", "eq", "mean", "numpy", "nonzero"]
 )
 def test_operators_without_a_sparse_kernel(name):
-    """An operator without a sparse kernel raises an error and never reads the array."""
+    """An operator without a sparse kernel raises an error and does not read the array."""
     arguments = {"cumsum": (0,), "eq": (sparse(),)}.get(name, ())
     error, said = (
         (TypeError, "Sparse layout") if name == "numpy" else (NotImplementedError, "'SparseCPU' backend")
@@ -123,7 +123,7 @@ def test_every_record_without_a_sparse_kernel_rejects():
 
 
 def test_arithmetic():
-    """Sums and products of sparse tensors, dense tensors and numbers."""
+    """Sums and products of sparse tensors, dense tensors and numbers equal the dense results."""
     x, y, d = sparse(), with_duplicate_index(), other()
     assert equals_dense(x * 2, [[0, 0, 6], [8, 0, 10]]) and equals_dense(x / 2, [[0, 0, 1.5], [2, 0, 2.5]])
     assert equals_dense(-x, [[0, 0, -3], [-4, 0, -5]]) and equals_dense(x + y, [[0, 3, 3], [7, 0, 5]])
@@ -135,7 +135,7 @@ def test_arithmetic():
 
 
 def test_functions_of_sums():
-    """Nonlinear functions are applied after equal indices were summed."""
+    """Nonlinear functions are applied after equal indices are summed."""
     assert equals_dense(with_duplicate_index().sqrt(), [[0, 3**0.5, 0], [3**0.5, 0, 0]])
     assert equals_dense(abs(-with_duplicate_index()), [[0, 3, 0], [3, 0, 0]])
 
@@ -151,7 +151,7 @@ def test_in_place():
 
 
 def test_products():
-    """Products with dense and sparse matrices and vectors."""
+    """Products with dense and sparse matrices and vectors equal the dense products."""
     x, d = sparse(), other()
     expected = [[6, 15], [10, 37]]
     for product in (x @ d.t(), ts.mm(x, d.t()), ts.sparse.mm(x, d.t()), ts.spmm(x, d.t()), ts.smm(x, d.t())):
@@ -175,7 +175,7 @@ def test_large_products_in_blocks():
 
 
 def test_sums_and_softmax():
-    """Sums, norms, and softmax over stored elements."""
+    """Sums, norms, and softmax over stored elements equal the dense results."""
     x = sparse()
     assert x.sum().item() == 12 and ts.sparse.sum(with_duplicate_index()).item() == 6
     assert equals_dense(ts.sparse.sum(x, 0), [4, 0, 8]) and equals_dense(x.sum(1), [3, 9])
@@ -186,7 +186,7 @@ def test_sums_and_softmax():
 
 
 def test_shapes():
-    """Transpose, select and concatenate sparse tensors."""
+    """Transpose, select and concatenation of sparse tensors equal the dense results."""
     x = sparse()
     for turned in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
         assert equals_dense(turned, np.array(DENSE).T)
@@ -201,7 +201,7 @@ def test_shapes():
 
 
 def test_conversions():
-    """Conversions between dense, COO and CSR, dtypes, and copies."""
+    """Conversions between dense, COO and CSR, and between dtypes, preserve the elements."""
     x, d = sparse(), ts.tensor(DENSE)
     assert equals_dense(d.to_sparse(), DENSE) and d.to_sparse().is_coalesced() and d.to_sparse(1).dense_dim() == 1
     assert x.double().dtype is ts.float64 and x.to(ts.int32).dtype is ts.int32 and x.bool().dtype is ts.bool
@@ -213,7 +213,7 @@ def test_conversions():
 
 
 def test_compressed_rows():
-    """CSR and CSC: construction, parts, conversions, products."""
+    """CSR and CSC tensors can be constructed, converted and multiplied."""
     x = ts.sparse_csr_tensor([0, 1, 3], [2, 0, 2], VALUES, (2, 3))
     assert x.layout is ts.sparse_csr and x.is_sparse_csr and not x.is_sparse and equals_dense(x, DENSE)
     assert x.crow_indices().tolist() == [0, 1, 3] and x.col_indices().tolist() == [2, 0, 2]
@@ -311,7 +311,7 @@ def test_gradient_of_sparse_product():
 
 
 def test_gradients_of_conversions_and_sums():
-    """Gradients of to_dense, to_sparse, sums, softmax and products with numbers."""
+    """Conversions, sums, softmax and products with numbers have gradients."""
     x = sparse(requires_grad=True)
     x.to_dense().sum().backward()
     assert equals_dense(x.grad, [[0, 0, 1], [1, 0, 1]]) and x.grad.is_sparse
@@ -355,7 +355,7 @@ def test_embedding_bag_gradients():
 
 
 def test_gather_with_sparse_gradient():
-    """`sparse_grad=True` of gather."""
+    """`gather` with `sparse_grad=True` has a sparse gradient."""
     x = ts.ones(3, 2, requires_grad=True)
     ts.gather(x, 1, ts.tensor([[0], [1], [0]]), sparse_grad=True).sum().backward()
     assert x.grad.is_sparse and equals_dense(x.grad, [[1, 0], [0, 1], [1, 0]])
@@ -418,7 +418,7 @@ def test_sparse_adam_rejects_dense_gradients():
 
 
 def test_deprecated_constructors():
-    """`torch.sparse.FloatTensor` and the other deprecated constructors."""
+    """Deprecated constructors such as `torch.sparse.FloatTensor` create sparse tensors."""
     at, values = ts.tensor([[0, 1]]), ts.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match="deprecated"):
         x = ts.sparse.FloatTensor(at, values, ts.Size([3]))
@@ -429,7 +429,7 @@ def test_deprecated_constructors():
         ts.sparse.FloatTensor([[0]], [1.0])
 
 
-# ---------------------------------------------------------------- sizes and parts of strangers
+# ---------------------------------------------------------------- untrusted sizes and components
 
 HUGE = 1 << 62
 
@@ -437,7 +437,7 @@ HUGE = 1 << 62
 @pytest.mark.parametrize(
     "make",
     [
-        # places of both elements in row-major order were equal modulo 2**64, and their values were summed
+        # the linear indices of both elements were equal modulo 2**64, and their values were summed
         lambda: ts.sparse_coo_tensor([[0, 1], [0, 0], [0, 0]], [1.0, 2.0], (4, 1 << 32, 1 << 32)).coalesce(),
         lambda: ts.sparse_coo_tensor((HUGE, HUGE)),
         lambda: ts.sparse_coo_tensor((1 << 64, 2)),

@@ -1,4 +1,4 @@
-"""Special functions and transforms are there without SciPy, and right."""
+"""Special functions and transforms without SciPy: accuracy and special values."""
 
 import math
 import subprocess
@@ -19,7 +19,7 @@ EULER = 0.5772156649015329
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_as_the_c_library(name, function, dtype):
-    """Special functions equal the C library's to a few ulps, for strided elements too."""
+    """Special functions equal the C library's to a few ulps, also for strided tensors."""
     x = np.linspace(0.1, 4, 79).astype(dtype)[::2]
     wanted = np.array([function(v) for v in x.tolist()])
     assert np.allclose(UFUNCS[name](x), wanted, rtol=4 * np.finfo(dtype).eps, atol=1e-15)
@@ -31,7 +31,7 @@ def test_inverse_error_function():
     assert (x.erf().erfinv() - x).abs().max() < 1e-12
     assert ts.tensor([1.0, -1.0, 0.0]).erfinv().tolist() == [math.inf, -math.inf, 0.0]
     assert ts.tensor([1.5, math.nan]).erfinv().isnan().all()
-    # the tail, where 1 - x has few digits: erfc(5) = 1.5374597944280349e-12
+    # in the tail, 1 - x has few digits: erfc(5) = 1.5374597944280349e-12
     assert float(ts.special.ndtri(ts.tensor(1.5374597944280349e-12 / 2, dtype=ts.float64))) == pytest.approx(
         -5 * math.sqrt(2), rel=1e-14
     )
@@ -67,7 +67,7 @@ def test_products_with_a_logarithm():
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0])
 def test_exponential_of_matrices(size):
-    """exp of a turn is the turn by that angle; each matrix of a batch is scaled for itself."""
+    """The exponential of a rotation generator is the rotation; matrices of a batch are scaled separately."""
     turns = ts.tensor([[[0.0, -size], [size, 0.0]], [[0.0, -1.0], [1.0, 0.0]]], dtype=ts.float64)
     found = ts.matrix_exp(turns)
     for k, angle in enumerate((size, 1.0)):
@@ -78,7 +78,7 @@ def test_exponential_of_matrices(size):
 
 
 def test_without_scipy():
-    """A plain install has GELU, error functions, transforms and the exponential of matrices."""
+    """GELU, error functions, Fourier transforms and `matrix_exp` do not need SciPy."""
     code = """
 import sys
 sys.modules["scipy"] = None

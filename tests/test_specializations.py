@@ -1,4 +1,4 @@
-"""Specialization to arguments: decided branches, guards, limits and reports."""
+"""Specialization to argument types: removed branches, guards, limits and reports."""
 
 import gc
 import random
@@ -55,7 +55,7 @@ def check(function, *args):
 
 
 def test_branches_are_decided():
-    """Only the branch after the fused group is left, and the group spans the others."""
+    """Only the branch after the fused group remains; the group includes the removed branches' operators."""
     f = unit(ASKS, "asks")
     x, w, b = ts.rand(2, 3), ts.rand(3), ts.rand(3)
     check(f, x, w, b)
@@ -87,7 +87,7 @@ def test_report_of_decided_branches():
 
 
 def test_shown_graphs_are_specialized():
-    """Types are PyTorch's: dtype, rank, device, gradient."""
+    """Types in graphs of specializations are PyTorch's: dtype, rank, device, requires_grad."""
     f = unit(ASKS, "asks")
     x, w = ts.rand(2, 3), ts.rand(3)
     text = str(f.graph_for(x, w, None))
@@ -130,7 +130,7 @@ def test_irrelevant_arguments_share_the_general_code():
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
 def test_branches_on_many_arguments(count):
-    """A function may test more arguments than a specialization can guard."""
+    """More arguments can be tested than a specialization can guard."""
     parameters = ", ".join(f"a{i}: Optional[Tensor]" for i in range(count))
     branches = "".join(f"  if a{i} is not None:\n    s += a{i}.dim() * {i + 1}\n" for i in range(count))
     f = unit(f"def f({parameters}) -> int:\n  s = 0\n{branches}  return s\n")
@@ -220,7 +220,7 @@ def chain(x, n: int):
 
 
 def test_peak_memory():
-    """A group allocates its result only; a chain of matrix products two matrices."""
+    """A group allocates its result only, a chain of matrix products two matrices."""
     x = ts.ones(64, 64)
     group, chain = unit(PEAKS, "group"), unit(PEAKS, "chain")
     assert "bytes" not in str(group.plan)
@@ -249,7 +249,7 @@ def test_peak_memory_of_a_method():
     assert ": 4,096 bytes, without" in str(model.plan)
 
 
-# ---- what may not be taken for decided --------------------------------------------------------------------
+# ---- branches that must not be decided --------------------------------------------------------------------
 
 OTHER_VIEWS = """
 def resized(x):
@@ -361,14 +361,14 @@ def test_tensors_that_move():
 
 
 def test_vmap_runs_the_general_code():
-    """Batched tensors have a dimension that the program does not see."""
+    """Batched tensors of `vmap` run the general code, because their rank includes the batch dimension."""
     f = unit("def f(x):\n  if x.dim() == 1:\n    return x * 2\n  return x * 3\n")
     assert f(ts.ones(2)).tolist() == [2.0, 2.0]
     assert ts.func.vmap(f)(ts.ones(2, 2)).tolist() == [[2.0, 2.0]] * 2
     assert kinds(f) == 1 and f.plans.left == 1
 
 
-# ---- ways in ----------------------------------------------------------------------------------------------
+# ---- entry points -----------------------------------------------------------------------------------------
 
 
 def test_calls_of_scripts_pass_the_guard():
@@ -464,7 +464,7 @@ def test_hot_loops_of_plans_become_machine_code(at_once):
     assert [f(ts.ones(1, 1), 1000), f(ts.ones(1, 1), 1000)] == [want, want]
 
 
-# ---- kept for the next process ----------------------------------------------------------------------------
+# ---- disk cache -------------------------------------------------------------------------------------------
 
 KEPT = """
 import sys, ts
@@ -514,4 +514,4 @@ def test_bytecode_shows_the_code_of_each_plan():
     after = f.bytecode
     assert "for x float32[1]:" in after and "for all other arguments:" in after
     assert "aten::dim" not in after.split("for x float32[1]:")[1].split("for all other")[0]
-    assert f.bytecode == after and "for others" not in f.plan  # looking at it is no call
+    assert f.bytecode == after and "for others" not in f.plan  # no call, so no new specialization

@@ -75,7 +75,7 @@ def test_modules_imported_without_cached_code(line):
     """The first script call imports only packages that it needs and its own kernels."""
     modules = line(TS_CACHE="0")
     assert not among(modules, NEVER)
-    assert "ts.frontend.parse" in modules and "ts.ir.graph" in modules  # the names are those that there are
+    assert "ts.frontend.parse" in modules and "ts.ir.graph" in modules  # checks that these names exist
 
 
 def test_modules_imported_with_cached_code(line):
@@ -93,7 +93,7 @@ def test_listed_modules_exist(name):
 
 
 def test_numpy_is_imported_without_collections():
-    """Python's collector would look at its modules again and again."""
+    """NumPy is imported without garbage collections, each of which would traverse its modules."""
     code = """
 import gc, sys
 
@@ -111,7 +111,7 @@ print(len(enabled) > 20, any(enabled), gc.isenabled())
     assert in_process(code).split() == ["True", "False", "True"]
 
 
-# The first bfloat16 of a process, which brings NumPy's dtype.
+# The first use of bfloat16 in a process, which registers NumPy's dtype.
 FIRST = {
     "code": "ts.jit.CompilationUnit('def f():\\n    return torch.zeros([2], dtype=15)').f()",
     "function": "ts.zeros(2, dtype=ts.bfloat16)",

@@ -1,4 +1,4 @@
-"""Texts read word by word: pieces, blanks, both ends and lower case are Python's own, whatever the characters are."""
+"""String kernels, which process several characters at a time: `split`, `strip` and `lower` equal Python's."""
 
 import random
 import subprocess
@@ -12,7 +12,7 @@ import ts
 from ts.bytecode.opcodes import OPCODES
 from ts.ir.visualization import draw
 
-# ASCII with blanks and NUL, Latin-1, two bytes (a blank, capitals that are narrower in lower case), four bytes.
+# ASCII, Latin-1, two-byte characters (a blank, capitals with a narrower lower case), and four bytes.
 ALPHABETS = ["ab \t\n\x1c\x00,", "ab ,\xa0\x85Àß", "a, \u2003ΩKé\u0131", "A ,😀𐐀Ω"]
 
 
@@ -66,7 +66,7 @@ def test_scripts_equal_python(function: Callable[[str], object], texts: list[str
 
 
 def test_ends_are_pythons(texts: list[str]) -> None:
-    """`strip` functions equal Python's for any characters."""
+    """`strip` functions equal Python's for all characters."""
     script = ts.jit.script(ends)
     for text in texts:
         for chars in (",", "a ", "", "é", "\x00b", "K,"):
@@ -74,7 +74,7 @@ def test_ends_are_pythons(texts: list[str]) -> None:
 
 
 def test_each_character_has_its_lower_case() -> None:
-    """`lower` equals Python's for each character, alone and in wider strings."""
+    """`lower` equals Python's for each character, alone and in strings with wider characters."""
     script = ts.jit.script(small)
     for code in [*range(0xD800), *range(0xE000, 0x20000)]:
         character = chr(code)
@@ -117,7 +117,7 @@ def test_an_index_out_of_range() -> None:
 
 
 def test_texts_have_instructions() -> None:
-    """Lengths, characters and comparisons are no calls of operators."""
+    """String length, characters and comparisons are instructions, not operator calls."""
     used = {OPCODES[row[0]].name for row in ts.jit.script(vowels).compiled_code.instructions}
     assert {"STR_LEN", "STR_GET", "STR_EQ", "STR_NE"} <= used
     assert "CALL_OPERATOR" not in used

@@ -65,7 +65,7 @@ def test_packages_match_their_stubs(package):
     module = import_module(package)
     path = stubs.ROOT / package.replace(".", "/")
     stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
-    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # what the module imports
+    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # names that the module imports
     shown = {name for name in dir(module) if not name.startswith("_")} - own
     values = {name: getattr(module, name) for name in shown}
     found = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}
@@ -83,7 +83,7 @@ def test_tensors_match_their_stub():
     names = set(dir(ts.Tensor))
     assert sorted(name for name in stub if name not in names) == []
     inherited = {"__dict__", "__array_priority__", "__module__", "__doc__", "__reduce__", "__reduce_ex__", "__setstate__", "__pyx_vtable__"}
-    lists = {name for name in registry.methods() if not stubs.functions(name, method=True)}  # operators of lists of tensors
+    lists = {name for name in registry.methods() if not stubs.functions(name, method=True)}  # operators on lists of tensors
     mentioned = {name for name in names if name not in dir(object) and name not in inherited | lists}
     assert sorted(name for name in mentioned - stub if not name.startswith("_")) == []
     assert {"__add__", "__radd__", "__eq__", "__getitem__", "__len__"} <= stub
@@ -97,7 +97,7 @@ def test_valid_uses_run():
 
 
 def test_inferred_types_equal_value_types():
-    """The types that checkers find are those of the values."""
+    """The types inferred by checkers are the types of the values."""
     text = type_checkers.FILES["reveal"].read_text()
     checked = []
 
@@ -118,13 +118,13 @@ KINDS = {
 
 
 def test_results_have_their_types():
-    """Results of operator samples have the types of the stubs, for a thousand operators."""
+    """Results of operator samples have the types of the stubs, for at least a thousand operators."""
     called = 0
     wrong = []
     registry.load()
     for record in registry.records():
         name = record.name.removeprefix("aten::")
-        if record.variant == "out" or "::" in name or record.where == "" or record.calls_programs or name == "_unpack_dual":  # of which programs see no names
+        if record.variant == "out" or "::" in name or record.where == "" or record.calls_programs or name == "_unpack_dual":  # no public name
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -159,7 +159,7 @@ def test_type_checkers(checker):
 
 
 def test_number_of_uses():
-    """There are at least 200 uses of each kind."""
+    """There are at least 200 valid and 200 invalid uses."""
     right = [line for line in type_checkers.FILES["valid_uses"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
     assert len(right) >= 200 and len(type_checkers.mistakes()) >= 200
 

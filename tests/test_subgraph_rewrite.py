@@ -1,4 +1,4 @@
-"""Pattern rewriting: occurrences are found by data flow, in blocks too, without overlap."""
+"""Pattern rewriting: occurrences are found by data flow, also in blocks, without overlap."""
 
 import pytest
 
@@ -37,12 +37,12 @@ def test_no_overlap():
 
 
 def test_inner_values_used_outside_prevent_a_match():
-    """A value that goes away must not be used outside of the occurrence."""
+    """A value that the rewrite removes must not be used outside of the occurrence."""
     assert kinds(CHAIN.replace("return (%u)", "return (%u, %t)")) == ["aten::mul", "my::mulmul"]
 
 
 def test_in_blocks():
-    """Occurrences in blocks count; one that spans blocks does not."""
+    """Occurrences inside of a block are rewritten; occurrences that span blocks are not."""
     text = """graph(%x, %c : bool):
   %t = aten::mul(%x, %x)
   %r = prim::If(%c)
@@ -58,7 +58,7 @@ def test_in_blocks():
 
 
 def test_attributes_and_filter():
-    """Constants of the pattern have to be equal, and the caller may refuse an occurrence."""
+    """Constants must equal the pattern's, and the caller's filter can reject an occurrence."""
     pattern = """graph(%a):
   %one : int = prim::Constant[value=1]()
   %r = aten::add(%a, %a, %one)
@@ -102,7 +102,7 @@ def test_occurrence_that_reads_another():
 @pytest.mark.parametrize(
     ("body", "changes"),
     [
-        ("  m = a * b\n  a.add_(1)\n  return m + c\n", False),  # c may be a
+        ("  m = a * b\n  a.add_(1)\n  return m + c\n", False),  # c can alias a
         ("  m = a * b\n  d = a + 1\n  d.add_(1)\n  return m + c\n", True),
         ("  m = a * b\n  b.zero_()\n  return m + c\n", False),
     ],

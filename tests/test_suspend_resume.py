@@ -1,4 +1,4 @@
-"""Programs that are left and gone on with: suspension, forked programs and limits."""
+"""Suspended and resumed programs: suspension, forked programs and limits."""
 
 import gc
 import subprocess
@@ -52,7 +52,7 @@ def waits(x: ts.jit.Future[int]) -> int:
 
 
 def test_steps():
-    """A program suspended after every 100 steps returns the result of an uninterrupted run."""
+    """A program suspended every 100 steps returns the result of an uninterrupted run."""
     program = count.start(10_000)
     turns = 0
     while not program.run(steps=100):
@@ -97,7 +97,7 @@ def test_suspend_from_outside():
 
 
 def test_failures_are_the_futures():
-    """`run` itself does not raise."""
+    """A failure of a program is raised by its future, not by `run`."""
     program = fails.start(2000)
     while not program.run(steps=300):
         pass
@@ -106,7 +106,7 @@ def test_failures_are_the_futures():
 
 
 def test_waiting_by_hand():
-    """`run` of a program that waits for a future continues when its result is set."""
+    """A program that waits for a future continues in `run` after the future has a result."""
     late = Future()
     program = waits.start(late)
     threading.Timer(0.02, late.set_result, [4]).start()
@@ -133,7 +133,7 @@ def test_unfinished_programs_are_freed():
 
 
 def test_programs_are_freed_with_their_functions():
-    """The collector may let go of functions before programs whose frames run their code."""
+    """The garbage collector may free functions before suspended programs whose frames run their code."""
 
     def program():
         @ts.jit.script
@@ -149,7 +149,7 @@ def test_programs_are_freed_with_their_functions():
 
         started = outer.start(Future())
         started.queue()
-        while started.awaited is None:  # a thread runs it until it waits
+        while started.awaited is None:  # run by a thread until it waits
             time.sleep(0.001)
         return weakref.ref(started.awaited)
 
@@ -192,7 +192,7 @@ print("ended")
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux how much memory there is")
 @pytest.mark.parametrize("more", [1 << 20, 4 << 20, 16 << 20])
 def test_forks_without_memory_fail(more, tmp_path):
-    """Programs that cannot be begun fail with a MemoryError, and what was begun is freed."""
+    """A fork without memory raises MemoryError, and tasks that were started are freed."""
     path = tmp_path / "forks.py"
     path.write_text(LITTLE_MEMORY)
     command = [sys.executable, str(path), str(more)]

@@ -1,11 +1,11 @@
-"""Singular values of matrices with infinite elements and NaN: no call may run for ever."""
+"""Singular values of matrices with infinite elements and NaN: each call terminates."""
 
 import pytest
 
 import ts
 from ts.errors import LinAlgError
 
-INFINITE = [[float("-inf"), 2.0, 0.5], [2.0, 1.0, 2.0], [1.0, 0.5, 1e-5]]  # LAPACK's loop does not end
+INFINITE = [[float("-inf"), 2.0, 0.5], [2.0, 1.0, 2.0], [1.0, 0.5, 1e-5]]  # LAPACK's iteration does not terminate for this matrix
 WITH_NAN = [[float("nan"), 2.0, 0.5], [2.0, 1.0, 2.0], [1.0, 0.5, 1e-5]]
 NAN = float("nan")
 

@@ -127,7 +127,7 @@ def test_bad_indices(index, error, message):
 
 
 def test_conversions_to_python():
-    """Numbers, truth, length, iteration; the errors for the wrong number of elements."""
+    """Conversions to numbers, bools, lengths and iterators; the errors for other numbers of elements."""
     assert (int(tensor(1.5)), float(tensor(2)), bool(tensor([1])), tensor(3).item()) == (1, 2.0, True, 3)
     assert [1, 2, 3][tensor(1)] == 2
     assert [row.tolist() for row in tensor([[1], [2]])] == [[1], [2]]
@@ -215,7 +215,7 @@ def test_copies():
 
 
 def test_dtypes_and_devices():
-    """Each dtype is one object with PyTorch's name and code; devices print as PyTorch's."""
+    """Each dtype is one object with PyTorch's name and code; devices are printed as in PyTorch."""
     assert repr(dtypes.float32) == "torch.float32" and dtypes.BY_CODE[11] is dtypes.bool_
     assert pickle.loads(pickle.dumps(dtypes.half)) is dtypes.float16
     assert dtypes.promote(dtypes.uint8, dtypes.int8) is dtypes.int16
@@ -229,7 +229,7 @@ def test_dtypes_and_devices():
 
 
 def test_missing_attribute():
-    """A name that is no operator fails as an attribute."""
+    """A name that is no operator raises AttributeError."""
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'foo'"):
         tensor(1).foo
     assert isinstance(Tensor(2, 3), Tensor) and Tensor([1, 2]).dtype is dtypes.float32
@@ -298,7 +298,7 @@ def test_base_of_views():
 
 
 def test_negative_byte_strides():
-    """A step of -1 byte is a step like any other, also in a subscript."""
+    """A stride of -1 byte, the C API's error value, is valid, also in a subscript."""
     x = wrap_array(np.arange(8, dtype=np.int8)[::-1])
     assert x[1:4].tolist() == [6, 5, 4] and x[None, 1:3].tolist() == [[6, 5]]
 

@@ -1,4 +1,4 @@
-"""Programs can replace and add attributes of the class `Tensor`, although it is written in C."""
+"""Programs can replace and add attributes of the class `Tensor`, although it is an extension type."""
 
 import operator
 from unittest import mock

@@ -10,14 +10,14 @@ from tests import tensor_subclasses
 from ts.utils import _python_dispatch as dispatch
 
 WITH_GRADIENTS = json.loads(Path(__file__).with_suffix("").parent.joinpath("tensor_subclasses.json").read_text())
-# Programs whose formulas of gradients, or number of `detach`, differ from PyTorch's.
+# Programs whose gradient formulas, or number of `detach` calls, differ from PyTorch's.
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 LOG = []
 
 
 @pytest.mark.parametrize("name", list(WITH_GRADIENTS["results"]))
 def test_results(name):
-    """Values are PyTorch's, and so are the names of the operators that handlers see."""
+    """Results, and the names of the operators that handlers receive, equal PyTorch's."""
     LOG.clear()
     table, _ = tensor_subclasses.programs(ts, LOG)
     expected = WITH_GRADIENTS["results"][name]
@@ -56,7 +56,7 @@ def test_functions_see_no_classes_with_handlers():
 
 
 def test_swapping_rejects_references():
-    """Tensors with weak references, or that a graph holds, are not swapped."""
+    """Tensors with weak references, or that an autograd graph references, are not swapped."""
     import weakref
 
     x, y = ts.ones(1), ts.zeros(1)

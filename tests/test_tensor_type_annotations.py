@@ -1,4 +1,4 @@
-"""`ts.LongTensor` and its like as annotations: a `Tensor`, with a warning."""
+"""`ts.LongTensor` and similar types as annotations mean `Tensor`, and warn."""
 
 import pytest
 

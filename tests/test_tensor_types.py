@@ -1,4 +1,4 @@
-"""The types of tensors of old, eagerly and in scripts."""
+"""Legacy tensor types such as `ts.FloatTensor`, in eager mode and scripts."""
 
 import pytest
 

@@ -11,7 +11,7 @@ from ts.utils.tensorboard import SummaryWriter
 
 
 def test_the_package_is_named(monkeypatch, tmp_path):
-    """Without `tensorboard`, the module can be imported and a writer raises ImportError."""
+    """Without `tensorboard`, the module can be imported, and creating a writer raises ImportError."""
     real = builtins.__import__
 
     def import_without_tensorboard(name, *args):
@@ -153,7 +153,7 @@ def test_graphs(written):
 
 
 def test_points_of_the_projector(tmp_path):
-    """The projector has labels and one configuration file."""
+    """Embeddings of the projector have labels and one configuration file."""
     pytest.importorskip("tensorboard")
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_embedding(ts.arange(4.0).reshape(2, 2), ["a", "b"], global_step=3)
@@ -189,7 +189,7 @@ def test_invalid_arguments_raise(tmp_path, use, error):
 
 
 def test_a_closed_writer_opens_again(tmp_path):
-    """A closed writer opens a new file."""
+    """Writing after `close` opens a new file."""
     pytest.importorskip("tensorboard")
     writer = SummaryWriter(str(tmp_path), comment="_c", filename_suffix=".s")
     writer.add_scalar("x", 1)

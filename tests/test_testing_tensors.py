@@ -1,4 +1,4 @@
-"""`ts.testing.make_tensor` and `assert_allclose`."""
+"""`ts.testing.make_tensor` and `ts.testing.assert_allclose`."""
 
 import re
 

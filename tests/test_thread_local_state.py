@@ -155,7 +155,7 @@ def test_set_grad_enabled_as_decorator():
 
 
 def test_generators_step_inside():
-    """The code of the generator runs inside, the code that takes its values outside."""
+    """A decorated generator runs in the context, the code between its steps outside of it."""
     closed = []
 
     @ts.no_grad()
@@ -221,7 +221,7 @@ def test_decorated_functions_of_two_threads():
 
 
 def test_threads_trace_side_by_side():
-    """A trace records its thread only, and as many threads as like may record."""
+    """A trace records its own thread only, and several threads can trace concurrently."""
     started, traced = threading.Barrier(2), []
 
     def double(x):
@@ -242,7 +242,7 @@ def test_threads_trace_side_by_side():
 
 
 def test_a_trace_does_not_record_what_it_waits_for():
-    """A forked program that the tracing thread runs itself is no part of the trace."""
+    """A forked program that the tracing thread runs while it waits is not recorded."""
     assert not ts.jit.is_tracing()
     script = ts.jit.script(grad_in_forks)
     traced = ts.jit.trace(lambda x: x + float(script()[0]), ts.ones(2), check_trace=False)
@@ -293,7 +293,7 @@ def test_interrupts_end_blocks(block):
         while rounds < 2000:
             try:
                 signal.setitimer(signal.ITIMER_REAL, 5e-6 + rounds % 50 * 1e-6)
-                for _ in range(1000):  # an interrupt in a finaliser is ignored
+                for _ in range(1000):  # Python ignores an exception in a finalizer
                     block()
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Interrupt:

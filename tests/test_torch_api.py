@@ -16,7 +16,7 @@ from tests.record_torch_api import PARAMETERS_FILE, ROOT, parameters
 from ts.unsupported import api
 from ts.unsupported.placeholders import is_placeholder
 
-# Names of another kind than in PyTorch, by path, and the reason.
+# Names whose kind differs from PyTorch's, by path, with the reason.
 OTHER_KINDS = {
     "*Tensor": "an object of a class of such types: it is called, and is the second argument of isinstance",
     "*Storage": "an object of a class of such types: it is called, and is the second argument of isinstance",
@@ -28,7 +28,7 @@ OTHER_KINDS = {
     "utils._python_dispatch._pop_mode_temporarily": "a context manager that is a class",
     "utils.data.functional_datapipe": "a decorator that is a function",
 }
-# Functions and classes with other parameters than in PyTorch, by path, and the reason.
+# Functions and classes whose parameters differ from PyTorch's, by path, with the reason.
 OTHER_PARAMETERS = {
     **dict.fromkeys(
         """

@@ -1,4 +1,4 @@
-"""`ts._C`: the names of PyTorch's private module that programs use to look at graphs."""
+"""`ts._C`: names of PyTorch's private module that programs use to inspect graphs."""
 
 import io
 import sys
@@ -99,7 +99,7 @@ def test_scripts_reach_operators_under_private_names():
 
 
 def state(seen):
-    """Return a function that appends the thread state of PyTorch's private module to `seen`."""
+    """Return a function that appends the state reported by PyTorch's private functions to `seen`."""
 
     def record(x):
         traced = ts._C._is_tracing(), ts._C._get_tracing_state() is not None
@@ -140,7 +140,7 @@ def test_modules_of_operators_are_imported_by_access(name):
 
 
 def test_functions_with_the_names_of_their_modules():
-    """`from torch.nn.utils.weight_norm import weight_norm` is the function, not the module again."""
+    """`from torch.nn.utils.weight_norm import weight_norm` imports the function, not the module."""
     from ts.nn.utils.weight_norm import weight_norm
 
     assert weight_norm is ts.nn.utils.weight_norm

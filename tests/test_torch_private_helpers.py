@@ -17,7 +17,7 @@ def test_tensors_are_flattened_and_unflattened():
     back = _utils._unflatten_dense_tensors(flat, tensors)
     assert isinstance(back, tuple) and all(map(ts.equal, back, tensors))
     flat.zero_()
-    assert back[1].sum() == 0  # views
+    assert back[1].sum() == 0  # the results are views
 
 
 def test_tensors_are_grouped_by_type_and_size():

@@ -1,4 +1,4 @@
-"""All tracers implement one protocol, and code asks them by its attributes and methods only."""
+"""All tracers implement one protocol, and other code uses only its attributes and methods."""
 
 import ast
 import inspect
@@ -56,19 +56,19 @@ def test_exports_are_no_traces():
 
 
 def is_tracer(node):
-    """True for an expression that yields the tracer of the thread."""
+    """Return True for an expression that is the tracer of the thread."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id in ("current_tracer", "tracer")
     return isinstance(node, ast.Name) and node.id in ("tracer", "recorder", "outer")
 
 
 def test_nobody_probes_tracers():
-    """No code asks by `hasattr` or `getattr` what a tracer can do."""
+    """No code uses `hasattr` or `getattr` on tracers."""
     for path in sorted((ROOT / "ts").rglob("*.py")):
         source = path.read_text()
         if "tracer" not in source or path.is_relative_to(
             ROOT / "ts" / "fx"
-        ):  # tracers of `ts.fx` are another class
+        ):  # `ts.fx` has another tracer class
             continue
         for node in ast.walk(ast.parse(source)):
             if (

@@ -238,7 +238,7 @@ def test_coordinates_in_a_traced_shape():
 
 
 def test_unpooling_traces_for_other_images():
-    """PyTorch's does not trace."""
+    """Traces with unpooling accept other image sizes, unlike PyTorch's."""
 
     def function(x):
         return ts.nn.functional.max_unpool2d(*ts.nn.functional.max_pool2d(x, 2, return_indices=True), 2, output_size=x.size())
@@ -551,7 +551,7 @@ class Incremented(ts.autograd.Function):
 
 
 def test_function_with_its_own_gradient():
-    """A traced `autograd.Function` is one node, which calls the function: its `backward` makes the gradients."""
+    """A traced `autograd.Function` is one node, which calls the function and its `backward`."""
     traced = ts.jit.trace(lambda x: Scaled.apply(x, 3, "a") + 1, ts.ones(2))
     node = traced.graph.find_node("prim::PythonOp")
     assert (node.pyname(), node.scalar_args(), node.cconv()) == ("Scaled", [3, "a"], "dcc")
@@ -567,7 +567,7 @@ def test_function_with_its_own_gradient():
 
 @pytest.mark.parametrize("out_of_place", [False, True])
 def test_traced_writes_to_an_argument(out_of_place):
-    """PyTorch traces a function with `mark_dirty`, but does not run the trace."""
+    """A function with `mark_dirty` can be traced, as in PyTorch; unlike in PyTorch, the trace runs."""
     traced = ts.jit.trace(Incremented.apply, ts.ones(2), check_trace=False, _force_outplace=out_of_place)
     assert traced.graph.find_node("prim::PythonOp")["inplace"] == 1
     assert (traced.graph.find_node("aten::add_") is None) == out_of_place
@@ -619,7 +619,7 @@ def test_name_of_a_traced_lambda():
 
 
 def test_values_of_random_numbers_are_kept_without_a_guard():
-    """A decision that only random numbers make (layer drop, a seed) stays as it was recorded; others are checked."""
+    """Decisions that depend only on random numbers (layer drop, seed) are not guarded; other decisions are."""
 
     def drop_layer(x):
         return x + 1 if ts.rand(1).item() < 2 and ts.rand(()) < ts.rand(()) + 2 else x

@@ -71,7 +71,7 @@ def test_digits_are_read(tmp_path):
 
 @pytest.mark.long
 def test_old_knowledge_helps(tmp_path):
-    """Pretrained weights learn most of the new digits from 50 images."""
+    """Fine-tuning of pretrained weights classifies most of the new digits after training on 50 images."""
     printed = run("finetune.py", tmp_path)
     before, after = (float(line.partition(": ")[2].partition(" %")[0]) for line in printed.splitlines())
     assert before < 50 and after > 85

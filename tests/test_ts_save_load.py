@@ -22,7 +22,7 @@ def test_round_trip_keeps_sharing(tmp_path):
 
 
 def test_foreign_names_are_rejected():
-    """A pickle that names a function gets no function called."""
+    """A pickle that names a function is rejected without calling the function."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R.")
@@ -72,7 +72,7 @@ def test_memory_formats():
 @pytest.mark.parametrize("weights_only", [True, False])
 @pytest.mark.parametrize("zipped", [True, False])
 def test_storages_are_values_that_tensors_share(weights_only, zipped):
-    """Typed storages are restored on shared memory; one storage is one object."""
+    """Typed storages are restored with shared memory, and one storage is one object."""
     x = ts.arange(6.0)
     file = io.BytesIO()
     ts.save([x, x.storage(), (x[2:].storage(), x[:1])], file, _use_new_zipfile_serialization=zipped)
@@ -133,11 +133,11 @@ def test_files_with_read_or_readinto():
 
 
 def test_texts_of_python_2():
-    """The encoding of Python 2 strings is an option of the reader, with default UTF-8."""
+    """The encoding of Python 2 strings is an argument of `load`, with default UTF-8."""
     with io.BytesIO() as file:
         ts.save(["abc", ts.ones(1)], file, _use_new_zipfile_serialization=False)
         data = file.getvalue().replace(b"X\x03\x00\x00\x00abc", b"U\x03a\xc3\xa9")
-    for name in (b"storage", b"cpu", b"0"):  # of the reference to the storage
+    for name in (b"storage", b"cpu", b"0"):  # strings of the storage reference
         data = data.replace(b"X" + bytes([len(name), 0, 0, 0]) + name, b"U" + bytes([len(name)]) + name)
     for weights_only in (True, False):
         texts = [

@@ -1,4 +1,4 @@
-"""`type_as`: the strides of its result are those of `to`."""
+"""`type_as`: result strides equal those of `to`."""
 
 import pytest
 

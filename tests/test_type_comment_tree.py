@@ -1,4 +1,4 @@
-"""Trees of type comments have PyTorch's text; errors name what was expected."""
+"""Syntax trees of type comments are printed as in PyTorch; errors contain the expected token."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from ts.jit import parse_type_comment
 
 
 def test_text():
-    """A tree line of 40 or more characters is split into a line per part."""
+    """A tree text of 40 or more characters is split into one line per child."""
     assert str(parse_type_comment("# type: (Tensor, float, *int) -> Optional[Tensor]  # why")) == (
         "(decl\n"
         "  (list\n"

@@ -90,7 +90,7 @@ def test_cast_of_none_to_a_tensor():
     [("int[]", []), ("Dict(str, int)", {}), ("(int, str[])", (0, [])), ("str", ""), ("int?", None)],
 )
 def test_uninitialized_values(type, value):
-    """Uninitialized values that no compiler would read are placeholders, not other memory."""
+    """Uninitialized values that a compiler would never read contain placeholders, not other memory."""
     assert (
         function(f"  %1 : {type} = prim::Uninitialized()\n  return (%1)")(
             1, "", [], ts.ones(1), "", (1, ""), True

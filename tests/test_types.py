@@ -1,4 +1,4 @@
-"""Types: spelling, equality, subtyping, unification, type variables."""
+"""Types: texts, equality, subtyping, unification, type variables."""
 
 import pytest
 
@@ -52,7 +52,7 @@ from ts.ir.types import (
     ],
 )
 def test_both_spellings_and_reading(text, annotation):
-    """A type prints as graphs and as annotations spell it, and its graph spelling reads back."""
+    """A type has a graph text, which can be parsed, and an annotation text."""
     t = parse_type(text)
     assert t.str() == text
     assert t.annotation_str == annotation
@@ -60,7 +60,7 @@ def test_both_spellings_and_reading(text, annotation):
 
 
 def test_equality_is_structural():
-    """Types made apart are equal, and may be keys."""
+    """Separately created types with equal structure are equal and have equal hashes."""
     assert ListType(DictType(STR, INT)) == ListType(DictType(STR, INT))
     assert len({OptionalType(INT), OptionalType(INT), OptionalType(FLOAT)}) == 2
 
@@ -124,7 +124,7 @@ def test_interfaces_are_structural():
 
 
 def test_single_instances():
-    """Types without arguments are shared."""
+    """Types without arguments are single objects."""
     assert TensorType.get() is TENSOR and type(BOOL).get() is BOOL and type(ANY).get() is ANY
     assert NUMBER.kind() == "NumberType"
 

@@ -1,4 +1,4 @@
-"""Raising expressions without uses: they run, except in an edited graph."""
+"""Expressions without uses that raise errors: they run, except in an edited graph."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def divided():
 
 
 def test_not_in_the_graph_but_run():
-    """PyTorch's graph does not have the division; here it still fails."""
+    """A division without uses is not in the graph, as in PyTorch, but raises its error."""
     f = divided()
     assert "floordiv" not in str(f.graph)
     assert f(6, 3) == 9

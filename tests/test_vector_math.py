@@ -1,6 +1,6 @@
 """Elementary functions of the project: accuracy, special values, and bits independent of position.
 
-The truth is `mpmath`'s, and they are within one unit in the last place of it, powers within two: at every SIMD level (`tests/simd_levels.py`).
+The reference is `mpmath`; results are within one unit in the last place, powers within two, at every SIMD level (`tests/simd_levels.py`).
 """
 
 import math

@@ -20,7 +20,7 @@ from ts.ops import registry
 POINT = ClassType("__torch__.Point", {"x": INT, "name": STR, "inner": ListType(FLOAT)})
 LINE = ClassType("__torch__.Line", {"name": STR})
 INTS, STRINGS, TABLE, PAIR = ListType(INT), ListType(STR), DictType(STR, INT), TupleType([INT, STR])
-TYPES = [INTS, STRINGS, TABLE, PAIR, POINT, STR, ANY, FutureType(INT)]  # numbers of the operands T
+TYPES = [INTS, STRINGS, TABLE, PAIR, POINT, STR, ANY, FutureType(INT)]  # indices of these types are the operands T
 T_INTS, T_STRINGS, T_TABLE, T_PAIR, T_POINT, T_STR = range(6)
 LETTERS = {INT: "i", FLOAT: "f", BOOL: "b", ANY: "x"}
 
@@ -39,7 +39,7 @@ class Callee(Function):
 
 
 def code(parameters, rows, locals="", constants=(), letters="", result=ANY, **tables):
-    """Registers: the parameters, the locals of these classes, the constants."""
+    """Create a Code with registers for the parameters, the locals of these classes and the constants."""
     classes = "".join(LETTERS.get(t, "x" if t.kind() == "OptionalType" else "o") for t in parameters) + locals + letters
     return Code(
         "test",
@@ -106,7 +106,7 @@ def test_elements_are_of_tensors(parameters, row, locals, pool, wrong):
 
 
 WRONG_KIND = [
-    # an instruction on another sort of object
+    # an instruction for another type of object
     ([TABLE], [("LIST_LEN", 1, 0)], "i", "has type Dict[str, int], expected list"),
     ([TENSOR, INT], [("LIST_GET", 2, 0, 1)], "x", "has type Tensor, expected list"),
     ([STR, INT], [("LIST_GET_SCALAR", 2, 0, 1)], "i", "has type str, expected list"),
@@ -119,7 +119,7 @@ WRONG_KIND = [
     ([STR], [("TUPLE_GET", 1, 0, 0)], "x", "has type str, expected tuple"),
     ([INTS], [("ATTR_GET", 1, 0, 0)], "x", "has type List[int], expected object"),
     ([STR], [("WAIT", 1, 0, T_STR)], "o", "has type str, expected future"),
-    # of the right sort, with something else in it
+    # the expected container with another element type
     ([STRINGS, INT], [("LIST_GET_SCALAR", 2, 0, 1)], "i", "cannot hold a value of type str"),
     ([INTS, INT], [("LIST_GET", 2, 0, 1)], "o", "cannot hold a value of type int"),
     ([STRINGS, INT], [("LIST_SET_SCALAR", 0, 1, 1)], "", "expected str"),
@@ -137,13 +137,13 @@ WRONG_KIND = [
     ([POINT], [("ATTR_GET_SCALAR", 1, 0, 1)], "i", "cannot hold a value of type str"),
     ([POINT, INT], [("ATTR_SET_SCALAR", 0, 1, 1)], "", "expected str"),
     ([LINE], [("ATTR_GET", 1, 0, 2)], "x", "has no attribute 2"),
-    # a number for an object, and the other way round
+    # a number for an object, and vice versa
     ([INT], [("COPY", 1, 0)], "o", "cannot hold a value of type int"),
     ([STR], [("COPY", 1, 0)], "i", "cannot hold a value of type str"),
     ([ANY], [("COPY", 1, 0)], "o", "cannot hold a value of type Any"),
     ([ANY], [("CAST_OBJECT", 1, 0), ("LIST_LEN", 2, 1)], "oi", "has type object, expected list"),
     ([ANY], [("CAST_TO", 1, 0, T_STR)], "i", "cannot hold a value of type str"),
-    # nothing
+    # no value in the register
     ([], [("LIST_LEN", 1, 0)], "oi", "may be read before it is written"),
     ([INTS], [("DROP", 0), ("LIST_LEN", 1, 0)], "i", "may be read before it is written"),
     ([INTS], [("TAKE", 1, 0), ("LIST_LEN", 2, 0)], "oi", "may be read before it is written"),
@@ -212,7 +212,7 @@ def test_loops_are_verified_to_a_fixed_point():
     ],
 )
 def test_operands_match_schemas(key, parameters, local, message):
-    """Kernels look at tags as little as instructions do."""
+    """Arguments and results of an operator call must match the schema, because kernels do not check types."""
     n = len(parameters)
     with pytest.raises(InternalError, match=re.escape(message)):
         code(
@@ -248,7 +248,7 @@ def test_places_of_debuggers():
 
 
 def test_parameters():
-    """Python's arguments are written by their types, into registers of the class for that."""
+    """Parameters must have a register class that can hold their type."""
     with pytest.raises(InternalError, match="parameter 0 of class x cannot hold a value of type int"):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "x", [SPECS["int"]])
 

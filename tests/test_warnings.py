@@ -35,7 +35,7 @@ def warnings_of(function, *args):
 
 
 def test_place():
-    """A warning tells the file and the line of the script."""
+    """A warning has the file and line of the script."""
     assert warnings_of(ts.jit.script(careful), 1) == [("careful", UserWarning, __file__, 12)]
 
 
@@ -51,7 +51,7 @@ def test_inlined_twice():
 
 
 def test_each_call_for_itself():
-    """Two calls in one function warn once each, in execution order."""
+    """Separate calls in one function warn once each, in execution order."""
     assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 5)] == ["even", "odd"]
     assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 1)] == ["even"]
 
@@ -92,7 +92,7 @@ def test_place_of_the_compiler_s_own():
 
 
 def test_operators_warn_where_the_program_called_them():
-    """Python's filters tell warnings apart by their lines, so that each call of another line warns."""
+    """Warnings of operators have the caller's line, so that calls in other lines warn again."""
     x, mask = ts.ones(3), ts.ones(3, dtype=ts.uint8)
     with warnings.catch_warnings(record=True) as found:
         x[mask]

@@ -28,7 +28,7 @@ class Key:
 
 
 def test_keys_are_compared_by_identity():
-    """Two equal tensors, and two equal objects, are two keys."""
+    """Equal tensors, and equal objects, are separate keys."""
     a, b = ts.ones(3), ts.ones(3)
     mapping = WeakTensorKeyDictionary({a: 1})
     mapping[b] = 2

@@ -1,9 +1,9 @@
 """Run mypy and pyright on `tests/typing` and compare with the expected errors.
 
-    python -m tests.type_checkers        with each of them that is installed; fails where one differs
+    python -m tests.type_checkers        run the installed type checkers; exit with 1 if one differs
 
-In: `valid_uses.py`, `reveal.py`, where neither finds an error, and `invalid_uses.py`, where each finds one in every line below "# ---- mistakes" but in
-comments, decorators and the heads of definitions.  `make lint` runs it.
+Input: `valid_uses.py` and `reveal.py`, which must have no errors, and `invalid_uses.py`, which must have an error in every line after "# ----
+mistakes", except for comments, decorators and headers of definitions.  `make lint` runs it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Errors = dict[str, set[int]]  # line numbers by file name
 
 
 def mistakes() -> set[int]:
-    """The lines of `invalid_uses.py` that are wrong."""
+    """Return the line numbers of `invalid_uses.py` that must have errors."""
     lines = FILES["invalid_uses"].read_text().split("\n")
     start = lines.index("# ---- mistakes") + 1
     return {n for n, line in enumerate(lines, 1) if n > start and line.strip() and not line.startswith(HEADS)}

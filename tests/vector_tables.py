@@ -1,8 +1,8 @@
 """Generate tables of vector mathematics: `python -m tests.vector_tables` writes `simd_math_coefficients.h`,
-which tests/test_vector_math.py compares.
+and tests/test_vector_math.py compares the file with it.
 
-A function is cut into intervals, named by the first bits of its argument (to which something was added, so that the intervals are finest where it
-changes most), and each has the polynomial that meets it at Chebyshev's points.  Computed in 60 digits, by `mpmath`, and rounded then.
+The domain of a function is split into intervals by the leading bits of its argument plus a constant, which makes intervals finest where the
+function changes most. Each interval has the interpolating polynomial at Chebyshev nodes, computed with 60 digits (`mpmath`) and rounded.
 """
 
 import struct
@@ -48,7 +48,7 @@ def by_x(f: Function, limit: Callable[[], mpmath.mpf]) -> Function:
 
 
 def erfinv_from_below(w: mpmath.mpf) -> mpmath.mpf:
-    """erfinv(x) / x for w = -log(1 - x * x)."""
+    """Return erfinv(x) / x for w = -log(1 - x * x)."""
     if w <= 0:
         return mpmath.sqrt(mpmath.pi) / 2
     x = mpmath.sqrt(-mpmath.expm1(-w))
@@ -63,7 +63,7 @@ def erfcx(x: mpmath.mpf) -> mpmath.mpf:
     return mpmath.erfc(x) * mpmath.exp(x * x)
 
 
-# name: (kind, function, powers of two, the first of them, what is added to the argument, the polynomial's degree)
+# name: (kind, function, number of powers of two, first power, added constant, degree of the polynomial)
 TABLES = {
     "ERF": (Floats, ERF, 3, 0, 1, 5),
     "ERFCX": (Floats, erfcx, 4, 0, 1, 5),
@@ -78,13 +78,13 @@ TABLES = {
 
 
 def interpolated(f: Function, low: mpmath.mpf, high: mpmath.mpf, degree: int) -> Column:
-    """Coefficients of the powers of what x is above the middle, from the constant on."""
+    """Return coefficients of the interpolating polynomial in x - (low + high) / 2, constant term first."""
     n, middle, half = degree + 1, (low + high) / 2, (high - low) / 2
     angles = [mpmath.pi * (2 * k + 1) / (2 * n) for k in range(n)]
     values = [f(middle + half * mpmath.cos(a)) for a in angles]
     sums = [sum(v * mpmath.cos(j * a) for v, a in zip(values, angles, strict=True)) * 2 / n for j in range(n)]
     sums[0] /= 2
-    powers, last, term = [number(0)] * n, [number(0)], [number(1)]  # term: Chebyshev's polynomial of the degree j
+    powers, last, term = [number(0)] * n, [number(0)], [number(1)]  # term: Chebyshev polynomial of degree j
     for j, weight in enumerate(sums):
         for i, v in enumerate(term):
             powers[i] += weight * v
@@ -98,7 +98,7 @@ def interpolated(f: Function, low: mpmath.mpf, high: mpmath.mpf, degree: int) ->
 def table(kind: type, f: Function, octaves: int, first: int, added: int, degree: int) -> list[Column]:
     """Return one column of coefficients per interval."""
     columns: list[Column] = [[number(0)] * (degree + 1) for _ in range(kind.count)]
-    parts = 2 ** (3 if kind is Floats else 2)  # of a power of two
+    parts = 2 ** (3 if kind is Floats else 2)  # intervals per power of two
     for octave in range(octaves):
         for part in range(parts):
             low, high = (number(2) ** (first + octave) * (1 + number(p) / parts) - added for p in (part, part + 1))
@@ -107,7 +107,7 @@ def table(kind: type, f: Function, octaves: int, first: int, added: int, degree:
 
 
 def erfinv_of_floats() -> list[Column]:
-    """erfinv(x) / x by the exponent of 1 - x, which is 1 to 2 ** -24; that of 1 is 0's."""
+    """Return coefficients of erfinv(x) / x by the exponent of 1 - x, from 1 to 2 ** -24."""
 
     def in_octave(k: int) -> Function:
         def f(m: mpmath.mpf) -> mpmath.mpf:
@@ -199,7 +199,7 @@ def written(name: str, kind: type, rows: Iterable[list[float]]) -> str:
 
 
 def page() -> str:
-    """The text of `simd_math_coefficients.h`."""
+    """Return the text of `simd_math_coefficients.h`."""
     with mpmath.workdps(60):
         tables = [written(name, kind, rows_of(table(kind, *how), kind)) for name, (kind, *how) in TABLES.items()]
         tables.append(written("GELU_NEAR", Floats, gelu_near()))
