@@ -2,7 +2,7 @@
 
     python .ci/check_style.py      prints `file:line: rule: text` for each violation, and exits with 1 if any
 
-The rules are those that ruff has no code for, and they hold for Cython files, too:
+These rules have no equivalent in ruff, and also apply to Cython files:
 
 docstring   the first sentence has at most 60 % function words and does not begin with a relative clause
 word        docstrings and comments do not use words that hide the technical term
@@ -42,7 +42,7 @@ HIDING_WORDS = re.compile(
     re.IGNORECASE,
 )
 
-# A word of a constant's name that says what it measures, or in which unit.
+# Words in a constant's name that state what it measures, or its unit.
 UNITS = frozenset(
     """BYTES SECONDS SEC NS NANOSECONDS MICROSECONDS MILLISECONDS MS CHARS DIGITS BITS WORDS ELEMENTS ROWS
     COLUMNS ENTRIES ITEMS LINES NODES CALLS ITERATIONS ROUNDS PASSES DIMENSIONS DEPTH ATTEMPTS FAILURES
@@ -59,7 +59,7 @@ KINDS = frozenset(
     RANK COST WEIGHT PRIORITY CODE MODE COUNT PADDING COEFFICIENT NORM DENOMINATOR PRODUCT CHUNK WORK
     TIMEOUT DEADLINE""".split()
 )
-# Mathematical constants, and names of an operating system or of PyTorch.
+# Mathematical constants, and names of operating systems and PyTorch.
 STANDARD_NAMES = frozenset(("EULER", "TWO_PI", "PR_SET_PDEATHSIG"))
 
 ASSIGNMENT = re.compile(

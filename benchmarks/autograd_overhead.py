@@ -57,7 +57,7 @@ def contestants(make: Callable[[Any], Callable[[], object]]) -> dict[str, Callab
 
 
 def factors(library: Any, wanted: int) -> tuple[Any, Any]:
-    """Return two tensors, of which the first `wanted` require gradients."""
+    """Return two tensors, of which the first `wanted` tensors require gradients."""
     both = library.tensor([1.0, 2.0, 3.0]), library.tensor([4.0, 5.0, 6.0])
     for x in both[:wanted]:
         x.requires_grad_()
@@ -65,7 +65,7 @@ def factors(library: Any, wanted: int) -> tuple[Any, Any]:
 
 
 def product_case(name: str, wanted: int) -> Case:
-    """Return the case of one product; the first `wanted` factors require gradients."""
+    """Return the case of one product, of which the first `wanted` factors require gradients."""
     return Case(name, contestants(lambda library: products(*factors(library, wanted))), per_call=STEPS)
 
 

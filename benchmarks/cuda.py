@@ -71,7 +71,7 @@ def _case(name: str, **contestants: Callable[[], object] | None) -> Case:
 
 
 def _torch() -> Any:
-    """Return PyTorch if it is installed and has a CUDA device, else None."""
+    """Return the module `torch` if PyTorch is installed and has a CUDA device, else None."""
     if not peer_runtimes.has_torch():
         return None
     import torch
@@ -154,7 +154,7 @@ def _unfused(function: Any, x: Any, y: Any) -> Any:
 
 
 def _graphs() -> list[Case]:
-    """Compare a chain of products and activations in single launches and as a CUDA graph."""
+    """Compare a chain of products and activations as single launches and as a CUDA graph."""
     found = []
     for side in (32, 256, 1024):
         w, x = ts.rand(side, side, device="cuda"), ts.rand(side, side, device="cuda")

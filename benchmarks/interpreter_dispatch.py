@@ -19,7 +19,7 @@ COUNT = 2_000_000
 
 
 class Ready(Function):
-    """Function of int parameters whose bytecode is given instead of compiled."""
+    """Function of int parameters that has given bytecode instead of compiled code."""
 
     def __init__(self, code: Code, arguments: int = 1) -> None:
         super().__init__(code.name, [(f"x{i}", SPECS["int"]) for i in range(arguments)])

@@ -43,7 +43,7 @@ CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, A
     ),
 }
 
-# Cases of convolution gradients: shape of the input, shape of the weight, stride, padding, groups.
+# Convolution gradients: shape of the input, shape of the weight, stride, padding, groups.
 BACK: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
     "gradients: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
     "gradients: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),
@@ -88,14 +88,14 @@ def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: An
 
 
 def way_back(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any) -> Any:
-    """Return all gradients of a convolution for the gradient of its result."""
+    """Return all gradients of a convolution, given the gradient of its result."""
     stride, padding, groups = numbers
     how = [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups
     return lib.ops.aten.convolution_backward(grad, x, weight, [weight.shape[0]], *how, [True] * 3)
 
 
 def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]) -> Case:
-    """Return a case with each library on the same operands."""
+    """Return a case with equal operands for each library."""
     operands = [ts.randn(*shape) for shape in shapes]
     contestants: dict[str, Any] = {"ts": partial(run, ts, *operands)}
     if peer_runtimes.has_torch():
@@ -108,7 +108,7 @@ def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]
 
 
 def cases() -> list[Case]:
-    """Return the cases: convolutions first, then pooling and products."""
+    """Return the cases: convolutions, pooling and matrix products."""
     ts.set_num_threads(1)
     result = []
     for name, (function, x, weight, options) in CONVOLUTIONS.items():

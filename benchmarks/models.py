@@ -91,7 +91,7 @@ def timed(
 
 
 def saved(package: ModuleType, family: str, name: str) -> tuple[bytes, str]:
-    """Return an archive of a model saved by a package, and the name of the called method."""
+    """Return an archive of a model, saved by a package, and the name of the method to call."""
     case = models.family(family, package.__name__).CASES[name]
     way = "script" if "script" in case.ways else case.ways[0]
     calls = case.calls()

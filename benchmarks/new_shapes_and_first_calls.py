@@ -47,7 +47,7 @@ def report(rounds: int) -> str:
 
 
 def compiled(source: str, function: str) -> Any:
-    """Return a function that is compiled but was not called yet."""
+    """Return a compiled function before its first call."""
     found = getattr(ts.jit.CompilationUnit(source), function)
     assert found.compiled_code is not None
     return found
@@ -70,7 +70,7 @@ def timed(program: tuple[str, str], shapes: Callable[[int], Shapes], n: int) -> 
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Return the seconds of one call."""
+    """Return the time of one call in seconds."""
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

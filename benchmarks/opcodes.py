@@ -1,8 +1,8 @@
 """Measure the interpreter loop: instructions per second and the most frequent instruction pairs.
 
-In: the scalar programs.  Out: two tables.  Instructions are counted by a
-program that counts (`ts.bytecode.instruction_counter`), times are those of the program as it is: pairs that
-are one instruction in the loop count as two.
+Input: the scalar programs. Output: two tables. Instructions are counted in a copy of the program with
+counters (`ts.bytecode.instruction_counter`); times are measured without counters. A superinstruction counts
+as two instructions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Benchmark RPC against PyTorch's RPC and dask.distributed on one machine.
 
-A round measures every contestant of a row in turn, so that a busy machine is busy for all; the best counts.
+A round measures all contestants of a row, so that other load affects all of them; the best round counts.
 
-    calls         `rpc_sync` and `rpc_async` of functions of Python and scripted ones, a tensor there and back
-    ping          a message there and back over dask's own comm and over ours, without a call; an empty call
-    map           scalar work over two processes and over one; what a task costs, beside `Client.map`
+    calls         `rpc_sync` and `rpc_async` of Python and scripted functions; a tensor round trip
+    ping          round trip of a message over dask's comm and that of `ts`; an empty call
+    map           scalar work in two processes and in one; time per task, compared with `Client.map`
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Timed = Callable[[int], float]  # function from a number of calls to the seconds
 
 @ts.jit.script
 def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
-    """Run a few small operators; scripted, and equal to the function for PyTorch."""
+    """Run a few small operators; equal to the function for PyTorch."""
     for _ in range(n):
         x = x * 2 + 1
     return x
@@ -54,7 +54,7 @@ def scalar(n: int, seed: int) -> int:
 
 
 def same(x: Any) -> Any:
-    """Return the argument; a Python function, called by name."""
+    """Return the argument; a Python function."""
     return x
 
 
@@ -62,7 +62,7 @@ def nothing() -> None:
     """Do nothing, for measuring an empty call."""
 
 
-# ---- processes that are called
+# ---- worker processes
 
 
 def free_port() -> int:
@@ -89,7 +89,7 @@ def serve(rank: int, port: int, apart: bytes | None = None) -> None:
 
 
 async def echo(comm: Any) -> None:
-    """Return every message to its sender."""
+    """Send every message back to its sender."""
     try:
         while True:
             await comm.write(await comm.read())
@@ -125,13 +125,13 @@ def timed(call: Callable[[], Any]) -> Timed:
 
 
 def in_flight(count: int) -> None:
-    """Make `count` concurrent calls."""
+    """Run `count` concurrent calls."""
     for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
         future.wait()
 
 
 def interleaved(rows: dict[tuple[str, int], dict[str, Timed]], rounds: int) -> list[Case]:
-    """Return the cases with the best round of each contestant."""
+    """Return the cases with the best of several interleaved rounds."""
     cases = []
     for (name, times), contestants in rows.items():
         best = dict.fromkeys(contestants, math.inf)
@@ -203,7 +203,7 @@ def pings(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
 
 
 def scaling(workers: tuple[str, ...]) -> Timed:
-    """Run scalar work in several processes."""
+    """Measure scalar work in several processes."""
     batches = [(20_000_000, seed) for seed in range(16)]
     return timed(lambda: list(distributed.map(scalar, batches, workers=workers)))
 
@@ -225,7 +225,7 @@ def tasks(client: Client) -> dict[tuple[str, int], dict[str, Timed]]:
 
 
 def measured(rounds: int) -> Iterator[str]:
-    """Yield the tables."""
+    """Yield the tables of results."""
     logging.disable()
     context = multiprocessing.get_context("spawn")
     port = free_port()

@@ -13,7 +13,7 @@ from torch.distributed import rpc
 
 
 def same(x: Any) -> Any:
-    """Return the argument; a Python function, called by name."""
+    """Return the argument; a Python function."""
     return x
 
 
@@ -26,7 +26,7 @@ def scripted(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 def in_flight(count: int) -> None:
-    """Make `count` concurrent calls."""
+    """Run `count` concurrent calls."""
     for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
         future.wait()
 

@@ -5,12 +5,12 @@
 A call returns its argument.  The transports are measured in interleaved rounds, so that other load of the
 machine affects all of them; the best round counts.  PyTorch's RPC is measured if it is installed.
 
-    PyTorch RPC              rpc_sync of a function of Python; rpc_async for calls in flight (TensorPipe)
+    PyTorch RPC              rpc_sync of a Python function; rpc_async for calls in flight (TensorPipe)
     dask tcp                 `rpc` and `Server` over dask's own comms, which pickle
     dask ts                  the same over ts://
-    Channel                  a thread that waits, and a `Server`
-    Calls                    a thread that waits for one of many calls over one connection; a loop in another
-    Calls, in the loop       as above, from a coroutine
+    Channel                  a blocked thread, and a `Server`
+    Calls                    a blocked thread with one of many calls over a connection in an event loop
+    Calls, in the loop       the same, from a coroutine
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ MODELS: dict[str, tuple[str, str, list[tuple[int, ...]]]] = {
 
 
 def case(name: str, source: str, function: str, shapes: list[tuple[int, ...]]) -> Case:
-    """Return the case of a script on random numbers that keep activations near 1; rows are positive, as
-    variances are."""
+    """Return the case of a script; inputs are scaled to keep activations near 1, and variances are
+    positive."""
     ts.manual_seed(0)
     arrays = [ts.randn(*s) * s[-1] ** -0.5 if len(s) > 1 else ts.rand(*s) + 0.1 for s in shapes]
     contestants: dict[str, Any] = {

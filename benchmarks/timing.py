@@ -51,7 +51,7 @@ def repetitions(run: Callable[[], object], min_seconds: float = 0.02) -> int:
 def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
     """Set missing `case.seconds` to the best round of each contestant, with interleaved rounds."""
     for case in cases:
-        if case.seconds:  # the case has measured its times itself, in separate processes
+        if case.seconds:  # cases that measure themselves, in separate processes
             continue
         counts = {who: repetitions(run, case.min_seconds) for who, run in case.contestants.items()}
         best = dict.fromkeys(case.contestants, math.inf)
