@@ -1,11 +1,11 @@
 """A scripted LSTM learns to write Python's documentation, character by character.
 
-The text is that of Python's own `help()` (`pydoc_data.topics`, about 450 kB): nothing to download.
+The text is in Python's standard library (`pydoc_data.topics`, about 450 kB); there is no download.
 
     pip install torchscript-ts[examples]
     python examples/char_lstm.py                    writes build/examples/char_lstm.png, and some text
 
-Functions take the library, so that the same lines train with PyTorch: `trained(torch, ...)`.
+Functions take the library as an argument, so that they also run with PyTorch: `trained(torch, ...)`.
 """
 
 from typing import Any, Iterator, List, Tuple
@@ -18,14 +18,14 @@ BATCH, WINDOW, HIDDEN = 16, 32, 128
 
 
 def source_text() -> str:
-    """The language topics that Python's `help()` shows, one after another."""
+    """Return the concatenated language topics of Python's `help()`."""
     from pydoc_data.topics import topics
 
     return "\n".join(topics[name] for name in sorted(topics))
 
 
 def network(torch: Any, letters: int) -> Any:
-    """A scripted model: characters (batch, steps) to scores of the next ones (batch, steps, letters)."""
+    """Return a scripted model: characters (batch, steps) to scores of the next (batch, steps, letters)."""
     nn = torch.nn
 
     class CharLSTM(nn.Module):
@@ -74,7 +74,7 @@ def network(torch: Any, letters: int) -> Any:
 
 
 def windows(torch: Any, text: Any) -> Any:
-    """A data set: WINDOW characters from any place of the text, and the ones that follow."""
+    """Return a data set of all sections of the text with WINDOW + 1 characters."""
 
     class Windows(torch.utils.data.Dataset):
         def __len__(self) -> int:
@@ -87,7 +87,7 @@ def windows(torch: Any, text: Any) -> Any:
 
 
 def batches(torch: Any, text: Any, seed: int) -> Iterator[Any]:
-    """Characters (batch, WINDOW + 1) from random places, without end."""
+    """Yield sections of the text (batch, WINDOW + 1) at random positions, endlessly."""
     data = windows(torch, text)
     generator = torch.Generator().manual_seed(seed)
     loader = torch.utils.data.DataLoader(data, BATCH, shuffle=True, generator=generator, drop_last=True)
@@ -95,7 +95,7 @@ def batches(torch: Any, text: Any, seed: int) -> Iterator[Any]:
 
 
 def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
-    """Train the model on so many batches; the losses, per character."""
+    """Train the model on `steps` batches and return the loss of each, per character."""
 
     def step() -> float:
         text = next(data)

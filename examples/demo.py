@@ -1,11 +1,11 @@
-"""The main job (`make demo`): a model that PyTorch saved runs without PyTorch, then loops, then all stages.
+"""Demo (`make demo`): a model saved by PyTorch runs without PyTorch; compiled loops; compilation stages.
 
     python examples/demo.py                 writes pictures into a folder `ts-demo` for temporary files
     python examples/demo.py --out FOLDER
     python examples/demo.py --quick         uses smaller inputs
 
-The same function object runs scripted and as plain Python, so a comparison is of execution only.  Each time
-is the best of several runs; the first scripted call, which includes compiling, is shown by itself.
+Each function runs scripted and as plain Python, so a comparison measures execution only. Each time is the
+best of several runs; the first scripted call, which includes the compilation, is shown separately.
 """
 
 import argparse
@@ -26,7 +26,7 @@ DATA = Path(__file__).resolve().parent / "data"
 
 
 class Row(NamedTuple):
-    """A line of the comparison; seconds."""
+    """A row of the comparison, with times in seconds."""
 
     title: str
     plain: float
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     first: float
 
 
-# ---- what is compared --------------------------------------------------------------------------------
+# ---- compared functions ------------------------------------------------------------------------------
 
 
 def longest_collatz(below: int) -> int:
@@ -65,7 +65,7 @@ def heat(plate: ts.Tensor, turns: int) -> ts.Tensor:
 
 
 def triangle(n: int) -> int:
-    """The smallest program of the demo: its stages are printed at the end."""
+    """Return a sum of squares; the compilation stages of this function are printed at the end."""
     total = 0
     for i in range(n):
         total += i * i
@@ -88,7 +88,7 @@ def best_seconds(
 def compare(
     title: str, function: Callable[..., Any], arguments: Callable[[], Tuple[Any, ...]]
 ) -> Tuple[Row, Any]:
-    """Run `function` plain and scripted, check that they agree, print a line; the line, and the result."""
+    """Run `function` plain and scripted, compare the results, and return the printed times and the result."""
     start = time.perf_counter()
     scripted = ts.jit.script(function)
     result = scripted(*arguments())
@@ -105,11 +105,11 @@ def compare(
     return row, result
 
 
-# ---- parts -------------------------------------------------------------------------------------------
+# ---- sections of the demo ----------------------------------------------------------------------------
 
 
 def archive() -> None:
-    """A model of PyTorch's reads digits."""
+    """Classify images of digits with a model saved by PyTorch."""
     start = time.perf_counter()
     model = ts.jit.load(DATA / "digits.pt")
     with np.load(DATA / "digits.npz") as data:
@@ -136,7 +136,7 @@ def picture(pixels: List[List[int]], digit: int) -> List[str]:
 
 
 def loops(quick: bool, out: Path) -> List[Row]:
-    """Programs scripted and as plain Python."""
+    """Compare scripted functions with plain Python."""
     width, height, limit = (160, 120, 100) if quick else (480, 360, 200)
     print(f"  {'':36s} {'plain Python':>13s} {'scripted':>13s} {'ratio':>8s}   first call")
     rows = []
@@ -165,7 +165,7 @@ def plate() -> ts.Tensor:
 
 
 def plotted(rows: List[Row]) -> str:
-    """The comparison as a picture: a bar for each program, on a scale of powers of ten."""
+    """Return the comparison as an SVG bar chart with a logarithmic axis."""
     longest = max(row.plain / row.scripted for row in rows)
     decades = max(len(str(int(longest))), 1)
     line, left, wide = 34, 300, 420
@@ -193,7 +193,7 @@ def plotted(rows: List[Row]) -> str:
 
 
 def main() -> None:
-    """Run all parts of the demo."""
+    """Run all sections of the demo."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     folder = Path(tempfile.gettempdir(), "ts-demo")
     parser.add_argument(

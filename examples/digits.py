@@ -1,11 +1,11 @@
-"""A convolution net learns handwritten digits, and is saved as an archive that PyTorch loads.
+"""Train a convolutional network on handwritten digits and save it as an archive that PyTorch can load.
 
-The 1,797 images of 8 x 8 pixels come with scikit-learn: nothing to download.
+The 1,797 images of 8 x 8 pixels are part of scikit-learn; there is no download.
 
     pip install torchscript-ts[examples]
     python examples/digits.py                       writes build/examples/digits.pt and digits.png
 
-Functions take the library, so that the same lines train with PyTorch: `trained(torch, ...)`.
+Functions take the library as an argument, so that they also run with PyTorch: `trained(torch, ...)`.
 """
 
 from typing import Any, Iterator, List, Tuple
@@ -15,11 +15,11 @@ from training_utils import arguments, draw, endless, run
 import ts
 
 BATCH = 64
-TESTED = 360  # images that the net never sees while it learns
+TESTED = 360  # number of test images
 
 
 def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any, Any]:
-    """Two data sets, to train and to test on: images (1, 8, 8) from 0 to 1, and their digits."""
+    """Return a training set and a test set of images (1, 8, 8) from 0 to 1 with their digits."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -35,7 +35,7 @@ def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any,
 
 
 def network(torch: Any) -> Any:
-    """Images (batch, 1, 8, 8) to a score for each digit (batch, 10)."""
+    """Return a model from images (batch, 1, 8, 8) to a score for each digit (batch, 10)."""
     nn = torch.nn
     return nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1),
@@ -51,7 +51,7 @@ def network(torch: Any) -> Any:
 
 
 def batches(torch: Any, data: Any, seed: int) -> Iterator[List[Any]]:
-    """Images and digits in random order, without end."""
+    """Yield batches of images and digits in random order, endlessly."""
     generator = torch.Generator().manual_seed(seed)
     size = min(BATCH, len(data))
     loader = torch.utils.data.DataLoader(data, size, shuffle=True, generator=generator, drop_last=True)
@@ -59,7 +59,7 @@ def batches(torch: Any, data: Any, seed: int) -> Iterator[List[Any]]:
 
 
 def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
-    """Train the model on so many batches; the losses."""
+    """Train the model on `steps` batches and return the losses."""
 
     def step() -> float:
         inputs, digits = next(data)

@@ -1,12 +1,12 @@
-"""Weights that PyTorch has trained learn something else: digits 5 to 9, of which there are few.
+"""Fine-tune weights trained by PyTorch for other classes: the digits 5 to 9, with few training images.
 
-`examples/data/digits_0_to_4.pt` is a `state_dict` that PyTorch 2.13 saved (`examples/data/README.md`): the
-net of `examples/digits.py`, trained on digits 0 to 4. Its convolutions are frozen; the following layers are
-trained.
+`examples/data/digits_0_to_4.pt` is a `state_dict` saved by PyTorch 2.13 (`examples/data/README.md`): weights
+of the network in `examples/digits.py`, trained on digits 0 to 4. Its convolutions are frozen; the following
+layers are trained.
 
     pip install torchscript-ts[examples]
     python examples/finetune.py                     writes build/examples/finetuned.pt and finetune.png
-    python examples/finetune.py --checkpoint my.pt  another state_dict of the same net
+    python examples/finetune.py --checkpoint my.pt  another state_dict of this network
 """
 
 from pathlib import Path
@@ -19,11 +19,11 @@ import ts
 
 CHECKPOINT = Path(__file__).parent / "data" / "digits_0_to_4.pt"
 NEW_DIGITS = (5, 6, 7, 8, 9)
-SHOWN = 50  # images of the new digits that the net may learn from
+SHOWN = 50  # number of training images of the new digits
 
 
 def pretrained(torch: Any, checkpoint: Path) -> Tuple[Any, Any]:
-    """The net with the weights of a checkpoint and a new last layer; an optimiser of what shall learn."""
+    """Return the model of a checkpoint with a new last layer, and an optimizer of the unfrozen layers."""
     model = network(torch)
     model.load_state_dict(torch.load(str(checkpoint), weights_only=True))
     model[-1].reset_parameters()

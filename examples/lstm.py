@@ -28,7 +28,7 @@ def lstm_cell(
 def run_sequence(
     xs: Tensor, hx: Tensor, cx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor
 ) -> Tensor:
-    """The hidden states (steps, batch, hidden) for inputs xs (steps, batch, inputs)."""
+    """Return the hidden states (steps, batch, hidden) for inputs xs (steps, batch, inputs)."""
     outputs: List[Tensor] = []
     for step in range(xs.size(0)):
         hx, cx = lstm_cell(xs[step], hx, cx, w_ih, w_hh, b_ih, b_hh)
@@ -39,7 +39,7 @@ def run_sequence(
 def example_inputs(
     steps: int, batch: int, hidden: int
 ) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Random inputs, state and weights from a fixed seed."""
+    """Return random inputs, initial states and weights with a fixed seed."""
     ts.manual_seed(0)
     return (
         ts.randn(steps, batch, hidden),

@@ -13,7 +13,7 @@ import ts
 
 
 def escape_times(width: int, height: int, limit: int) -> List[int]:
-    """Row by row, the number of steps after which each point of the plane is known to escape."""
+    """Return the number of iterations until each point escapes, at most `limit`, in row-major order."""
     times: List[int] = []
     for row in range(height):
         cy = 2.4 * row / height - 1.2

@@ -1,7 +1,7 @@
 """Shared functions of the training examples: arguments, progress bar and loss curve.
 
-options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
-losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
+options = arguments("Train something.", steps=300)   exits without the extra `examples`
+losses = run("training", options.steps, step)       step() trains on one batch, returns the loss
 draw(losses, options.out / "curve.png", "training")
 """
 
@@ -14,7 +14,7 @@ from typing import Callable, Iterable, Iterator, List, Sequence, TypeVar
 from ts.cli.console import progress
 
 T = TypeVar("T")
-SMOOTHED = 20  # steps over which the curve's mean goes
+SMOOTHED = 20  # number of steps in the moving mean
 
 
 def arguments(
@@ -30,14 +30,14 @@ def arguments(
     parser.add_argument("--out", type=Path, default=out, help="output folder (%(default)s)")
     options = parser.parse_args()
     missing = [name for name in needs if find_spec(name) is None]
-    if missing:  # checked before the training, not when the curve is drawn
+    if missing:  # checked before the training instead of after it
         sys.exit(f"{parser.prog} needs {' and '.join(missing)}: pip install 'torchscript-ts[examples]'")
     options.out.mkdir(parents=True, exist_ok=True)
     return options
 
 
 def endless(loader: Iterable[T]) -> Iterator[T]:
-    """The batches of a loader, pass after pass."""
+    """Yield the batches of a loader in repeated passes."""
     while True:
         yield from loader
 
@@ -53,8 +53,8 @@ def run(text: str, steps: int, step: Callable[[], float]) -> List[float]:
 
 
 def draw(losses: List[float], path: Path, title: str) -> None:
-    """A picture of the losses and their moving mean."""
-    from matplotlib.figure import Figure  # without the part of matplotlib that opens windows
+    """Plot the losses and their moving mean."""
+    from matplotlib.figure import Figure  # does not load graphical backends of matplotlib
 
     figure = Figure(figsize=(6, 3.5), layout="tight")
     axes = figure.add_subplot()

@@ -1,6 +1,6 @@
 """The most frequent words of a real text: strings, a dictionary and lists.
 
-The text is Python's own documentation (`pydoc_data.topics`, about 450 kB): nothing to download.
+The text is Python's documentation in the standard library (`pydoc_data.topics`, about 450 kB).
 
     python examples/word_count.py
 """
@@ -12,7 +12,7 @@ import ts
 
 
 def most_frequent(text: str, top: int) -> List[Tuple[str, int]]:
-    """The `top` most frequent words of more than three letters, most frequent first."""
+    """Return the `top` most frequent words of more than three letters, most frequent first."""
     counts: Dict[str, int] = {}
     for word in text.lower().split():
         word = word.strip(".,;:!?()[]{}<>\"'`*=\\")
@@ -35,7 +35,7 @@ def most_frequent(text: str, top: int) -> List[Tuple[str, int]]:
 
 
 def source_text() -> str:
-    """The language topics that Python's `help()` shows, one after another."""
+    """Return the concatenated language topics of Python's `help()`."""
     return "\n".join(pydoc_data.topics.topics.values())
 
 

@@ -20,7 +20,7 @@ class Reader(torch.nn.Module):
         self.net = net
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """The shares of the ten digits."""
+        """Return the probabilities of the ten digits."""
         if images.dim() == 2:
             images = images.unsqueeze(0)
         return torch.softmax(self.net(images.unsqueeze(1).float() / 16), dim=1)

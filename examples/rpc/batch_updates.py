@@ -1,9 +1,9 @@
-"""A parameter server that waits for the gradients of all trainers, and makes one step of them.
+"""A parameter server that runs one optimizer step on the gradients of all trainers.
 
     python examples/rpc/batch_updates.py [--trainers 3] [--steps 40]
 
-A trainer that asks gets a future: `async_execution` lets the server answer when the last gradient of the
-round has come, and no thread waits meanwhile.
+With `async_execution`, the server returns a future and responds after the last gradient of the round was
+received, without a blocked thread.
 """
 
 import argparse
@@ -18,7 +18,7 @@ WANTED = [[1.0, -2.0, 0.5, 3.0]]
 
 
 class Server:
-    """The model, and the gradients of the current round."""
+    """Server with the model and the gradients of the current round."""
 
     def __init__(self, trainers: int) -> None:
         self.trainers = trainers

@@ -11,7 +11,7 @@ def run(process: Callable[..., None], count: int, *arguments: object) -> None:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(found.getsockname()[1]))
-    context = multiprocessing.get_context("spawn")  # others inherit the environment
+    context = multiprocessing.get_context("spawn")  # other ranks inherit the environment
     others = [context.Process(target=process, args=(rank, *arguments)) for rank in range(1, count)]
     for other in others:
         other.start()

@@ -1,9 +1,9 @@
-"""Batches over workers: one process hands out work, the others run compiled code, at most so many in flight.
+"""Distribute batches to workers that run compiled code, with a limited number of calls in flight.
 
     python examples/rpc/map_batches.py [--workers 2]
 
-What travels is the scripted function, once for each worker, and tensors.  Nothing is pickled, and no process
-runs Python of another.
+The messages contain the scripted function, once for each worker, and tensors. Nothing is pickled, and
+workers do not run Python code of other processes.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def inside(points: int, seed: int) -> torch.Tensor:
 
 
 def estimate(workers: int, batches: int, points: int) -> float:
-    """Pi, by batches of random points."""
+    """Estimate pi from batches of random points."""
     waiting: deque = deque()
     found = 0
     for seed in range(batches):

@@ -1,9 +1,9 @@
-"""A parameter server: it keeps the weights; trainers send gradients of their own data, and get new weights.
+"""A parameter server: it owns the weights; trainers fetch weights and send gradients of their data.
 
     python examples/rpc/parameter_server.py [--trainers 2] [--steps 120]
 
-The weights stay in the server: trainers have a handle on them.  The server runs only compiled code of the
-trainers, for which it may set limits.
+Trainers have a remote reference to the weights. The server only runs compiled code of the trainers, for
+which it sets limits.
 """
 
 import argparse
@@ -18,7 +18,7 @@ WANTED = [1.0, -2.0, 0.5, 3.0]
 
 @torch.jit.script
 def beginning(features: int) -> torch.Tensor:
-    """The weights before the first step."""
+    """Return the initial weights."""
     return torch.zeros(features)
 
 

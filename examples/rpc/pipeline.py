@@ -2,8 +2,8 @@
 
     python examples/rpc/pipeline.py [--batch 96] [--split 8]
 
-What is between the stages never comes here: the second stage gets a handle on the first one's result, and
-fetches it from where it is.  Both stages are scripted, and wait in the script for what they are given.
+Intermediate results are not sent to rank 0: the second stage gets a remote reference to the first stage's
+result and fetches it from its owner. Both stages are scripted, and fetch their input in the script.
 """
 
 import argparse
@@ -28,18 +28,18 @@ class Stage(nn.Module):
         self.last = number == len(SIZES) - 1
 
     def forward(self, x: RRef[torch.Tensor]) -> torch.Tensor:
-        """Fetch the argument, and compute."""
+        """Fetch the input and run the layer."""
         y = self.layer(x.to_here())
         return y.log_softmax(1) if self.last else y.relu()
 
 
 def make(number: int) -> torch.jit.ScriptModule:
-    """Create a stage in the process that keeps it."""
+    """Create a stage in the process that owns it."""
     return torch.jit.script(Stage(number).eval())
 
 
 def process(rank: int, batch: int, split: int) -> None:
-    """Run one process; rank 0 sends the batch to the stages in parts."""
+    """Run one process; rank 0 sends the batch to the stages in microbatches."""
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
     rpc.init_rpc(f"process{rank}", rank=rank, world_size=len(SIZES) + 1, rpc_backend_options=options)
     if rank == 0:

@@ -1,8 +1,8 @@
-"""One policy, and environments in other processes that ask it what to do: policy gradients (REINFORCE).
+"""Policy gradients (REINFORCE) with one policy and several environments, in separate processes.
 
     python examples/rpc/reinforce.py [--observers 2] [--rounds 60]
 
-An observer has an environment, and a handle on the agent, whose method it calls for each action.  The agent
+An observer has an environment and a reference to the agent, whose method it calls for each action.  The agent
 stores the log probabilities of its actions and learns from the rewards at the end of each round.
 """
 
@@ -14,15 +14,15 @@ import ts as torch
 from ts import nn
 from ts.distributed import rpc
 
-LENGTH = 7  # of the corridor; its right end is the goal, its left end a pit
-PATIENCE = 25  # steps of an episode at most
+LENGTH = 7  # length of the corridor; its right end is the goal, its left end a pit
+PATIENCE = 25  # maximum number of steps of an episode
 
 
 class Corridor:
     """Environment: a position in a corridor, with moves left and right."""
 
     def reset(self) -> int:
-        """Back to the middle."""
+        """Return to the middle and return this position."""
         self.place = LENGTH // 2
         return self.place
 
@@ -44,7 +44,7 @@ class Agent:
         self.drawn: list[list[torch.Tensor]] = [[] for _ in range(observers)]
 
     def act(self, observer: int, place: int) -> bool:
-        """Return True to go right."""
+        """Return True to move right."""
         state = nn.functional.one_hot(torch.tensor(place), LENGTH).float()
         choice = torch.distributions.Categorical(logits=self.policy(state))
         action = choice.sample()
@@ -52,7 +52,7 @@ class Agent:
         return bool(action.item())
 
     def learn(self, rewards: list[list[float]]) -> None:
-        """A step up what was gained, episode by episode."""
+        """Update the policy with the discounted returns of all episodes."""
         losses = []
         for drawn, gained in zip(self.drawn, rewards, strict=True):
             total = 0.0

@@ -1,9 +1,9 @@
-"""A model whose halves are in two processes, trained from a third one.
+"""Train a model whose halves are in two processes from a third process.
 
     python examples/rpc/split_model.py [--steps 100]
 
-Each half stays where it is: the trainer has handles on them and on their parameters.  Calls inside of a
-context are recorded, `backward` goes back through all three processes, and the optimizer steps in each.
+The trainer has remote references to the halves and their parameters. Calls inside of a context are recorded,
+`backward` runs in all three processes, and the optimizer updates parameters in their processes.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from ts.distributed.optim import DistributedOptimizer
 
 
 def half(inputs: int, outputs: int, seed: int) -> nn.Module:
-    """Create one half of the model in the process that keeps it."""
+    """Create one half of the model in the process that owns it."""
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(inputs, outputs), nn.Tanh())
 
@@ -29,7 +29,7 @@ def parameters(module: rpc.RRef) -> list[rpc.RRef]:
 
 
 def train(steps: int) -> tuple[float, float]:
-    """The loss before and after some steps of training."""
+    """Train the model and return the loss before and after."""
     halves = [
         rpc.remote("first", half, args=(2, 16, 1)),
         rpc.remote("second", half, args=(16, 1, 2)),

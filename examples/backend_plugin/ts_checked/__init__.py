@@ -1,11 +1,11 @@
-"""The device `checked`: NumPy's arithmetic that stops where the first NaN or infinity arises.
+"""The device `checked`: NumPy arithmetic that raises an error at the first NaN or infinity.
 
     x = ts.tensor([1.0, 0.0], device="checked")
     x.log()            FloatingPointError: aten::log returned -inf at [1] for finite arguments
 
-Whoever looks for the place where a model starts to compute NaN moves it to this device.  Non-finite arguments
-are not an error of the operator: only results of finite arguments are checked.  Sums, products and means of
-16-bit and 32-bit floats are computed in float64 and rounded once: they do not overflow on the way.
+To find the operator that computes the first NaN of a model, move the model to this device. Results are only
+checked for finite arguments, because other arguments are no error of the operator. Sums, products and means
+of 16-bit and 32-bit floats are computed in float64 and rounded once, so that they do not overflow.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def ours(x: Any) -> Any:
 
 
 def arrays(xs: Any) -> Iterator[NDArray[Any]]:
-    """The arrays among arguments or results."""
+    """Yield the arrays in arguments or results."""
     for x in xs:
         if isinstance(x, (list, tuple)):
             yield from arrays(x)
@@ -94,7 +94,7 @@ class CheckedBackend(Backend):
         return checked
 
     def widely(self, kernel: Kernel, xp: Any, given: list[Any]) -> Any:
-        """The kernel's result computed in float64."""
+        """Return the kernel's result, computed in float64."""
         kinds = {x.dtype for x in arrays(given) if floating(x)}
         if len(kinds) != 1 or (kind := kinds.pop()) not in (np.float16, np.float32):
             return kernel(xp, *given)
