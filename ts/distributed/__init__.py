@@ -16,8 +16,8 @@
 `rpc` provides calls between processes, `map` applies a function to batches on RPC workers, and `cluster`
 manages dynamic sets of processes: `LocalCluster` on this machine, `on_dask` in a dask cluster.
 
-Process groups need no optional packages; `rpc`, `map` and `cluster` require dask.distributed (the extra
-rpc).  docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
+Process groups need no optional packages, but `rpc`, `map` and `cluster` require dask.distributed (the extra
+rpc). docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
 """
 
 from __future__ import annotations

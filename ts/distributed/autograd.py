@@ -3,11 +3,10 @@
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()
         dist_autograd.backward(context_id, [loss])
-        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is unchanged
+        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}, without a change of x.grad
 
-docs/how-to/compute-gradients-across-processes.md explains the use of this module;
-`ts.distributed.dist_autograd` contains the implementation.
-Needs the extra `rpc`.
+docs/how-to/compute-gradients-across-processes.md explains the use of this module, which
+`ts.distributed.dist_autograd` implements. It needs the extra `rpc`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,8 @@ class context:
 def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -> None:
     """Compute the gradients of the sum of the scalars `roots` in all participating processes.
 
-    The gradients are accumulated in the context (see `get_gradients`); `.grad` of the tensors is unchanged.
+    The gradients are accumulated in the context (see `get_gradients`), so `.grad` of the tensors is
+    unchanged.
 
     retain_graph    keep saved tensors for another backward pass
 
@@ -61,7 +61,7 @@ def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -
 
 
 def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
-    """Return the gradients of a context, by tensor; only tensors of this process are included."""
+    """Return a dict from the tensors of this process to their gradients in a context."""
     return _contexts().find(context_id).gradients()
 
 

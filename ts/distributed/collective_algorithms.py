@@ -25,7 +25,7 @@ _NOTHING: Final = memoryview(b"")
 
 
 def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
-    """Reduce the arrays of all ranks in place; every rank gets the result."""
+    """Reduce the arrays of all ranks in place. Every rank gets the result."""
     if call.size == 1:
         return accumulate(op, [array], array)
     if array.nbytes <= SHORT_MESSAGE_BYTES:
@@ -34,7 +34,7 @@ def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
-    """Reduce the arrays of all ranks into the array of rank `to`; the arrays of other ranks are unchanged."""
+    """Reduce the arrays of all ranks into the array of rank `to`. Other ranks keep their arrays."""
     if array.nbytes > SHORT_MESSAGE_BYTES or call.size == 1:
         return _reduce_partition(call, array, op, [to])
     if call.rank != to:
@@ -54,7 +54,7 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce this rank's part of the array (1/n of it for n ranks); send the result to the ranks in `to`."""
+    """Reduce this rank's section of the arrays (1/n for n ranks), and send it to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -72,7 +72,7 @@ def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequen
 
 
 def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
-    """Reduce `inputs` across all ranks; rank i receives the reduction of input i in `output`."""
+    """Reduce `inputs` across all ranks. Rank i receives the reduction of input i in `output`."""
     sent = _send_chunks(call, inputs)
     rows, receives = _expect(call, output)
     for _ in _reduced(call, rows, receives, inputs[call.rank], output, op):

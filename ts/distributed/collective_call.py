@@ -49,11 +49,11 @@ class CollectiveCall:
         self._deadline: float | None = None
 
     def send(self, rank: int, memory: Memory) -> Request:
-        """Start to send memory to a rank of the group; return the request."""
+        """Start to send memory to a rank of the group, and return the request."""
         return self._links.send(self._ranks[rank], self.label, memory)
 
     def receive(self, rank: int, memory: Memory) -> Request:
-        """Start to receive into memory from a rank of the group; return the request."""
+        """Start to receive into memory from a rank of the group, and return the request."""
         return self._links.receive(self._ranks[rank], self.label, memory)
 
     def wait(self, requests: Collection[Request]) -> None:
@@ -70,11 +70,11 @@ class CollectiveCall:
             ) from None
 
     def fail(self, error: BaseException) -> None:
-        """Make this call fail in all other ranks; their errors contain the text of `error`."""
+        """Make this call fail in all other ranks, with errors that contain the text of `error`."""
         self._links.abort_call(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:
-        """Return an uninitialized array for received data; the group reuses its memory in later calls."""
+        """Return an uninitialized array for received data, in memory that later calls of the group reuse."""
         return self.group.workspace(count * dtype.itemsize)[: count * dtype.itemsize].view(dtype)
 
 

@@ -4,7 +4,7 @@
     work = all_reduce(x, async_op=True)         asynchronous
     work.wait()
 
-All ranks call the same function, with tensors of equal dtype and size; a mismatch raises an error in all
+All ranks call the same function, with tensors of equal dtype and size. A mismatch raises an error in all
 ranks.
 """
 
@@ -112,7 +112,7 @@ def _run(
 def all_reduce(
     tensor: Tensor, op: Any = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Reduce `tensor` across all ranks in place; every rank receives the result."""
+    """Reduce `tensor` across all ranks in place. Every rank receives the result."""
     check_tensor(tensor, "tensor")
     process_group = find(group, "all_reduce")
     if process_group is None:
@@ -240,7 +240,7 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Gather several tensors of each rank; `output_tensor_lists` has one list for each rank."""
+    """Gather several tensors of each rank. `output_tensor_lists` has one list per rank."""
     check_tensors(input_tensor_list, "tensor_list")
     process_group = find(group, "all_gather_coalesced")
     if process_group is None:
@@ -387,7 +387,7 @@ def reduce_scatter(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce lists of tensors across all ranks; rank i receives the i-th result (reduce-scatter)."""
+    """Reduce lists of tensors across all ranks. Rank i receives the i-th result (reduce-scatter)."""
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     _same_dtype(output, *input_list)
@@ -562,7 +562,7 @@ def barrier(
 def monitored_barrier(
     group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
 ) -> None:
-    """Wait for all ranks of a group; rank 0 raises an error that names a missing rank.
+    """Wait for all ranks of a group. If a rank is missing, raise an error with its name in rank 0.
 
     With `wait_all_ranks`, the error names all missing ranks.
     """

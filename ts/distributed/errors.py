@@ -26,4 +26,4 @@ class WorkerUnavailableError(RuntimeError):
 
 
 class QueueEmptyError(DistStoreError):
-    """Error for an empty queue in PyTorch; `ts` never raises it."""
+    """Error for an empty queue in PyTorch, which `ts` never raises."""

@@ -1,6 +1,6 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
-run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread; return the result
+run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread and return the result
 on_event_loop()                             True in the thread of the loop
 non_blocking(callback)                      callback that may run in the thread of the loop
 """
@@ -21,7 +21,7 @@ _thread: threading.Thread | None = None
 
 
 def loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop; the first call starts its thread."""
+    """Return the event loop, whose thread the first call starts."""
     global _loop, _thread
     with _lock:
         if _loop is None:
@@ -32,7 +32,7 @@ def loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-    """Run a coroutine in the loop and return its result; raise TimeoutError after `timeout` seconds."""
+    """Run a coroutine in the loop and return its result. Raise TimeoutError after `timeout` seconds."""
     if on_event_loop():
         work.close()
         raise RuntimeError("a blocking function was called in the event loop's thread")

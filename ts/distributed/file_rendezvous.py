@@ -2,7 +2,7 @@
 
 address = reserve_port()          ("127.0.0.1", 41077), where rank 0 will listen
 publish_address(path, address)    in rank 0
-read_address(path)                the address in other ranks; None before publication
+read_address(path)                the address in other ranks, or None before publication
 withdraw(path, address)           in rank 0, at the end
 """
 
@@ -51,7 +51,7 @@ def read_address(path: str) -> Address | None:
 
 
 def withdraw(path: str, address: Address) -> None:
-    """Remove the file if it contains `address`; another program may have replaced it."""
+    """Remove the file if it contains `address`. Another program may have replaced the file."""
     if read_address(path) == address:
         Path(path).unlink(missing_ok=True)
 

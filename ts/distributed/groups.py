@@ -36,7 +36,7 @@ _UNINITIALIZED: Final = (
 
 
 class Backend(str):
-    """Name of a communication backend in lower case; "gloo" is the only supported one."""
+    """Name of a communication backend in lower case. "gloo" is the only supported backend."""
 
     UNDEFINED: ClassVar = "undefined"
     GLOO: ClassVar = "gloo"
@@ -73,7 +73,7 @@ class ProcessGroup:
         return len(self.ranks)
 
     def name(self) -> str:
-        """Return the name of the backend, "gloo"; PyTorch defines this method name."""
+        """Return the name of the backend, "gloo". PyTorch has this method."""
         return Backend.GLOO
 
     @property
@@ -86,7 +86,7 @@ class ProcessGroup:
         return next(self._collective_ids)
 
     def workspace(self, size: int) -> Any:
-        """Return a buffer of at least `size` bytes; the next collective call may overwrite it."""
+        """Return a buffer of at least `size` bytes, which the next collective call may overwrite."""
         if size > self._workspace.size:
             buffer = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
@@ -130,7 +130,7 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Initialize the default group; wait until all ranks have joined, or raise an error after `timeout`."""
+    """Initialize the default group. Raise an error if not all ranks have joined after `timeout`."""
     _check_backend(backend)
     if _world.default is not None:
         raise ValueError("trying to initialize the default process group twice!")
@@ -156,7 +156,7 @@ def init_process_group(
 
 
 def _check_backend(backend: str | None) -> str:
-    """Return "gloo" for all spellings of the CPU backend; raise an error for other backends."""
+    """Return "gloo" for all spellings of the CPU backend, or raise an error for other backends."""
     if backend is None:
         return Backend.GLOO
     names = {entry.rpartition(":")[2]: entry.partition(":")[0] for entry in Backend(backend).split(",")}
@@ -187,7 +187,7 @@ def _new(ranks: Sequence[int], timeout: float) -> ProcessGroup:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """Destroy a group; without an argument, destroy all groups and close the connections."""
+    """Destroy a group. Without an argument, destroy all groups and close the connections."""
     if group is GroupMember.NON_GROUP_MEMBER:
         return
     if _world.default is None:
@@ -260,7 +260,7 @@ def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGro
 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
-    """Return the group for an argument `group`; raise ValueError if this process is not a member."""
+    """Return the group for the argument `group`. Raise ValueError if this process is not a member."""
     process_group = find(group)
     if process_group is None:
         raise ValueError("Invalid process group specified")
@@ -281,13 +281,13 @@ def find_group_rank(group: ProcessGroup, rank: int | None, group_rank: int | Non
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """Return this process's rank in a group; -1 for a non-member."""
+    """Return this process's rank in a group, or -1 if this process is not a member."""
     process_group = find(group)
     return -1 if process_group is None else process_group.rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """Return the number of ranks in a group; -1 for a non-member."""
+    """Return the number of ranks in a group, or -1 if this process is not a group member."""
     process_group = find(group)
     return -1 if process_group is None else process_group.size()
 
@@ -308,7 +308,7 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """Return the group rank of a global rank; raise ValueError for a non-member."""
+    """Return the group rank of a global rank. Raise ValueError for a global rank that is not a member."""
     group_rank = group.group_ranks.get(global_rank)
     if group_rank is None:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
@@ -316,7 +316,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """Return the global rank of a group rank; raise ValueError if out of range."""
+    """Return the global rank of a group rank. Raise ValueError if the group has no such rank."""
     if not 0 <= group_rank < group.size():
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return group.ranks[group_rank]
@@ -349,7 +349,10 @@ def new_group(
     device_id: Any = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """Create a group of some ranks; all ranks call it in the same order, also those outside of the group."""
+    """Create a group of some ranks.
+
+    All ranks call this function in the same order, including ranks outside of the group.
+    """
     world = member_of(None)
     if backend is not None:
         _check_backend(backend)

@@ -1,11 +1,11 @@
 """Launcher of one machine (elastic training): starts one process for each rank, restarts failed runs.
 
-Input: a `ProcessLaunch`. Output: None if all processes exit with 0; ChildFailedError if one fails and no
-restarts are left.
+Input: a `ProcessLaunch`. Output: None if all processes exit with 0, or ChildFailedError if a process fails
+and no restarts are left.
 
     launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
 
-`Workers` runs the processes of one attempt; `launch_processes` makes up to `max_restarts + 1` attempts.  For
+`Workers` runs the processes of one attempt. `launch_processes` makes up to `max_restarts + 1` attempts. For
 several machines, run a launcher on each, with the machine's number and the address of rank 0.
 """
 
@@ -141,7 +141,7 @@ class Workers:
             time.sleep(self.config.monitor_seconds)
 
     def stop(self, signum: int = signal.SIGTERM) -> None:
-        """Send a signal to running processes; kill those that still run after `shutdown_seconds`."""
+        """Send a signal to running processes, and kill those that still run after `shutdown_seconds`."""
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signum)
@@ -155,7 +155,7 @@ class Workers:
 
 
 def launch_processes(config: ProcessLaunch) -> None:
-    """Run the processes; if a process fails, restart all processes, up to `max_restarts` times."""
+    """Run the processes. If a process fails, restart all processes, at most `max_restarts` times."""
     restarts = 0
     with _termination_signals_as_exceptions():
         while True:

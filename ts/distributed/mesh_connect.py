@@ -26,7 +26,9 @@ from ts.distributed.transport.transport import Connection, Listener, connect
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
     """Exchange addresses with all ranks and connect to each of them within `timeout` seconds.
 
-    Return the connections and the number of ranks; raise DistStoreError if this fails."""
+    Return the connections and the number of ranks. Raise DistStoreError if the exchange or a connection
+    fails.
+    """
     until = time.monotonic() + timeout
     endpoint = parse_init_method(init_method, rank, world_size)
     gate = _Acceptor(endpoint)
@@ -61,7 +63,7 @@ class _Acceptor:
         self.is_open = False
 
     def open(self, credentials: Credentials) -> str:
-        """Start to listen for connections of processes that know the shared secret; return the address."""
+        """Start to listen for processes that know the shared secret, and return the address."""
         self.credentials = credentials
         return run(self._open())
 
@@ -81,7 +83,7 @@ class _Acceptor:
         self.listener.stop()
 
     async def connect(self, addresses: dict[int, str]) -> None:
-        """Connect to each lower rank; wait until all higher ranks have connected to this rank."""
+        """Connect to each lower rank, and wait until all higher ranks have connected to this rank."""
         for rank in range(self.endpoint.rank):
             async with asyncio.timeout(10):
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
@@ -121,6 +123,6 @@ def _own_host(endpoint: RendezvousAddress) -> str:
         endpoint.host, endpoint.port, type=socket.SOCK_DGRAM
     )[0]
     with socket.socket(family, kind, protocol) as probe:
-        # connecting a UDP socket only selects the local address; nothing is sent
+        # Connecting a UDP socket only selects the local address, and sends nothing.
         probe.connect(address)
         return str(probe.getsockname()[0])

@@ -26,8 +26,8 @@ ONE, ALL, FAILED, LEAVING = range(4)
 class MessageTag(NamedTuple):
     """Tag of a message.
 
-    A receive matches messages with equal kind, group and tag. The other fields of a matching message must be
-    equal too; otherwise the ranks called different functions.
+    A receive matches messages with equal kind, group and tag. If another field of a matching message differs,
+    the ranks called different functions, which is an error.
     """
 
     kind: int

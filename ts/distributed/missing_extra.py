@@ -4,7 +4,7 @@
     rpc_sync("worker1", f)                             ImportError that states what to install
 
 Input: a name and its module. Output: a class that can be an annotation, a base class or an argument of
-isinstance; creating an instance raises ImportError.
+isinstance, but raises ImportError when it is instantiated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _NeedsExtra(type):
 
 @cache
 def placeholder(module: str, name: str) -> type:
-    """Return the placeholder class for `module.name`; equal arguments return one object."""
+    """Return the placeholder class for `module.name`. Equal arguments return the same class."""
     return _NeedsExtra(name, (), {"__module__": module})
 
 

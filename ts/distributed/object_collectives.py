@@ -3,8 +3,8 @@
     found = [None] * get_world_size()
     all_gather_object(found, {"loss": 0.5})             [{"loss": 0.5}, ...] in each process
 
-Security: PyTorch sends pickles, which may run code when they are loaded.  `ts` sends plain data; the sender
-raises an error that names any unsupported type.
+Security: PyTorch sends pickles, which may run code when they are loaded. `ts` sends plain data. For a value
+of another type, the sender raises an error with the name of the type.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def gather_object(
 
 
 def _gathered(process_group: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
-    """Gather the values of all ranks at rank `to`; with None, at all ranks."""
+    """Gather the values of all ranks at rank `to`, or at all ranks if `to` is None."""
     data = serialize_to_array(value)
     sizes = [_sizes(1) for _ in range(process_group.size())]
     own_size = _sizes(1)
@@ -177,7 +177,7 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> int:
-    """Receive values from rank `src` (None: from any rank); return the rank of the sender."""
+    """Receive values from rank `src` (None: from any rank), and return the rank of the sender."""
     process_group = find(group, "recv_object_list")
     if process_group is None:
         return -1

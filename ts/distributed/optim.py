@@ -27,7 +27,7 @@ __all__ = ["DistributedOptimizer"]
 class DistributedOptimizer:
     """Optimizer of remote parameters, with one local optimizer in each process that owns parameters.
 
-    optimizer_class   a class of `ts.optim`; with `allow_python`, also a user class
+    optimizer_class   a class of `ts.optim`, or with `allow_python` a user class
     params_rref       RRefs to the parameters
     args, kwargs      further arguments of the class
 
@@ -63,7 +63,7 @@ def _ask(agent: RpcAgent, process: int, kind: str, *values: Any) -> Future[Any]:
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
-    """Return the results of all futures; if some fail, raise the first error after all are done."""
+    """Return the results of all futures. If some fail, wait for all others, then raise the first error."""
     results, errors = [], []
     for future in futures:
         try:

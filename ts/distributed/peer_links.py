@@ -6,7 +6,7 @@
     links.wait([got, sent], deadline)             drives all connections until both are done
 
 A message consists of its tag, the number of bytes, and the bytes. If a receive for the message was posted,
-the bytes are read directly into the receive's memory; otherwise the message is buffered until it is
+the bytes are read directly into the receive's memory. Otherwise, the message is buffered until it is
 requested.
 
 The first waiting thread drives the connections for all waiting threads, so that a single waiting call needs
@@ -62,7 +62,7 @@ class _Connection:
         self.label: MessageTag | None = None  # tag of the message that is being received
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        # receive request into whose memory the current message is read; None if the message is buffered
+        # receive request into whose memory the current message is read, or None if the message is buffered
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
@@ -76,7 +76,7 @@ class PeerConnections:
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
-        # protects the attributes below; not held while a thread waits for sockets
+        # protects the attributes below, and is not held while a thread waits for sockets
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
@@ -120,7 +120,7 @@ class PeerConnections:
         return request
 
     def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
-        """Start to receive into `memory` from a rank; with None, from any rank of the group."""
+        """Start to receive into `memory` from a rank, or from any rank of the group if `rank` is None."""
         request = Request(label, rank, memory)
         key = label[:3]
         with self._lock:
@@ -146,7 +146,7 @@ class PeerConnections:
         return request
 
     def wait(self, requests: Collection[Request], deadline: float) -> None:
-        """Wait until all requests are done; raise the first error at once."""
+        """Wait until all requests are done, and raise the first error immediately."""
         with self._lock:
             while True:
                 if self._all_done(requests):
@@ -158,7 +158,7 @@ class PeerConnections:
         self._run_as_leader(requests, deadline)
 
     def poll(self, request: Request) -> bool:
-        """Return True if a request is done; first transfer what the sockets allow without waiting."""
+        """Transfer what the sockets allow without waiting, and return True if the request is done."""
         if not request.done:
             with contextlib.suppress(TimeoutError, DistError):
                 self.wait([request], 0.0)
@@ -216,7 +216,7 @@ class PeerConnections:
         self._wake_up()
 
     def forget(self) -> None:
-        """Close the sockets in a forked child process; those of the parent stay open."""
+        """Close the sockets in a forked child process. The sockets of the parent process stay open."""
         self._closed = True
         for peer in self._peers.values():
             peer.socket.close()
@@ -247,7 +247,7 @@ class PeerConnections:
             self._followers -= 1
 
     def _run_as_leader(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Transfer messages until the requests are done; this thread must have set `_has_leader`.
+        """Transfer messages until the requests are done. This thread must have set `_has_leader`.
 
         With `yields`, return also when another thread waits or the connections are closed.
         """
@@ -282,7 +282,10 @@ class PeerConnections:
                 self._changed.notify_all()
 
     def _watch(self) -> None:
-        """Complete the requests in `_unawaited` while no other thread waits; run by the background thread."""
+        """Complete the requests in `_unawaited` while no other thread waits.
+
+        The background thread runs this.
+        """
         while not self._closed:
             self._work_available.wait()
             self._work_available.clear()
@@ -295,7 +298,7 @@ class PeerConnections:
                     if self._has_leader or self._followers:
                         continue
                     self._has_leader = True
-                # The error is stored in the request; a thread that waits for the request raises it.
+                # The error is stored in the request, and a thread that waits for the request raises it.
                 with contextlib.suppress(DistError, TimeoutError):
                     self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
@@ -459,7 +462,7 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Return the error that prevents a receive from completing; None if it can still complete."""
+        """Return the error that prevents a receive from completing, or None if it can still complete."""
         rank = request.source
         if rank is not None and self._peers[rank].disconnect_error is not None:
             return self._peers[rank].disconnect_error
@@ -476,7 +479,7 @@ class PeerConnections:
         return None
 
     def _on_connection_error(self, peer: _Connection, error: Exception) -> None:
-        """End a connection that broke without a LEAVING message; its requests fail."""
+        """End a connection that broke without a LEAVING message, and fail its requests."""
         self._close_peer(peer, _PeerLostError(f"rank {peer.rank} exited or its connection broke: {error}"))
 
     def _close_peer(self, peer: _Connection, error: Exception) -> None:
@@ -522,7 +525,7 @@ class PeerConnections:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 
     def _fail_current_receive(self, peer: _Connection, error: Exception) -> None:
-        """Fail the receive that is in progress; the remaining bytes of its message are read and discarded."""
+        """Fail the receive that is in progress. The remaining bytes of its message are read and discarded."""
         assert peer.request is not None
         self._done(peer.request, error)
         peer.request = None
@@ -565,7 +568,7 @@ def _fail_those(requests: dict[Any, deque[Request]], error_of: Any, done: Any) -
 
 
 def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
-    """Return the error for a message whose tag or size differs from that of its receive; None if equal."""
+    """Return an error if a message and its receive differ in tag or size, or None."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
     own_tag, peer_tag = format_tag(request.label), format_tag(label)

@@ -1,8 +1,8 @@
 """Point-to-point communication of tensors, under PyTorch's names.
 
     send(x, dst=1)                      returns when the memory of x may be changed
-    recv(y, src=0)                      0, the sender's rank; without `src`: receives from any rank
-    work = irecv(y, src=0)              returns immediately; call work.wait() later
+    recv(y, src=0)                      0, the rank of the sender (without `src`: any rank)
+    work = irecv(y, src=0)              returns immediately, before the later work.wait()
 
 Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver
 requests them.
@@ -103,7 +103,7 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Start to receive a tensor; its elements are valid when the returned work is done."""
+    """Start to receive a tensor. Its elements are valid when the returned work is done."""
     check_tensor(tensor, "tensor")
     process_group = find(group, "irecv")
     if process_group is None:
@@ -120,7 +120,7 @@ def send(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> None:
-    """Send a tensor; its memory may be changed when this function returns."""
+    """Send a tensor. Its memory may be changed when this function returns."""
     check_tensor(tensor, "tensor")
     process_group = member_of(group)
     _begin_send(tensor, process_group, _destination(process_group, dst, group_dst), tag).wait()
@@ -133,7 +133,7 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive a tensor from rank `src` (None: from any rank); return the rank of the sender."""
+    """Receive a tensor from rank `src` (None: from any rank), and return the rank of the sender."""
     check_tensor(tensor, "tensor")
     process_group = find(group, "recv")
     if process_group is None:
@@ -178,7 +178,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
-    """Start several sends and receives; return a Work for each."""
+    """Start several sends and receives, and return a Work for each of them."""
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."

@@ -52,7 +52,7 @@ _BITWISE: Final = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
 
 def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
-    """Return `op` if it supports the dtype of `tensor`; raise an error otherwise."""
+    """Return `op` if it supports the dtype of `tensor`, else raise an error."""
     if not isinstance(op, ReduceOp):
         raise TypeError(f"{function}(): op is a ReduceOp, found {op!r}")
     if tensor.is_complex() and op not in (ReduceOp.SUM, ReduceOp.AVG):

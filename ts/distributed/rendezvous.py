@@ -1,7 +1,7 @@
 """Rendezvous of the processes of one program: all connect to rank 0 and receive the list of members.
 
     endpoint = parse_init_method("env://", rank, world_size)  MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
-    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine; rank 0 writes the file
+    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine, where rank 0 writes the file
     meeting = Rendezvous(endpoint, name="worker1", address="ts://...")
     meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
     meeting.barrier("end")              returns once all processes have called it
@@ -41,11 +41,11 @@ class RendezvousAddress(NamedTuple):
     file: str | None = None  # file into which rank 0 writes its host and port
 
     def listen_endpoint(self) -> RendezvousAddress:
-        """Return the address at which rank 0 listens; for a file rendezvous, choose a free local port."""
+        """Return the address at which rank 0 listens. For a file rendezvous, choose a free local port."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
     def resolve(self) -> RendezvousAddress:
-        """Return the address of rank 0; raise OSError if rank 0 has not written it yet."""
+        """Return the address of rank 0. Raise OSError if rank 0 has not written it yet."""
         address = None if self.file is None else file_rendezvous.read_address(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not yet written its address to {self.file}")
@@ -68,7 +68,7 @@ class RendezvousError(RuntimeError):
 
 
 def parse_init_method(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
-    """Parse an init method; raise ValueError if it lacks a host, port, rank or world size.
+    """Parse an init method. Raise ValueError if it lacks a host, port, rank or world size.
 
     An init method is `env://`, `tcp://host:port?rank=&world_size=` or `file:///path`.
     """
@@ -156,7 +156,7 @@ class Rendezvous:
             raise
 
     def barrier(self, name: str, timeout: float | None = None) -> None:
-        """Wait until all remaining processes call `barrier(name)`; raise RendezvousError on timeout."""
+        """Wait until all remaining processes call `barrier(name)`. Raise RendezvousError on timeout."""
         self._ask(["barrier", name], timeout)
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ async def _listening(endpoint: RendezvousAddress, security: Credentials | None) 
 async def _connected(
     endpoint: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
-    """Connect to rank 0 as soon as it listens; return the connection and the credentials that it accepts."""
+    """Connect to rank 0 when it listens, and return the connection and the accepted credentials."""
     while True:
         try:
             first = endpoint.resolve()
@@ -225,7 +225,7 @@ class _RendezvousServer:
 
     def __init__(self, endpoint: RendezvousAddress, secret: bytes | None) -> None:
         self.endpoint = endpoint
-        self.secret = secret  # generated for this rendezvous; None if the user configured credentials
+        self.secret = secret  # generated for this rendezvous, or None if the user configured credentials
         self.members: dict[int, Participant] = {}
         self.departed: set[int] = set()
         # Name of a barrier -> rank -> reply to the rank, which waits in the barrier.

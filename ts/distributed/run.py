@@ -31,7 +31,7 @@ examples:
 
 
 def get_args_parser() -> argparse.ArgumentParser:
-    """Return the argument parser; its options are those of `torchrun`."""
+    """Return the argument parser, which has the options of `torchrun`."""
     parser = argparse.ArgumentParser(
         prog="ts launch",
         description="Start a program once for each rank.",
@@ -123,7 +123,7 @@ def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def determine_local_world_size(nproc_per_node: str) -> int:
-    """Return the number of processes for a number, `cpu`, `gpu` or `auto`; else raise ValueError."""
+    """Return the number of processes for a number, `cpu`, `gpu` or `auto`. Raise ValueError for others."""
     try:
         return int(nproc_per_node)
     except ValueError:
@@ -150,7 +150,7 @@ def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
 
 
 def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
-    """Return the launch that options describe; raise ValueError for conflicting options."""
+    """Return the launch that options describe. Raise ValueError for conflicting options."""
     lowest, highest = parse_min_max_nnodes(options.nnodes)
     if not 0 < lowest <= highest:
         raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
@@ -213,17 +213,20 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Launch the processes and wait; raise ChildFailedError if one fails and no restarts are left."""
+    """Launch the processes and wait. Raise ChildFailedError if one fails and no restarts are left."""
     launch_processes(launch_from_options(args))
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line; see `run_or_exit`."""
+    """Parse the command line and run it with `run_or_exit`."""
     run_or_exit(parse_args(args))
 
 
 def run_or_exit(options: argparse.Namespace) -> None:
-    """Launch; exit with 1 if a process fails, 2 for conflicting options, 128 + N after signal N."""
+    """Launch the processes.
+
+    Exit with 1 if a process fails, 2 for conflicting options, 128 + N for signal N.
+    """
     try:
         run(options)
     except ChildFailedError as error:

@@ -4,8 +4,8 @@
     shared("127.0.0.1", 29500)              read by the other processes
 
 The environment variable TS_RPC_SECRET sets the secret for any number of machines. Without it, processes on
-one machine read the secret from a file that only their user can read; its name is the port of the rendezvous.
-Connections to other machines require TS_RPC_SECRET or certificates.
+one machine read the secret from a file that only their user can read. The name of the file is the port of the
+rendezvous. Connections to other machines require TS_RPC_SECRET or certificates.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def new(host: str) -> bytes:
 
 
 def read_secret(port: int) -> bytes | None:
-    """Return TS_RPC_SECRET, or the secret that the listener on `port` has written to a file; else None."""
+    """Return TS_RPC_SECRET, or the secret that the listener on `port` wrote to a file, or None."""
     try:
         return _read_environment_secret() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """Return the secret for connections to `host` and `port`; None if the secret file is not written yet."""
+    """Return the secret for connections to `host` and `port`, or None if its file is not written yet."""
     secret = _read_environment_secret()
     if secret is not None:
         return secret

@@ -4,8 +4,8 @@
     encoded                       ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
     unpack(encoded)               [x, {"n": 3}]
 
-None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves; other values as sequences that
-start with a tag. Tensors that share memory in the sender share memory in the receiver. Security: encoded
+None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves, and other values as sequences
+that start with a tag. Tensors that share memory in the sender share memory in the receiver. Security: encoded
 values cannot name code to run. The sender raises an error for unsupported values, the receiver for malformed
 data.
 """
@@ -30,7 +30,7 @@ from ts.nn.parameter import Parameter
 
 
 class Tag:
-    """Tags at the start of encoded sequences; plain ints, since every message compares them."""
+    """Tags at the start of encoded sequences. They are plain ints, since every message compares them."""
 
     LIST: Final = 0
     TUPLE: Final = 1
@@ -48,7 +48,7 @@ class Tag:
     SET: Final = 13
     FROZENSET: Final = 14
     NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
-    # Value with tensors that require grad, within a context; see `dist_autograd.send_recv_nodes`.
+    # Value with tensors that require grad, within a context (see `dist_autograd.send_recv_nodes`)
     WITH_GRADIENTS: Final = 16
 
 
@@ -59,17 +59,17 @@ class Flag(IntEnum):
     REQUIRES_GRAD = 1
     PARAMETER = 2
     FIXED_PARAMETER = 3  # parameter that does not require grad
-    WITH_GRADIENTS = 4  # tensor within a distributed autograd context; the receiver sends back its gradient
+    WITH_GRADIENTS = 4  # tensor within a distributed autograd context, whose gradient the receiver sends back
 
 
 class NominalTypeCodec(Protocol):
     """Codec that represents an instance of a script class by a type index and the attribute values."""
 
     def components(self, x: Any) -> tuple[int, list[Any]] | None:
-        """Return the type index and attribute values of an instance; None for an unknown class."""
+        """Return the type index and attribute values of an instance, or None for an unknown class."""
 
     def build(self, type_index: Any, components: list[Any]) -> Any:
-        """Return the instance with these attribute values; raise an error if they are invalid."""
+        """Return the instance with these attribute values. Raise an error if they are invalid."""
 
 
 class WireContext(NamedTuple):
@@ -78,7 +78,7 @@ class WireContext(NamedTuple):
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: NominalTypeCodec | None = None  # signature of the callee; instances of its classes may be sent
+    signature: NominalTypeCodec | None = None  # signature of the callee, whose classes' instances may be sent
 
 
 class MalformedValueError(ValueError):
@@ -105,9 +105,9 @@ EncodedValue = tuple[Any, list[memoryview]]
 def pack(
     value: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
 ) -> EncodedValue:
-    """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
+    """Encode a value as plain data and tensor memory. Raise TypeError for unsupported values.
 
-    wire_context    codec of references; None if references are not allowed
+    wire_context    codec of references, or None if references are not allowed
     grad_tensors    in a distributed autograd context, a list to which tensors that require grad are appended
     """
     packing = _Serializer(wire_context, grad_tensors)
@@ -226,7 +226,7 @@ class _Serializer:
 def unpack(
     encoded: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
 ) -> Any:
-    """Decode a value; its tensors use the received memory.
+    """Decode a value, whose tensors use the received memory.
 
     Raise MalformedValueError for invalid data. Tensors whose gradients the sender wants are appended to
     `grad_tensors`.
@@ -315,7 +315,10 @@ class _Deserializer:
         return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
-        """Return a received buffer as a writable uint8 array; copy the read-only buffers of short tensors."""
+        """Return a received buffer as a writable uint8 array.
+
+        Read-only buffers of short tensors are copied.
+        """
         array = self.bytes.get(key)
         if array is None:
             if type(key) is not int or key < 0:

@@ -31,7 +31,7 @@ class Work:
         self._result = result
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until the operation has finished; raise its error."""
+        """Wait until the operation has finished. Raise its error if it failed."""
         raise NotImplementedError
 
     def is_completed(self) -> bool:
@@ -47,7 +47,7 @@ class Work:
         return self.is_completed() and self.exception() is None
 
     def result(self) -> Any:
-        """Wait until the operation has finished; return its output tensors."""
+        """Wait until the operation has finished, and return its output tensors."""
         self.wait()
         return self._result
 
@@ -68,7 +68,7 @@ class Collective(Work):
         self._future = future
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until the call has finished; raise its error."""
+        """Wait until the call has finished. Raise its error if it failed."""
         try:
             self._future.result(None if not timeout else timeout.total_seconds())
         except TimeoutError:
@@ -108,7 +108,7 @@ class Transfer(Work):
         self._ended = False
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until the transfer has completed; raise its error."""
+        """Wait until the transfer has completed. Raise its error if it failed."""
         if not self._ended:
             self._wait(timeout.total_seconds() if timeout else None)
             self._ended = True

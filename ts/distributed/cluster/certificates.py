@@ -69,7 +69,7 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """Return the certificate authority in `folder` and its key; create them if they are missing."""
+    """Return the certificate authority in `folder` and its key, which are created if they are missing."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -91,7 +91,8 @@ def _signed(
 ) -> x509.Certificate:
     """Return a certificate for the subject `name`, signed with `key`.
 
-    `names` are the subject alternative names; None makes a self-signed certificate of an authority.
+    `names` are the subject alternative names. If `names` is None, the certificate is the self-signed
+    certificate of an authority.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256

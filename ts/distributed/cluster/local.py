@@ -4,8 +4,8 @@
         cluster.join("me")                              rpc.init_rpc, with the cluster's address
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-The cluster runs as `ts cluster` in a child process; it ends when this process ends, even if this process is
-killed.
+The cluster runs as `ts cluster` in a child process, which ends when this process ends, even if this process
+is killed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class LocalCluster:
     threads              maximum number of concurrent calls per worker
     allow_python         whether workers run Python functions
     seconds, bytes, fuel, allowed_ops    limits of a call
-    tls_dir              folder with certificates; enables TLS
-    host                 address that all processes listen on; by default, only this machine can connect
-    secret               shared secret; None: a new one, stored in a file that only this user can read
+    tls_dir              folder with certificates, which enables TLS
+    host                 address that all processes listen on (default: only this machine can connect)
+    secret               shared secret (None: a new one, stored in a file that only this user can read)
     restart              whether workers that exit are restarted
     patience             seconds that workers try to reconnect to the scheduler
     """
@@ -95,7 +95,7 @@ class LocalCluster:
         return self._process.pid
 
     def options(self, **more: Any) -> RpcBackendOptions:
-        """Return the options with which a process joins by `init_rpc`; `more` replaces or adds options."""
+        """Return the options with which a process joins by `init_rpc`. `more` replaces or adds options."""
         defaults = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
         return RpcBackendOptions(**{**defaults, **more})
 
@@ -107,7 +107,7 @@ class LocalCluster:
         api.init_rpc(name, rpc_backend_options=self.options(**more))
 
     def members(self) -> list[dict[str, Any]]:
-        """Return the attributes of each process of the cluster; see `ts.distributed.cluster.status`."""
+        """Return the attributes of each process of the cluster, as `ts.distributed.cluster.status` does."""
         return members(self.address, self.security)
 
     def close(self) -> None:

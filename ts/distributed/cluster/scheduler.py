@@ -41,7 +41,7 @@ _MAX_RANK: Final = 1 << 31  # process numbers are smaller than this
 _RECONNECT_WAIT_SECONDS: Final = 1.0
 # maximum wait for the removal of the previous registration of a process that rejoins
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
-# metrics that dask's scheduler requires of a worker; constant, because no dask worker runs
+# metrics that dask's scheduler requires of a worker, which are constant because no dask worker runs
 _NOTHING: Final[dict[str, Any]] = {
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
@@ -70,7 +70,7 @@ class JoinRejectedError(ValueError):
 
 
 class NameService(Scheduler):
-    """Scheduler that registers processes and answers queries about them; see the module docstring."""
+    """Scheduler that registers processes and answers queries, with the messages in the module docstring."""
 
     def __init__(
         self,
@@ -82,9 +82,9 @@ class NameService(Scheduler):
     ) -> None:
         """Initialize a scheduler.
 
-        Workers named in `names` get the numbers from 0; `dashboard` is the port of dask's web pages, or None.
-        With an explicit port, workers of an earlier scheduler have one second to rejoin before new workers
-        get numbers.
+        Workers named in `names` get the numbers from 0 on. `dashboard` is the port of dask's web pages, or
+        None. With an explicit `port`, workers of an earlier scheduler have one second to rejoin before new
+        workers get numbers.
         """
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: worker_id for worker_id, name in enumerate(names)}
@@ -144,7 +144,7 @@ class NameService(Scheduler):
         return Status.dont_reply
 
     def find(self, who: Any = None) -> Any:
-        """Return the number, name and address of the process `who` (name or number); None if unknown."""
+        """Return [number, name, address] of the process `who` (name or number), or None if it is unknown."""
         for entry in self._entries.values():
             if who in (entry.name, entry.number):
                 return [entry.number, entry.name, entry.address]

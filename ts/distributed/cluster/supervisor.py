@@ -30,7 +30,7 @@ from ts.distributed.transport import Security
 
 _SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # a worker that has not exited this long after SIGTERM is killed
 _MIN_UPTIME_SECONDS: Final = 10.0  # a worker that exits sooner counts as a failed start
-# Delay before a worker is started again; the index is the number of consecutive failed starts.
+# Delay before a worker is started again. The index is the number of consecutive failed starts.
 _RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)
 _REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # time for all workers to register
 _POLL_INTERVAL_SECONDS: Final = 0.02
@@ -44,7 +44,7 @@ class ClusterConfig:
     host: str = "127.0.0.1"
     port: int = 0
     prefix: str = "worker"
-    folder: Path | None = None  # folder of the TLS certificates; None without TLS
+    folder: Path | None = None  # folder of the TLS certificates, or None without TLS
     restart: bool = True
     dashboard: int | None = None
     arguments: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class ClusterSupervisor:
         return str(self._scheduler.address)
 
     async def __aenter__(self) -> Self:
-        """Start the scheduler and the workers; return the supervisor."""
+        """Start the scheduler and the workers, and return the supervisor."""
         config = self.config
         # Dask logs every connection at level INFO.
         logging.getLogger("distributed").setLevel(logging.WARNING)
@@ -76,7 +76,7 @@ class ClusterSupervisor:
         try:
             await self._scheduler
         except RuntimeError as error:
-            # dask's error only states that the start failed; its cause states the reason
+            # Dask's error only states that the start failed, while its cause states the reason.
             raise error.__cause__ or error from None
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
@@ -95,7 +95,7 @@ class ClusterSupervisor:
             secrets.withdraw(self._port, self._secret)
 
     async def wait_until_registered(self) -> None:
-        """Wait until all workers have registered; raise RuntimeError if a worker exits, or on timeout."""
+        """Wait until all workers have registered. Raise RuntimeError on timeout or if a worker exits."""
         until = time.monotonic() + _REGISTRATION_TIMEOUT_SECONDS
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
@@ -150,7 +150,7 @@ class ClusterSupervisor:
 
 
 async def _terminate(process: asyncio.subprocess.Process) -> None:
-    """Terminate a process; kill it if it does not exit in time."""
+    """Terminate a process, with SIGKILL if it does not exit in time."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

@@ -18,7 +18,7 @@ RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that cannot reach the schedu
 
 
 def make_limits(**bounds: float | str | None) -> Limits | None:
-    """Return the `Limits` with the given `seconds`, `bytes` and `fuel`; None if all are None."""
+    """Return the `Limits` with bounds `seconds`, `bytes` and `fuel`, or None if all bounds are None."""
     limit_arguments: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     return Limits(**limit_arguments) if limit_arguments else None
 

@@ -33,7 +33,7 @@ _thread = threading.local()  # attribute `backward_pass`: the BackwardPass whose
 
 
 class BackwardPass:
-    """Local part of a distributed backward pass; see the module docstring."""
+    """Local part of a distributed backward pass, used as in the example of the module docstring."""
 
     def __init__(self, agent: RpcAgent, context: DistAutogradContext, pass_id: int) -> None:
         self.done: Future[None] = Future()
@@ -58,7 +58,7 @@ class BackwardPass:
         """
         try:
             self._begin(messages, keep, own_roots or {})
-        except Exception as error:  # stored in `done`; the callers that wait for this pass raise it
+        except Exception as error:  # stored in `done`, so that the callers that wait for this pass raise it
             self.fail(error)
         self._work()
 
@@ -78,7 +78,7 @@ class BackwardPass:
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, message_id: int, gradients: list[Any]) -> None:
-        """Add gradients of the tensors of a message; run the nodes that have all gradients now."""
+        """Add gradients of the tensors of a message, and run the nodes that now have all their gradients."""
         with self._lock:
             self._arrived.append((message_id, gradients))
         self._work()
@@ -139,7 +139,7 @@ class BackwardPass:
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """End this part of the pass; the processes that wait for it raise the error."""
+        """End this part of the pass, so that the processes that wait for it raise the error."""
         with self._lock:
             self._context.passes.pop(self._pass_id, None)
             if not self.done.done():

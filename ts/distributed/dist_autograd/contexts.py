@@ -31,7 +31,7 @@ _MAX_ENDED_CONTEXTS: Final = 4096  # number of ended contexts to remember, to re
 
 
 def current_id() -> int | None:
-    """Return the id of this thread's context; None outside of contexts.
+    """Return the id of this thread's context, or None outside of contexts.
 
     A thread that runs a script task has the context of the code that started the task.
     """
@@ -40,7 +40,7 @@ def current_id() -> int | None:
 
 
 def set_current_context(context_id: int | None) -> None:
-    """Set the context of this thread; None means no context."""
+    """Set the context id of this thread. None means no context."""
     carry(context_id)
 
 
@@ -82,7 +82,7 @@ class DistAutogradContext:
             self.peer_ids.add(process)
 
     def record_sent_message(self, edges: list[GradientEdge]) -> int:
-        """Record the gradient edges of the tensors in a sent message; return the number of the message.
+        """Record the gradient edges of the tensors in a sent message, and return the number of the message.
 
         In the backward pass, the receiver of the message sends the gradients of these tensors.
         """
@@ -93,7 +93,8 @@ class DistAutogradContext:
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
         """Add `gradient` to the gradient of the leaf tensor `leaf`.
 
-        `owned` is True if no other code uses the tensor `gradient`; then it is stored without a copy.
+        `owned` is True if no other code uses the tensor `gradient`. In this case, it can be stored without a
+        copy.
         """
         with self._lock:
             before = self._gradients.get(leaf)
@@ -159,14 +160,14 @@ class DistAutogradContainer:
         return context
 
     def find(self, context_id: Any) -> DistAutogradContext:
-        """Return the open context with this id; raise RuntimeError if it does not exist."""
+        """Return the open context with this id, or raise RuntimeError if it does not exist."""
         context = self._open.get(context_id) if type(context_id) is int else None
         if context is None:
             raise RuntimeError(f"Could not find autograd context with id: {context_id}")
         return context
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
-        """Return the context of a received message and add its sender; the first message creates the context.
+        """Return the context of a received message and add its sender. The first message creates the context.
 
         Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """
@@ -182,7 +183,7 @@ class DistAutogradContainer:
         return context
 
     def end(self, context_id: int) -> None:
-        """End a context in all its processes; raise RuntimeError for an unknown context."""
+        """End a context in all its processes. Raise RuntimeError for an unknown context."""
         context = self.find(context_id)
         with self._lock:
             if self._open.pop(context_id, None) is None:

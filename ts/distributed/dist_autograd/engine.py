@@ -46,7 +46,7 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
-    """Run backward from `value`, the value of an RRef; with context id -1, add the gradients to `.grad`."""
+    """Run backward from `value`, the value of an RRef. With context id -1, add the gradients to `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
@@ -71,7 +71,7 @@ def _edges(roots: Any) -> list[GradientEdge]:
 
 
 def _wait(futures: list[Future[Any]]) -> None:
-    """Wait until all futures are done or one has failed; raise the error of the failed future."""
+    """Wait until all futures are done or one has failed, and raise the error of the failed future."""
     done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     for future in futures:
         future.add_done_callback(non_blocking(done.put))

@@ -77,7 +77,7 @@ def messages(
 def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
     """Request the dependencies from all processes of a context, and store them in `links` by process.
 
-    For an unavailable process, store the error instead; `messages` raises it only if the pass needs the
+    For an unavailable process, store the error instead, which `messages` raises only if the pass needs the
     process.
     """
     peer_ids = set(context.peer_ids)

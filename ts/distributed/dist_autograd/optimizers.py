@@ -72,7 +72,7 @@ class LocalOptimizer:
 
 
 def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
-    """Create an optimizer over parameters owned by this process; return an RRef to it."""
+    """Create an optimizer over parameters owned by this process, and return an RRef to it."""
     return agent.rref_context.create_owned(
         LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs)
     )

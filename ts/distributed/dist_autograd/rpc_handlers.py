@@ -1,7 +1,7 @@
 """Handlers of RPC messages about distributed gradients and optimizers.
 
 ("backward", "links", context)                           dependencies of messages: `message_dependencies`
-("backward", "begin", context, pass, numbers, keep)      messages that receive gradients; the response is
+("backward", "begin", context, pass, numbers, keep)      messages that receive gradients. The response is
                                                          sent when this part of the pass is complete
 ("backward", "gradients", context, pass, number, ...)    gradients of one message
 ("backward", "give_up", context, pass)                   abort of the pass
@@ -35,7 +35,7 @@ def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], writer
 def backward_of(
     agent: RpcAgent, value: Future[Any], context_id: int, retain_graph: bool, writer: ResponseWriter
 ) -> None:
-    """Run a backward pass that another process requested; block this thread until it is complete."""
+    """Run a backward pass that another process requested, and block this thread until it is complete."""
     try:
         if context_id == -1:
             raise ValueError("a backward pass in another process requires an autograd context")

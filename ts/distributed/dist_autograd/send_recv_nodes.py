@@ -41,9 +41,9 @@ class RecvRpc(Function):
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
-        """Return the received tensors as results of this node; `origin` identifies the message.
+        """Return the received tensors as results of this node. `origin` identifies the message.
 
-        `anchor` is a tensor that requires grad; without it, autograd would not record the node.
+        `anchor` is a tensor that requires grad. Without it, autograd would not record the node.
         """
         ctx.origin = origin
         ctx.set_materialize_grads(False)
@@ -52,7 +52,7 @@ class RecvRpc(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[None, ...]:
-        """Send the gradients of the received tensors to the sender; the inputs receive None."""
+        """Send the gradients of the received tensors to the sender, and return None for all inputs."""
         backward_pass.send_gradients(ctx.origin, gradients)
         return None, None, *(None for _ in gradients)
 
@@ -73,9 +73,9 @@ def pack(
     peer: Peer | None = None,
     wire_context: WireContext | None = None,
 ) -> EncodedValue:
-    """Serialize a value for `peer`; within a context, record the tensors that require grad.
+    """Serialize a value for `peer`. Within a context, record the tensors that require grad.
 
-    `wire_context` encodes references and objects; the default is the agent's WireContext.
+    `wire_context` encodes references and objects. It defaults to the agent's WireContext.
 
     Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
     """
@@ -96,7 +96,7 @@ def pack(
 
 
 def unpack(encoded: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
-    """Deserialize a value; return the value and its context id (None without context).
+    """Deserialize a value, and return the value and its context id (None without a context).
 
     Raise MalformedValueError or ValueError if the data is invalid.
     """
@@ -129,7 +129,7 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
 
 
 def join_context(header: Any, agent: RpcAgent) -> int | None:
-    """Join the context of a message and return its id; None outside a context.
+    """Join the context of a message and return its id, or return None if `header` is None.
 
     Raise ValueError if an id is invalid.
     """

@@ -3,7 +3,7 @@
     rpc.init_rpc("worker0", rank=0, world_size=2)
     rpc.rpc_sync("worker1", torch.add, args=(x, 1))            a tensor
     rpc.rpc_async("worker1", scripted, args=(x,)).wait()
-    ref = rpc.remote("worker1", scripted, args=(x,));  ref.to_here()
+    ref = rpc.remote("worker1", scripted, args=(x,)).to_here()
     rpc.shutdown()
 
     api                   public functions
@@ -29,7 +29,8 @@
     debug_info            `_get_debug_info`
     options               timeouts, threads, secret, permissions
 
-Needs the extra `rpc`; without it, all names exist and raise ImportError when they are called.
+This package needs the extra `rpc`. Without the extra, all names exist, but raise ImportError when they are
+called.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
     ("backward", ...), ("optimizer", ...)          see `dist_autograd.rpc_handlers` dist_autograd.backward
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
-A broken connection fails its pending calls immediately.  Each blocking caller thread has its own connection,
-which has the lowest latency; the asynchronous calls to a worker share one connection.  Incoming calls run in
+A broken connection fails its pending calls immediately. Each blocking caller thread has its own connection,
+which has the lowest latency. The asynchronous calls to a worker share one connection. Incoming calls run in
 the server thread of a blocking caller (`connection_threads`) or in a thread pool, never in the event loop.
 """
 
@@ -67,7 +67,7 @@ class RpcAgent:
     def __init__(
         self, create_directory: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions
     ) -> None:
-        """Start the agent; `create_directory` starts its listener and registers it with the other workers."""
+        """Start the agent. `create_directory` starts its listener and registers it with the other workers."""
         self.options = options
         self.closed = False
         self.executor = CallExecutor(self, options)
@@ -113,7 +113,7 @@ class RpcAgent:
     # ---- outgoing requests
 
     def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
-        """Call a function in worker `to`; return a future of the result."""
+        """Call a function in worker `to`, and return a future of the result."""
         peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
         message = ["call", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_async", callee, self.directory, peer, message)
@@ -127,14 +127,14 @@ class RpcAgent:
         return self.call_peer(peer, message, self.timeout(timeout), wire_context, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
-        """Call a function in worker `to`, which keeps the result; return an RRef to the result."""
+        """Call a function in worker `to`, which keeps the result, and return an RRef to the result."""
         peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
         message = ["remote", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_remote", callee, self.directory, peer, message)
         return self._submit_remote(peer, message, timeout, wire_context, timing)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
-        """Call a method of the value of an RRef in its owner; return a future of the result."""
+        """Call a method of the value of an RRef in its owner, and return a future of the result."""
         handle._check_created()
         message = ["method", list(handle._identity), name, *self.serialize(handle._peer, (args, kwargs))]
         timing = start_timing("rpc_async", name, self.directory, handle._peer, message)
@@ -180,7 +180,7 @@ class RpcAgent:
         return [name, *self.serialize(peer, arguments, wire_context)]
 
     def serialize(self, peer: Peer, value: Any, wire_context: WireContext | None = None) -> EncodedValue:
-        """Serialize a value for a peer; in a distributed autograd context, record its tensors."""
+        """Serialize a value for a peer. In a distributed autograd context, record its tensors."""
         return send_recv_nodes.pack(value, self, current_id(), peer, wire_context)
 
     def deserialize(self, encoded: EncodedValue) -> Any:
@@ -241,7 +241,7 @@ class RpcAgent:
         wire_context: WireContext | None = None,
         timing: Timing | None = None,
     ) -> RpcFuture:
-        """Send a request without blocking; return a future of the value that `call_peer` would return."""
+        """Send a request without blocking, and return a future of the value that `call_peer` would return."""
         future = RpcFuture(self)
         self._attach_code(peer, message)
         sent = message if timing is None else timing.wrap_request(message)
@@ -293,14 +293,14 @@ class RpcAgent:
         self._loop.call_soon_threadsafe(self.send_reliably, peer, message)
 
     def _attach_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
-        """Add the callee's code to a request if the peer lacks it; with `again`, always."""
+        """Add the callee's code to a request if the peer does not have it, or in any case if `again`."""
         if message[0] in _MESSAGES_WITH_CALLEE and message[1][0] == "code":
             digest = message[1][1]
             message[4] = self._sent_code.archive(digest) if again or digest not in peer.codes else None
             peer.codes.add(digest)
 
     def _fail_timed_out_calls(self) -> None:
-        """Fail the calls whose timeout has passed; run again later if other calls have a timeout."""
+        """Fail the calls whose timeout has passed. If other calls have a timeout, schedule the next check."""
         now = time.monotonic()
         for future, deadline in list(self._deadlines.items()):
             if deadline <= now and self._deadlines.pop(future, None) is not None:
@@ -313,7 +313,7 @@ class RpcAgent:
     # ---- incoming requests
 
     def listen(self, security: Credentials, host: str) -> str:
-        """Start the listener on `host`, or on the host of the options if set; return its address."""
+        """Start the listener on the host of the options or else on `host`, and return its address."""
         return run(self._start(security, self.options.host or host))
 
     async def _start(self, security: Credentials, host: str) -> str:
@@ -325,7 +325,8 @@ class RpcAgent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
-        # Contains the future of the thread that serves this connection; empty if no thread serves it.
+        # Contains the future of the thread that serves this connection, or is empty if there is no such
+        # thread.
         thread_futures: list[ConcurrentFuture[None]] = []
 
         def hand_over_connection(reply: Reply) -> None:
@@ -341,7 +342,8 @@ class RpcAgent:
             nonlocal caller
             match message:
                 case _ if comm.closed():
-                    # ignore messages on a closed connection; it is closed after a rejected hello message
+                    # Ignore messages on a closed connection. A connection is closed after a rejected hello
+                    # message.
                     return
                 case ("hello", int(process), int(receiver), *flags) if caller in (
                     -1,
@@ -436,7 +438,7 @@ class RpcAgent:
         return len(self._deadlines)
 
     def get_debug_info(self) -> dict[str, str]:
-        """Return the debug counters of the agent; see `debug_info`."""
+        """Return the debug counters of the agent, which `debug_info` defines."""
         return debug_info.agent_counts(self)
 
     def count_call(self) -> None:
@@ -451,7 +453,10 @@ class RpcAgent:
             self._idle_condition.notify_all()
 
     def _stop_listening(self) -> None:
-        """Stop the listener and close the connections that other workers opened; their calls fail at once."""
+        """Stop the listener and close the connections that other workers opened.
+
+        Their calls fail immediately.
+        """
         self._listener.stop()
         self._ready.set()
         self._connection_threads.close()
@@ -459,14 +464,14 @@ class RpcAgent:
             comm.abort()
 
     def wait_until_idle(self, timeout: float | None, own_calls_only: bool = False) -> None:
-        """Wait until no calls are active; with `own_calls_only`, until this process's calls are finished."""
+        """Wait until no calls are active or, if `own_calls_only`, until this process's calls are finished."""
         with self._idle_condition:
             self._idle_condition.wait_for(
                 lambda: not (self._deadlines if own_calls_only else self._active_call_count), timeout
             )
 
     def leave(self, timeout: float | None) -> None:
-        """Wait until this process may leave; see `WorkerDirectory.leave`."""
+        """Wait until this process may leave, as defined by `WorkerDirectory.leave`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         self.directory.leave(lambda: None if deadline is None else max(deadline - time.monotonic(), 0))
 

@@ -2,7 +2,8 @@
 
     _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers, after both have called it
 
-The workers send their values to a coordinator, the first worker by name; it responds when it has all values.
+The workers send their values to a coordinator, the first worker by name, which responds when it has all
+values.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class AllGatherState:
     def receive(
         self, names: Any, sequence_number: int, encoded: EncodedValue, response: ResponseWriter, caller: int
     ) -> None:
-        """Store the value of a worker; after the last value, respond to all workers of the group.
+        """Store the value of a worker. After the last value, respond to all workers of the group.
 
         Raise ValueError if `names` is not sorted or does not contain the caller.
         """
@@ -76,11 +77,11 @@ class AllGatherState:
 def _all_gather(
     obj: Any, worker_names: Iterable[str] | None = None, timeout: float = UNSET_RPC_TIMEOUT
 ) -> dict[str, Any]:
-    """Gather one value from each worker of a group; return a dictionary from worker names to values.
+    """Gather a value from each worker of a group, and return a dict from worker names to values.
 
     All workers of the group must call this function, in the same order.
 
-    worker_names    names of the group's workers; default: all workers
+    worker_names    names of the group's workers (default: all workers)
     timeout         seconds after which missing values raise a RuntimeError
     """
     agent = current()

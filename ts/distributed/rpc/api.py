@@ -1,4 +1,4 @@
-"""Public RPC API (`init_rpc`, calls, `shutdown`); delegates to the agent of this process."""
+"""Public RPC API (`init_rpc`, calls, `shutdown`), which calls the agent of this process."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def init_rpc(
     world_size: int | None = None,
     rpc_backend_options: RpcBackendOptions | None = None,
 ) -> None:
-    """Initialize RPC; wait until all workers have joined (in a cluster: until this process has).
+    """Initialize RPC. Wait until all workers have joined, or only this process in a cluster.
 
     name                  unique name of this worker
-    rank, world_size      rank of this worker and number of workers; default: RANK and WORLD_SIZE of the
-                          environment; must be omitted in a cluster (`init_method="ts://host:port"`), whose
+    rank, world_size      rank of this worker and number of workers (default: RANK and WORLD_SIZE of the
+                          environment), omitted in a cluster (`init_method="ts://host:port"`), whose
                           size varies
     rpc_backend_options   see `RpcBackendOptions`
 
@@ -77,7 +77,7 @@ def init_rpc(
 def start_agent(
     create_directory: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions
 ) -> RpcAgent:
-    """Create the agent of this process; `create_directory` creates its worker directory.
+    """Create the agent of this process. `create_directory` creates the worker directory of the agent.
 
     Raise RuntimeError if this process already has an agent.
     """
@@ -113,9 +113,9 @@ def check_name(name: str) -> None:
 def shutdown(graceful: bool = True, timeout: float = 0) -> None:
     """Shut RPC down in this process.
 
-    graceful    wait until all workers have called `shutdown` and all calls have finished; in a cluster, until
-                the calls of this process have finished
-    timeout     maximum wait in seconds; 0: no limit
+    graceful    wait until all workers have called `shutdown` and all calls have finished. In a cluster, wait
+                until the calls of this process have finished
+    timeout     maximum wait in seconds (0: no limit)
     """
     agent = current()
     try:
@@ -128,7 +128,7 @@ def shutdown(graceful: bool = True, timeout: float = 0) -> None:
 
 
 def get_worker_info(worker_name: str | None = None) -> WorkerInfo:
-    """Return the WorkerInfo of the worker `worker_name`; without a name, of this process."""
+    """Return the WorkerInfo of worker `worker_name`, or without a name that of this process."""
     agent = current()
     return agent.info if worker_name is None else agent.peer(worker_name).info
 
@@ -157,7 +157,7 @@ def rpc_sync(
     to            name, id or WorkerInfo of the worker
     func          a scripted function or module, an operator, or, if both sides set `allow_python`, a Python
                   function
-    timeout       seconds; 0: no timeout
+    timeout       seconds (0: no timeout)
     retryable     repeat the call if the connection is lost or the worker restarts: the function may run twice
 
     Exceptions of the function are raised here. Raise RuntimeError after `timeout` seconds, and at once if the
@@ -178,7 +178,7 @@ def rpc_async(
     *,
     retryable: bool = False,
 ) -> Future[Any]:
-    """Start to call a function in another process; return a future of the result. See `rpc_sync`."""
+    """Start to call a function in another process, and return a future of the result. See `rpc_sync`."""
     agent = current()
     if not retryable:
         return add_to_wait_all(agent.call(to, func, args, kwargs, timeout))
@@ -199,5 +199,5 @@ def remote(
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
 ) -> RRef:
-    """Start to call a function in another process, which keeps the result; return an `RRef` to the result."""
+    """Start to call a function in another process, and return an `RRef` to the result, which stays there."""
     return current().remote(to, func, args, kwargs, timeout)

@@ -3,7 +3,7 @@
     executor.begin(executor.run, name, encoded, code, response)    find the callee in a thread, and call it
     executor.run_and_store(response, identity, fork, process, ...)         the same, but store the result
 
-A script that waits for a future releases its thread; its call stays active until the script has finished.
+A script that waits for a future releases its thread, but its call stays active until the script has finished.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class CallExecutor:
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
-        # event -> count: calls begun, done and failed; scripts suspended and resumed
+        # event -> number of calls that began, finished or failed, or of scripts that were suspended or
+        # resumed
         self.event_counts: Counter[str] = Counter()
 
     def run_and_store(
@@ -153,7 +154,7 @@ class CallExecutor:
     ) -> Future[Any] | None:
         """Call `callee` within the limits and send its result or exception.
 
-        A script runs in this thread until it returns or waits for a future; while it waits, it occupies no
+        A script runs in this thread until it returns or waits for a future. While it waits, it occupies no
         thread.
         """
         try:
@@ -162,7 +163,7 @@ class CallExecutor:
                     send_result(callee(*args, **kwargs), callee, response)
                     return None
                 program = callee.start(*args, **kwargs)
-        except BaseException as error:  # sent to the caller, which raises it; includes SystemExit
+        except BaseException as error:  # sent to the caller, which raises it (also SystemExit)
             response.fail(error, info)
             return None
         program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))

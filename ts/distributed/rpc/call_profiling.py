@@ -32,7 +32,7 @@ _BUFFERS_INDEX: Final = {
 
 
 class DashboardTask(NamedTuple):
-    """Running call that the dashboard will show; `begun` is its start time in seconds."""
+    """Running call that the dashboard will show. `begun` is its start time in seconds."""
 
     finished_calls: deque[list[Any]]
     name: str
@@ -49,11 +49,11 @@ class Timing:
         self._task = task
 
     def wrap_request(self, message: list[Any]) -> list[Any]:
-        """Return the message to send; for the profiler, wrapped to request the queueing time."""
+        """Return the message to send. For the profiler, it is wrapped to request the queueing time."""
         return message if self._event is None else [TIMED, message]
 
     def finish(self, response: Any) -> None:
-        """Record the end of the call; `response` is the response, or None if the connection broke."""
+        """Record the end of the call. `response` is None if the connection broke."""
         if self._task is not None:
             finished_calls, name, address, start = self._task
             finished_calls.append(

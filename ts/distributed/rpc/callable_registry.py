@@ -2,7 +2,7 @@
 
     sent = SentCode(allow_python=False)
     sent.name(torch.add)                 ("operator", "aten::add")
-    sent.name(scripted)                  ("code", sha256, "scripted"); sent.archive(sha256) gives its bytes
+    sent.name(scripted)                  ("code", sha256, "scripted"), where sent.archive(sha256) is its code
     sent.name(python_function)           ("python", "package.module", "function"), where that is allowed
 
     received = ReceivedCode(allow_python=False)
@@ -48,7 +48,7 @@ _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
 
 def signature_of(callee: Any) -> Signature | None:
-    """Return the classes, enums and named tuples in a scripted callee's signature; None if there are none."""
+    """Return the classes, enums and named tuples in a scripted callee's signature, or None without any."""
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     function = callee.function if isinstance(callee, ScriptMethod) else callee
@@ -109,7 +109,7 @@ class SentCode:
         self._lock = threading.Lock()
 
     def name(self, callee: Any) -> Name:
-        """Return the name of a callee in messages; the archive of a scripted callee is built at first use.
+        """Return the name of a callee in messages. The archive of a scripted callee is built at first use.
 
         Raise TypeError if the callee is not callable, and PermissionError for a Python function without
         `allow_python`.
@@ -137,7 +137,7 @@ class SentCode:
         return self._python(callee)
 
     def archive(self, digest: str) -> bytes:
-        """Return the archive with this digest; raise UnknownCodeError if it is no longer in the cache."""
+        """Return the archive with this digest. Raise UnknownCodeError if it is no longer in the cache."""
         with self._lock:
             archive = self._archives.get(digest)
             if archive is None:
@@ -219,7 +219,7 @@ class ReceivedCode:
         raise ValueError(f"invalid name of a function: {name!r}")
 
     def type_of(self, name: Any) -> type:
-        """Return the class with this name; raise PermissionError for user classes without `allow_python`."""
+        """Return the class with this name. Raise PermissionError for user classes without `allow_python`."""
         kind: Any = rref_types.type_named(name) or self._python(*name)
         if not isinstance(kind, type):
             raise ValueError(f"{'.'.join(name)} is not a type")

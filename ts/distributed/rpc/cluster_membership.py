@@ -1,16 +1,16 @@
 """Membership of this process in a cluster: connection to the scheduler, heartbeats, lookup of workers.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
-    directory.peer("worker1")         a known worker, or looked up at the scheduler; RuntimeError if unknown
-    directory.membership_ended.wait()             until membership ends; directory.error: its cause, or None
+    directory.peer("worker1")         a known worker, or one that the scheduler knows
+    directory.membership_ended.wait()             until membership ends (cause: directory.error)
 
     membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
     query connection             "find", "members" ──►                  ◄── responses
 
 If the scheduler fails, calls between workers that know each other continue, and this process tries to rejoin
-with its name and id for `rejoin_timeout` seconds.  The name of a removed worker is forgotten: another worker
-may take it, with a new id.  While the scheduler is unavailable, the names of known workers remain valid;
-after this process has rejoined, names are looked up again.
+with its name and id for `rejoin_timeout` seconds. The name of a removed worker is forgotten, because another
+worker may take it, with a new id. While the scheduler is unavailable, the names of known workers remain
+valid. After this process has rejoined, names are looked up again.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ClusterShutdownError(Exception):
 
 
 class ClusterWorkerDirectory(WorkerDirectory):
-    """Table of the known workers of a cluster; unknown workers are looked up at the scheduler."""
+    """Table of the known workers of a cluster. Unknown workers are looked up at the scheduler."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         kind: str = "program",
         rejoin_timeout: float = math.inf,
     ) -> None:
-        """Join the cluster at `address`; if `name` is empty, the scheduler chooses a name.
+        """Join the cluster at `address`. If `name` is empty, the scheduler chooses a name.
 
         rejoin_timeout   seconds for which this process tries to rejoin after the scheduler has failed
         """
@@ -122,7 +122,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return self.add(*row)
 
     def peer_from_record(self, record: Any) -> Peer:
-        """Return the peer described by (id, name, address); raise ValueError for malformed data."""
+        """Return the peer described by (id, name, address). Raise ValueError for malformed data."""
         match record:
             case (int(worker_id), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:
@@ -138,7 +138,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         return [self.add(row["number"], row["name"], row["address"]).info for row in workers]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until the calls made by this process have finished; other workers stay in the cluster."""
+        """Wait until the calls made by this process have finished. Calls of other workers may continue."""
         self.agent.wait_until_idle(remaining(), own_calls_only=True)
 
     def close(self) -> None:
@@ -256,7 +256,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             return str(error)
 
     async def _rejoin(self) -> Comm:
-        """Try to join again with the same name and id; raise JoinError after `rejoin_timeout` seconds."""
+        """Try to join again with the same name and id. Raise JoinError after `rejoin_timeout` seconds."""
         until = time.monotonic() + self.rejoin_timeout
         while True:
             try:
@@ -295,13 +295,13 @@ class ClusterWorkerDirectory(WorkerDirectory):
         )
 
     def _forget_address(self, address: str) -> None:
-        """Remove the name of the worker at an address; its id stays registered, since ids are not reused."""
+        """Remove the name of the worker at an address. Its id stays registered, since ids are not reused."""
         for name, peer in list(self._by_name.items()):
             if peer.address == address and peer.info != self.info:
                 self._by_name.pop(name, None)
 
     async def _announce_leave(self) -> None:
-        """Notify the scheduler that this process leaves; wait, with a timeout, until the name is released."""
+        """Notify the scheduler that this process leaves, and wait (with a timeout) for its confirmation."""
         assert self._membership_comm is not None and self._membership_task is not None
         self._leaving = True
         try:
@@ -356,7 +356,7 @@ def host_for(address: str) -> str:
 
 
 def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that uses the scheduler; raise RuntimeError if the scheduler is unavailable."""
+    """Run a coroutine that uses the scheduler. Raise RuntimeError if the scheduler is unavailable."""
     try:
         return run(work)
     except (OSError, TimeoutError) as error:

@@ -4,8 +4,8 @@
     ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds
     call                           ──►        that thread reads the call, executes it, and writes the response
 
-Without a server thread, the event loop reads a call and another thread executes it; this hand-over takes a
-fifth of the time of a small call. The number of server threads is limited; the event loop serves further
+Without a server thread, the event loop reads a call and another thread executes it. This transfer takes a
+fifth of the time of a small call. The number of server threads is limited, and the event loop serves further
 connections.
 """
 
@@ -45,7 +45,7 @@ class ConnectionThreads:
         return len(self._channels) >= self._max_threads
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
-        """Send `greeting` and serve the connection in a new thread; return a future of the thread's end."""
+        """Send `greeting`, serve the connection in a new thread, and return a future of the thread's end."""
         finished: Future[None] = Future()
         self._channels.add(channel)
 
@@ -96,7 +96,7 @@ class _PendingReply(Reply):
         self._reply_ready.acquire()
 
     def __call__(self, result: Any) -> None:
-        """Set the response; later calls are ignored."""
+        """Set the response. Later calls are ignored."""
         try:
             self._open.pop()
         except IndexError:
@@ -108,7 +108,7 @@ class _PendingReply(Reply):
             self._reply_ready.release()
 
     def finish(self) -> None:
-        """Wait for the response and write it; raise ConnectionError if the caller has disconnected."""
+        """Wait for the response and write it. Raise ConnectionError if the caller has disconnected."""
         if self._sent:
             return
         while not self._reply_ready.acquire(timeout=_LIVENESS_POLL_INTERVAL_SECONDS):

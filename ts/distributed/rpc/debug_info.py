@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def agent_counts(agent: RpcAgent) -> dict[str, str]:
-    """Return the numbers of active calls and of idle threads; a suspended script occupies no thread."""
+    """Return the numbers of active calls and of idle threads. A suspended script occupies no thread."""
     counts_by_event, threads = agent.executor.event_counts, agent.options.num_worker_threads
     active = counts_by_event["begun"] - counts_by_event["done"]
     counts = {

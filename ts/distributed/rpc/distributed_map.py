@@ -88,7 +88,7 @@ class _DistributedMap:
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
-        """Return the worker with the fewest batches (load balancing); None if all have the maximum."""
+        """Return the worker with the fewest batches (load balancing), or None if all have the maximum."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 
@@ -108,7 +108,7 @@ class _DistributedMap:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """Wait for the result of a batch; if the connection breaks and `retryable` is set, send it again."""
+        """Wait for the result of a batch. If the connection breaks and `retryable` is set, send it again."""
         while True:
             try:
                 return batch.future.wait()
@@ -144,12 +144,12 @@ def map(
     """Yield `f(*batch)` for tuples and `f(batch)` for other batches, in the order of the batches.
 
     f           any callee of `rpc_sync`: a scripted function or module, an operator
-    workers     names, ids or WorkerInfos; default: all other workers (of kind "worker" in a cluster), or this
-                process if there are none
+    workers     names, ids or WorkerInfos (default: all other workers, of kind "worker" in a cluster, or this
+                process if there are none)
     in_flight   maximum number of batches per worker
     retryable   whether a batch of a lost worker may be sent to another one
-    progress    whether to print the number of results to standard error; default: if it is a terminal
-    timeout     seconds per batch; 0: no timeout, -1: the default of `init_rpc`
+    progress    whether to print the number of results to standard error (default: if it is a terminal)
+    timeout     seconds per batch (0: no timeout, -1: the default of `init_rpc`)
 
     An exception of `f` is raised in place of its result.  Raise RuntimeError if a worker is lost and its
     batch may not be retried.

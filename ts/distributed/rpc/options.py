@@ -20,7 +20,7 @@ NO_TIMEOUT: Final = 0.0
 
 
 class BackendType(Enum):
-    """RPC backends in PyTorch; all names select the transport of `ts.distributed.transport`."""
+    """RPC backends in PyTorch. All names select the transport of `ts.distributed.transport`."""
 
     TENSORPIPE = "TENSORPIPE"
 
@@ -28,18 +28,18 @@ class BackendType(Enum):
 class RpcBackendOptions:
     """Options of `init_rpc`.
 
-    rpc_timeout           default timeout of a call in seconds; 0: no timeout
+    rpc_timeout           default timeout of a call in seconds (0: no timeout)
     init_method           rendezvous address: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
-                          or on one machine "file:///path"; or the address of a cluster, "ts://host:port" or
+                          or on one machine "file:///path", or the address of a cluster, "ts://host:port" or
                           "ts+tls://host:port"
-    num_worker_threads    size of the thread pool that executes incoming calls; if above 1, also the maximum
+    num_worker_threads    size of the thread pool that executes incoming calls and, if above 1, the maximum
                           number of threads that each serve one blocked caller thread
-    secret                shared secret of all processes; default: TS_RPC_SECRET, or, on one machine, the
-                          contents of a file that only their user may read
+    secret                shared secret of all processes (default: TS_RPC_SECRET, or on one machine the
+                          contents of a file that only their user may read)
     security              certificates and secret together: `ts.distributed.transport.Security`
     host                  address that this process listens on: 127.0.0.1 by default if the rendezvous is
-                          local; in a cluster of several machines, the address of this machine
-    allow_python          whether Python functions may be called by name; caller and callee must both set it
+                          local. In a cluster of several machines, set it to the address of this machine
+    allow_python          whether Python functions may be called by name (caller and callee must both set it)
     limits                `ts.limits(...)` of each incoming call
     allowed_ops           operators that incoming calls may use, as for `ts.jit.load`
     """
@@ -81,7 +81,7 @@ class TensorPipeRpcBackendOptions(RpcBackendOptions):
 
 
 def seconds(timeout: float | timedelta) -> float:
-    """Convert a timeout to seconds; raise ValueError if it is negative."""
+    """Convert a timeout to seconds. Raise ValueError if it is negative."""
     value = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     if value < 0:
         raise ValueError("RPC timeout should not be negative")

@@ -1,6 +1,6 @@
 """Peer workers and the connections to them.
 
-    peer.send(message, done)              non-blocking, any thread; the event loop calls done(response, error)
+    peer.send(message, done)              non-blocking, in any thread. The loop calls done(response, error)
     peer.channel(1.0).call(...)           blocking connection of the calling thread
 
 Messages that are sent before the connection is established are queued in order. A broken connection is opened
@@ -56,7 +56,7 @@ class Peer:
         self._all_channels: WeakSet[BlockingConnection] = WeakSet()
 
     def send(self, message: Any, done: Done) -> None:
-        """Send a message when the connection is established; the event loop calls `done(response, error)`."""
+        """Send a message when the connection is established. The event loop calls `done(response, error)`."""
         calls = self._calls
         if calls is None or calls.closed:
             with self._lock:
@@ -134,7 +134,7 @@ class Peer:
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Close all connections; calls that wait on them raise an error."""
+        """Close all connections. Calls that wait on them raise an error."""
         self.outbox.closed = True
         with self._lock:
             self._closed = True

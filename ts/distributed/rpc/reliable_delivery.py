@@ -40,7 +40,7 @@ class ReliableOutbox:
         self.closed = False
 
     def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
-        """Send a message, from any thread; `on_delivered` is called when the worker acknowledges it."""
+        """Send a message, from any thread. When the worker acknowledges it, `on_delivered` is called."""
         with self._lock:
             delivery_id = next(self._delivery_ids)
             self._unanswered[delivery_id] = message, on_delivered

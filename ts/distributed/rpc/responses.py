@@ -42,7 +42,7 @@ class ResponseWriter:
         self._queued_ns = 0
 
     def result(self, value: Any) -> None:
-        """Send a value; if it cannot be serialized, send the error instead."""
+        """Send a value, or the error if the value cannot be serialized."""
         try:
             encoded = send_recv_nodes.pack(
                 value, self._agent, self.context_id, wire_context=self.wire_context
@@ -52,7 +52,7 @@ class ResponseWriter:
             self.fail(error)
 
     def record_start(self) -> None:
-        """Record that execution starts; for a profiled call, store how long the call waited."""
+        """Record that execution starts. For a profiled call, store how long the call waited."""
         if self.arrived is not None:
             self._queued_ns = time.perf_counter_ns() - self.arrived
 
@@ -89,7 +89,7 @@ class ResponseWriter:
 
 
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
-    """Return the exception; if `info` is given, a copy whose message contains `info` and the traceback.
+    """Return the exception or, if `info` is given, a copy with `info` and the traceback in the message.
 
     An exception such as SystemExit becomes a RuntimeError, so that it does not end the calling process.
     """
@@ -113,7 +113,7 @@ def _error_message(error: BaseException) -> str:
 
 
 def _error_text(error: BaseException, format_error: Callable[[Any], str] = _error_message) -> str:
-    """Return the message of an error as valid UTF-8; if its `__str__` raises, only the class name."""
+    """Return the message of an error as valid UTF-8. If `__str__` raises, return only the class name."""
     try:
         return format_error(error).encode("utf-8", "backslashreplace").decode()
     except Exception:
@@ -121,7 +121,7 @@ def _error_text(error: BaseException, format_error: Callable[[Any], str] = _erro
 
 
 def send_result(result: Any, callee: Any, writer: Any) -> None:
-    """Send `result`, which `callee` returned; for an async function, `result` is a future: send its value."""
+    """Send `result`, which `callee` returned. If `callee` is async, send the value of the future `result`."""
     if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
         writer.result(result)
         return
@@ -150,7 +150,7 @@ def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -
 
 
 def send_future_result(result: Any, writer: Any) -> None:
-    """Send the value of the future that an async script returned; RuntimeError for other results."""
+    """Send the value of the future that an async script returned. Other results send a RuntimeError."""
     if isinstance(result, Future):
         result.add_done_callback(lambda future: send_outcome(future, writer))
     else:
@@ -160,7 +160,10 @@ def send_future_result(result: Any, writer: Any) -> None:
 
 
 def decode_response(message: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> Any:
-    """Return the value in a response, or raise the exception in it; RuntimeError if it is malformed."""
+    """Return the value in a response, or raise the exception in it.
+
+    A malformed response raises RuntimeError.
+    """
     match message:
         case ("value", data, memory, *_):
             return send_recv_nodes.unpack((data, memory), agent, wire_context)[0]

@@ -28,14 +28,14 @@ _RETRY_BACKOFF_SECONDS: Final = (
     0.2,
     0.5,
     1.0,
-)  # seconds between attempts; the last value repeats
+)  # seconds between attempts, of which the last is repeated
 
 # function that starts an attempt with a timeout in seconds and returns its future
 StartCall = Callable[[float], Future[Any]]
 
 
 class RetryingCall:
-    """Call repeated until a response arrives or its timeout passes; `future` is its result."""
+    """Call repeated until a response arrives or its timeout passes. `future` is its result."""
 
     def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
         self.future = RpcFuture(agent)

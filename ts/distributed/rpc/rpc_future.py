@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RpcFuture(Future[Any]):
-    """Future of an RPC result; its callbacks run in a pool thread, so they may block and call workers."""
+    """Future of an RPC result. Its callbacks run in a pool thread, so they may block and call workers."""
 
     def __init__(self, agent: RpcAgent) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class RpcFuture(Future[Any]):
         self.limit = 0.0  # timeout of the call in seconds
 
     def call(self, callback: Callable[[Any], Any]) -> None:
-        """Run a callback; in the event loop's thread, a callback that may block is passed to the pool."""
+        """Run a callback. In the event loop's thread, pass a callback that may block to the thread pool."""
         wakes = isinstance(getattr(callback, "__self__", None), ScriptCoroutine)
         if on_event_loop() and not wakes and not isinstance(callback, non_blocking):
             self.agent.pool.submit(super().call, callback)
@@ -40,7 +40,7 @@ def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
 
 
 def map_future(agent: RpcAgent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
-    """Return a future of `convert(value of future)`; an exception of `future` is passed on."""
+    """Return a future of `convert(value of future)`, which also passes on an exception of `future`."""
     result = RpcFuture(agent)
 
     def set_converted(finished: Future[Any]) -> None:

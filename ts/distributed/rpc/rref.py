@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class RRef(RRefValue):
-    """Remote reference to a value; the constructor creates a reference to a value of this process.
+    """Remote reference to a value. The constructor creates a reference to a value of this process.
 
     value       the value
-    type_hint   type of the value; it is only stored
+    type_hint   type of the value, which is only stored
     """
 
     __class_getitem__: Any = classmethod(GenericAlias)  # `RRef[T]` is a type annotation in scripts
@@ -33,7 +33,7 @@ class RRef(RRefValue):
     _identity: tuple[int, int]
     _fork: tuple[int, int]
     _wire_context: WireContext | None = None  # codec for the types in the signature of the callee
-    # future of the type of the value; None before the type is first requested
+    # future of the type of the value, or None before the type is first requested
     _type: Future[Any] | None = None
     _created: Future[Any] | None = None  # done when the owner has started to compute the value
 
@@ -75,7 +75,7 @@ class RRef(RRefValue):
     # ---- the value
 
     def to_here(self, timeout: float = UNSET_RPC_TIMEOUT) -> Any:
-        """Return the value; if another process owns it, a copy.
+        """Return the value, or a copy if another process owns it.
 
         Raise the exception of the call that computed the value, and RuntimeError after `timeout` seconds or
         if the owner is unavailable.
@@ -90,11 +90,11 @@ class RRef(RRefValue):
         return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
 
     def local_value(self) -> Any:
-        """Return the value without a copy; raise RuntimeError if another process owns it."""
+        """Return the value without a copy. Raise RuntimeError if another process owns it."""
         return self.own_value().wait()
 
     def own_value(self) -> Future[Any]:
-        """Return a future of the value; raise RuntimeError if another process owns it."""
+        """Return a future of the value. Raise RuntimeError if another process owns it."""
         if not self.is_owner():
             raise RuntimeError(
                 f"For {self!r}, can't call localValue() on user {self._agent.info}. Call it on owner "
@@ -136,7 +136,7 @@ class RRef(RRefValue):
         agent.call_peer(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
-        """Wait until the owner has started to compute the value; raise the error if starting failed."""
+        """Wait until the owner has started to compute the value. Raise the error if starting failed."""
         if self._created is not None:
             self._created.wait()
 
@@ -148,7 +148,7 @@ class RRef(RRefValue):
         return self._created
 
     def _get_type(self, timeout: float = UNSET_RPC_TIMEOUT, blocking: bool = True) -> Any:
-        """Return the class of the value; if not `blocking`, a future of the class."""
+        """Return the class of the value or, if not `blocking`, a future of the class."""
         if self._type is None:
             self._type = self._ask_type(timeout)
         return self._type.wait() if blocking else self._type

@@ -76,7 +76,7 @@ class RRefContext:
         # Id of a fork that was sent -> (RRef that is kept alive, time until which it is kept).
         self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
         self._expiring = False
-        # (identity, fork) of "drop" messages that arrived before the fork was registered; on a new
+        # (identity, fork) of "drop" messages that arrived before the fork was registered. On a new
         # connection, messages may overtake earlier ones.
         self._early_drops: OrderedDict[tuple[GloballyUniqueId, GloballyUniqueId], None] = OrderedDict()
         self._lock = threading.RLock()  # reentrant: a finalizer of an RRef may run while this thread holds it
@@ -125,14 +125,17 @@ class RRefContext:
         return self.add_fork(identity, fork, process)
 
     def owner_of(self, identity: GloballyUniqueId) -> OwnerRRef:
-        """Return the value `identity`; raise RuntimeError if it was deleted."""
+        """Return the owner's reference to the value `identity`.
+
+        Raise RuntimeError if the value was deleted.
+        """
         owner = self._owners.get(identity)
         if owner is None:
             raise RuntimeError(f"{self.agent.info} has no value {identity}: its last reference was dropped")
         return owner
 
     def drop(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int | None = None) -> None:
-        """Drop a fork; the last drop deletes the value. Raise ValueError if `process` does not hold it."""
+        """Drop a fork. The last drop deletes the value. Raise ValueError if `process` does not hold it."""
         with self._lock:
             owner = self._owners.get(identity)
             holder = None if owner is None else owner.forks.get(fork)
@@ -164,8 +167,8 @@ class RRefContext:
     # ---- serialization of RRefs
 
     def pack(self, handle: RRef) -> Any:
-        """Serialize an RRef as a new fork; keep the RRef until the fork is confirmed."""
-        # Wait until the owner has created the value; otherwise, the receiver might request an unknown value.
+        """Serialize an RRef as a new fork. The RRef is kept until the fork is confirmed."""
+        # Wait until the owner has created the value. Otherwise, the receiver might request an unknown value.
         handle._check_created()
         fork, now = self.new(), time.monotonic()
         with self._lock:
@@ -228,7 +231,7 @@ class RRefContext:
     # ---- requests of other workers
 
     def handle_message(self, kind: str, rest: Any, response: ResponseWriter, caller: int) -> None:
-        """Handle a request about values or forks; raise ValueError for an unknown kind."""
+        """Handle a request about values or forks. Raise ValueError for an unknown kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
                 response.context_id = send_recv_nodes.join_context(context, self.agent)
@@ -251,7 +254,7 @@ class RRefContext:
 
 
 def parse_id(data: Any) -> GloballyUniqueId:
-    """Parse an id in a message; raise ValueError if it is not a pair of integers."""
+    """Parse an id in a message. Raise ValueError if it is not a pair of integers."""
     process, counter = data
     if type(process) is not int or type(counter) is not int:
         raise ValueError(f"expected an id (worker, counter), got {data!r}")

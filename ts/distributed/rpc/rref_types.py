@@ -3,7 +3,7 @@
     send_type_name(future, response)                     respond with (module, name) of the type of the value
     type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is builtin or a class of `ts`
 
-Other classes are user-defined; `ReceivedCode.type_of` imports them if `allow_python` is set.
+Other classes are user-defined. `ReceivedCode.type_of` imports them if `allow_python` is set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ts._core.vm.future import Future
 if TYPE_CHECKING:
     from ts.distributed.rpc.responses import ResponseWriter
 
-# classes are searched in loaded modules of these packages; no module is imported
+# Classes are searched in loaded modules of these packages. No module is imported.
 _TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
 
@@ -35,7 +35,7 @@ def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
 
 
 def type_named(name: Any) -> type | None:
-    """Return a builtin class or a class of `ts` by (module, name); None for other modules.
+    """Return a builtin class or a class of `ts` by (module, name), or None for other modules.
 
     Raise ValueError if `name` is not a pair of strings, or the module has no such class.
     """

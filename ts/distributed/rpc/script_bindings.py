@@ -9,7 +9,7 @@ from ts.ops.rpc_ops import REMOTE, RpcHook
 
 
 def start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
-    """Start a call; return a future of the result, or for kind REMOTE an RRef to the result."""
+    """Start a call. Return a future of the result, or for kind REMOTE an RRef to the result."""
     agent = current()
     start = agent.remote if kind == REMOTE else agent.call
     return start(to, callee, tuple(args), kwargs, float(timeout))

@@ -16,7 +16,7 @@ agent: RpcAgent | None = None
 
 
 def current() -> RpcAgent:
-    """Return the agent of this process; raise RuntimeError if RPC is not initialized."""
+    """Return the agent of this process. Raise RuntimeError if RPC is not initialized."""
     if agent is None:
         raise RuntimeError(NOT_INITIALIZED)
     return agent

@@ -85,7 +85,7 @@ class Signature:
 
 
 def _is_same(a: Type, b: Type) -> bool:
-    """Return True if two types are the same; equal types of named tuples may be different objects."""
+    """Return True if two types are the same. Equal types of named tuples may be different objects."""
     return a is b or (isinstance(a, TupleType) and a == b)
 
 
@@ -96,7 +96,7 @@ def _check_index(type_index: Any) -> int:
 
 
 def _decompose(x: Any, type: Nominal) -> list[Any] | None:
-    """Return the components of a value of `type`; None if `x` has another type."""
+    """Return the components of a value of `type`, or None if `x` has another type."""
     if isinstance(type, EnumType):
         return [x.name] if isinstance(x, Enum) and x.__class__ is type.python_class else None
     if isinstance(type, TupleType):

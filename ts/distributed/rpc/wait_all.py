@@ -2,7 +2,7 @@
 
 with rpc.api._wait_all():
     rpc.rpc_async("worker1", torch.add, args=(x, 1))
-    rpc.rpc_async("worker2", torch.add, args=(x, 1))  # on exit, both have finished; raises the first error
+    rpc.rpc_async("worker2", torch.add, args=(x, 1))  # on exit, wait for both and raise the first error
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _thread_state = _PendingCalls()
 
 
 def add_to_wait_all(future: Future[Any]) -> Future[Any]:
-    """Add a future to the innermost open `_wait_all` block of this thread, if any; return the future."""
+    """Add a future to this thread's innermost `_wait_all` block, if any, and return the future."""
     if _thread_state.calls:
         _thread_state.calls[-1].append(future)
     return future
@@ -36,7 +36,7 @@ def add_to_wait_all(future: Future[Any]) -> Future[Any]:
 
 @contextmanager
 def _wait_all() -> Iterator[None]:
-    """Wait at the end of the block for all futures that `rpc_async` returned in it; blocks may nest."""
+    """Wait at the end of the block for all futures that `rpc_async` returned in it. Blocks may nest."""
     _thread_state.calls.append([])
     try:
         yield
@@ -45,7 +45,7 @@ def _wait_all() -> Iterator[None]:
 
 
 def _wait(calls: list[Future[Any]]) -> None:
-    """Wait until all calls are done; raise the exception of the first call that failed, in call order."""
+    """Wait until all calls are done, and raise the exception of the first call in the list that failed."""
     done: queue.SimpleQueue[None] = queue.SimpleQueue()
     for call in calls:
         call.add_done_callback(non_blocking(lambda _: done.put(None)))

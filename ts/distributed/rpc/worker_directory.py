@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
-# function that returns the remaining seconds to wait; None means no limit
+# function that returns the remaining seconds to wait, or None without a limit
 RemainingSeconds = Callable[[], float | None]
 PeerRecord = list[Any]
 
@@ -41,13 +41,16 @@ class WorkerDirectory:
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
-        # finished calls to report to the dashboard; None without a dashboard
+        # finished calls to report to the dashboard, or None without a dashboard
         self.finished_calls: deque[Any] | None = None
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
     def add(self, worker_id: int, name: str, address: str) -> Peer:
-        """Register a worker by id and name; replace a name and address that were received with an RRef."""
+        """Register a worker by id and name.
+
+        A name and address that were received with an RRef are replaced.
+        """
         peer = self.peer_with_id(worker_id, name, address)
         if (peer.info.name, peer.address) != (name, address):
             peer.close()
@@ -69,7 +72,7 @@ class WorkerDirectory:
         return peer
 
     def peer(self, to: Any) -> Peer:
-        """Return a peer by name, id or WorkerInfo; raise RuntimeError if there is none."""
+        """Return a peer by name, id or WorkerInfo. Raise RuntimeError if there is none."""
         if isinstance(to, WorkerInfo):
             to = to.id
         if not isinstance(to, str | int):
@@ -82,7 +85,7 @@ class WorkerDirectory:
         return worker_id in self.peers
 
     def look_up_unregistered(self, to: Any) -> Peer:
-        """Raise RuntimeError for a worker missing from the table; subclasses may look it up."""
+        """Raise RuntimeError for a worker missing from the table. Subclasses may look the worker up."""
         raise RuntimeError(self.unknown_worker_message(to))
 
     def unknown_worker_message(self, to: Any) -> str:
@@ -95,7 +98,7 @@ class WorkerDirectory:
         return [peer.info.id, peer.info.name, peer.address]
 
     def peer_from_record(self, record: Any) -> Peer:
-        """Return the peer described by [id, name, address]; raise ValueError for malformed data."""
+        """Return the peer described by [id, name, address]. Raise ValueError for malformed data."""
         match record:
             case (int(worker_id), str(), str()):
                 return self.peer(worker_id)
@@ -106,7 +109,7 @@ class WorkerDirectory:
         return [peer.info for peer in self.peers.values() if peer.info != self.info]
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until this process may leave; subclasses define the condition."""
+        """Wait until this process may leave. Subclasses define the condition."""
         raise NotImplementedError
 
     def close(self) -> None:

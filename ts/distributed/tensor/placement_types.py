@@ -33,7 +33,7 @@ class Placement:
 
 
 class Shard(Placement):
-    """Sharding: placement that splits a tensor along its dimension `dim`; TypeError if `dim` is no number."""
+    """Sharding: placement that splits a tensor along its dimension `dim`, which must be an integer."""
 
     def __init__(self, dim: SupportsInt | SupportsIndex) -> None:
         if isinstance(dim, (str, bytes)) or not hasattr(type(dim), "__int__"):
@@ -75,7 +75,10 @@ class Replicate(Placement):
 
 
 class Partial(Placement):
-    """Placement of operands, one on each rank; their reduction by `reduce_op` ("sum", ...) is the tensor."""
+    """Placement of one operand on each rank.
+
+    The tensor is the operands' reduction by `reduce_op` ("sum", ...).
+    """
 
     LINEAR_REDUCE_OPS = ("sum", "avg")
     ALL_REDUCE_OPS = ("sum", "avg", "min", "max", "product")

@@ -1,4 +1,4 @@
-"""Authenticated message transport between processes; neither code nor pickles travel over its connections.
+"""Authenticated message transport between processes, which carries neither code nor pickles.
 
     message_codec         encoding of messages: plain data and memory buffers
     message_pack          encoding of plain data
@@ -19,8 +19,8 @@
 The last two need dask.distributed (the extra `rpc`). They are imported for `Comm` and `Security`, and
 register the schemes with dask.
 
-Security: dask's own connections always load pickles, so that any peer can run code.  These connections carry
-data only.  Some handlers of dask's `Scheduler` and `Worker` load pickles from such data; those of a plain
+Security: dask's own connections always load pickles, so that any peer can run code. These connections carry
+data only. Some handlers of dask's `Scheduler` and `Worker` load pickles from such data, but those of a plain
 `Server` do not.
 """
 
@@ -50,7 +50,7 @@ _MODULES_OF_DASK: Final = {"Comm": "dask_comm_backend", "Security": "security"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name that needs dask.distributed; without it, raise an ImportError that names the extra."""
+    """Import a name that needs dask.distributed. Without it, raise an ImportError that names the extra."""
     if name not in _MODULES_OF_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

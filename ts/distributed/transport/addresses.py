@@ -14,7 +14,7 @@ TLS: Final = "ts+tls"
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Return the scheme and the rest of an address; raise ValueError if `ts` has no such scheme."""
+    """Return the scheme and the rest of an address. Raise ValueError if `ts` has no such scheme."""
     scheme, separator, location = address.rpartition("://")
     if not separator or scheme not in (PLAIN, TLS):
         raise ValueError(f"expected an address that starts with {PLAIN}:// or {TLS}://, found {address!r}")
@@ -22,7 +22,7 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 def split_host_port(location: str, default_port: int | None = None) -> tuple[str, int]:
-    """Return host and port of "host:port" or "[IPv6 address]:port"; raise ValueError if malformed."""
+    """Return host and port of "host:port" or "[IPv6 address]:port". Raise ValueError if malformed."""
     if location.startswith("["):
         host, bracket, rest = location[1:].partition("]")
         is_valid = bool(bracket) and (not rest or rest.startswith(":"))
@@ -42,7 +42,7 @@ def split_host_port(location: str, default_port: int | None = None) -> tuple[str
 
 
 def join_host_port(host: str, port: int | None = None) -> str:
-    """Return "host:port", with an IPv6 address in brackets; without a port, only the host."""
+    """Return "host:port", with an IPv6 address in brackets. If `port` is None, return only the host."""
     if ":" in host and not host.startswith("["):
         host = f"[{host}]"
     return host if port is None else f"{host}:{port}"

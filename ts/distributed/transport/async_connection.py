@@ -6,10 +6,10 @@
     await stream.receive()                   the next message
     stream.deliver(each, ended)              instead of `receive`: passes each message to `each`
 
-The event loop only reports when the socket is ready; this class itself reads and writes.  asyncio's
-transports copy data that a socket does not accept immediately (until Python 3.12); tornado's streams take
-twice as long for a small message.  Messages that `each` sends are batched until all received messages have
-been passed to it.
+The event loop only reports when the socket is ready, and this class itself reads and writes. Alternatives are
+slower: asyncio's transports copy data that a socket does not accept immediately (until Python 3.12), and
+tornado's streams take twice as long for a small message. Messages that `each` sends are batched until all
+received messages have been passed to it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AsyncConnection:
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
-        """Send a message, or queue what the socket does not accept yet; return its size in bytes.
+        """Send a message, or queue what the socket does not accept yet, and return its size in bytes.
 
         The memory of the message must not change until it is sent.
         """
@@ -163,7 +163,7 @@ class AsyncConnection:
         self._resume_reading()
 
     def resume_reading(self) -> None:
-        """Resume reading if `full` allows it; may be called from any thread."""
+        """Resume reading if `full` allows it. This method may be called from any thread."""
         self._loop.call_soon_threadsafe(self._resume_reading)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
@@ -207,7 +207,7 @@ class AsyncConnection:
             ended(self._error)
 
     def close_soon(self) -> None:
-        """Close the connection; may be called from any thread."""
+        """Close the connection. This method may be called from any thread."""
         if not self.closed and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.close)
 

@@ -35,7 +35,7 @@ _LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01
 
 
 class BlockingConnection:
-    """Blocking connection to a listener; only one thread may use it at a time."""
+    """Blocking connection to a listener, which only one thread may use at a time."""
 
     _socket: socket.socket
 
@@ -81,7 +81,7 @@ class BlockingConnection:
         self._used = time.monotonic()
 
     def call(self, message: Any, timeout: float | None = None) -> Any:
-        """Send a message and return the response; a timeout or any other error closes the connection."""
+        """Send a message and return the response. A timeout or any other error closes the connection."""
         buffers = self._writer.pack(message)
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
@@ -95,18 +95,18 @@ class BlockingConnection:
             raise
 
     def send(self, message: Any) -> None:
-        """Send a message; raise ValueError if it exceeds the size limits."""
+        """Send a message. Raise ValueError if it exceeds the size limits."""
         self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
-        """Wait for a message; raise MemoryError if its memory cannot be allocated."""
+        """Wait for a message. Raise MemoryError if its memory cannot be allocated."""
         message = self.next()
         if type(message) is MessageTooLargeError:
             raise message.error()
         return message
 
     def next(self) -> Any:
-        """Wait for a message; return `MessageTooLargeError` if its memory cannot be allocated."""
+        """Wait for a message. Return `MessageTooLargeError` if its memory cannot be allocated."""
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -149,7 +149,7 @@ class BlockingConnection:
             return b""
 
     def hang_up(self) -> None:
-        """Shut down the connection, from any thread; a thread that waits for a message raises an error."""
+        """Shut down the connection, from any thread. A thread that waits for a message raises an error."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

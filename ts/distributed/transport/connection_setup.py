@@ -1,6 +1,6 @@
 """Setup steps of a connection before the first message: authentication and shared-memory negotiation.
 
-Each end is a generator that yields bytes to send and receives bytes, as in `handshake`; it returns the
+Each end is a generator that yields bytes to send and receives bytes, as in `handshake`, and returns the
 decoder and encoder of messages.
 """
 
@@ -20,7 +20,7 @@ HandshakeSteps = Generator[tuple[bytes, int], bytes, Codecs]
 
 
 def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
-    """Run the listener's end of the setup; raise AuthenticationError if the proof is invalid."""
+    """Run the listener's end of the setup. Raise AuthenticationError if the proof is invalid."""
     yield from handshake.listener(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.listener(_max_shared_bytes(scheme, limits))
@@ -28,7 +28,7 @@ def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) 
 
 
 def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
-    """Run the connector's end of the setup; raise AuthenticationError if the handshake fails."""
+    """Run the connector's end of the setup. Raise AuthenticationError if the handshake fails."""
     yield from handshake.connector(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.connector(_max_shared_bytes(scheme, limits))

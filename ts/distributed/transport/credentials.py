@@ -31,7 +31,7 @@ class Credentials(Protocol):
 
 
 class SharedSecret:
-    """Credentials without certificates; the secret is neither printed nor sent."""
+    """Credentials without certificates. The secret is neither printed nor sent."""
 
     def __init__(self, secret: bytes, limits: TransportLimits | None = None) -> None:
         check_secret(secret)

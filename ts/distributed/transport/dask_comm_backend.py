@@ -4,7 +4,7 @@
     await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
     async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...
 
-Only plain data can be written; other values raise an error. Errors of dask's handlers are sent as text.
+Only plain data can be written, and other values raise an error. Errors of dask's handlers are sent as text.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class Comm(Connection, core.Comm):
         Connection.__init__(self, stream, local_address, peer_address)
 
     async def read(self, deserializers: Any = None) -> Any:
-        """Return the next message; raise CommClosedError if the connection has ended."""
+        """Return the next message. Raise CommClosedError if the connection has ended."""
         try:
             return await super().read()
         except ConnectionError as error:
             raise core.CommClosedError(f"in {self}: {error}") from error
 
     async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
-        """Send a message and return its size in bytes; its memory may be changed afterwards."""
+        """Send a message and return its size in bytes. The message's memory may be changed afterwards."""
         if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
-            # These entries are pickled exceptions; the message also contains the error as text.
+            # These entries are pickled exceptions. The message also contains the error as text.
             msg = {**msg, "exception": None, "traceback": None}
         try:
             return await super().write(msg)
@@ -62,7 +62,7 @@ class Connector(core.Connector):
         self._scheme = scheme
 
     async def connect(self, address: str, deserialize: bool = True, **credentials: Any) -> Comm:
-        """Connect to a host and port and authenticate; raise FatalCommClosedError if not admitted."""
+        """Connect to a host and port and authenticate. Raise FatalCommClosedError if not admitted."""
         try:
             return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
         except AuthenticationError as error:
@@ -70,7 +70,7 @@ class Connector(core.Connector):
 
 
 async def connect(address: str, **credentials: Any) -> Comm:
-    """Connect to an address, without repeated attempts; raise OSError if no process listens there."""
+    """Connect to an address, without repeated attempts. Raise OSError if no process listens there."""
     scheme, location = split_address(address)
     comm = await Connector(scheme).connect(location, **credentials)
     await transport.exchange_hello(comm)

@@ -5,9 +5,9 @@
                                                 ◄──  nonce of the connector, proof "connector"
         proof "listener", or zeros              ──►
 
-A proof is HMAC-SHA256 over the role and both nonces, so that replayed or reflected proofs are
-invalid.  The connector proves first: a client without the secret obtains no data for an
-offline guess.  Nothing is parsed; each step has a fixed number of bytes.
+A proof is HMAC-SHA256 over the role and both nonces, so that replayed or reflected proofs are invalid. The
+connector proves its knowledge first, so that a client without the secret obtains no data for an offline
+guess. Nothing is parsed, because each step has a fixed number of bytes.
 
 The handshake does not protect later messages from an attacker who can modify packets or relays the
 connection: TLS does, and with TLS the secret may be empty.
@@ -15,7 +15,7 @@ connection: TLS does, and with TLS the secret may be empty.
 Each end is a generator without sockets: it yields the bytes to send and the number of bytes to receive.
 
     data, want = next(steps)
-    data, want = steps.send(answer)         StopIteration: success; AuthenticationError: failure
+    data, want = steps.send(answer)         StopIteration: success, AuthenticationError: failure
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ messages. On the wire:
     ──────────┴─────────────┴────────────────────────┘
                         prelude
 
-Buffers larger than INLINE_BYTES are sent as frames; in the head, `{b"": 2}` refers to frame 2, as no dict of
-a message has bytes keys.  The head has no extension types, so it cannot refer to code.  A decoded message
-differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
+Buffers larger than INLINE_BYTES are sent as frames. In the head, `{b"": 2}` refers to frame 2, because no
+dict of a message has bytes keys. The head has no extension types, so it cannot refer to code. A decoded
+message differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
 
 If both ends share memory, a large frame may be in a shared segment: its bytes are not sent, and a reference
 replaces its size (see `shm_segments`).
@@ -43,7 +43,7 @@ from ts.distributed.transport.shm_segments import (
     size_of,
 )
 
-INLINE_BYTES: Final = 4096  # shorter buffers are part of the head; longer ones become frames
+INLINE_BYTES: Final = 4096  # shorter buffers are part of the head, and longer ones become frames
 STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small messages are received at once
 
 _PRELUDE: Final = struct.Struct("<II")
@@ -57,7 +57,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class MalformedMessageError(ValueError):
-    """Raised for a malformed or too large message; the rest of the stream cannot be decoded."""
+    """Raised for a malformed or too large message, after which the stream cannot be decoded."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ class TransportLimits:
     bytes: int = 1 << 34
     frames: int = 1024
     header_bytes: int = 1 << 26  # maximum size of the head, which counts towards `bytes`
-    connections: int = 10_000  # maximum number of open connections; the limit of open files may be lower
+    # maximum number of open connections, although the limit of open files may be lower
+    connections: int = 10_000
     shared: int = 1 << 29  # maximum size of the shared memory that this process creates
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ class TransportLimits:
 class MessageTooLargeError(NamedTuple):
     """Result for a received message whose frames could not be allocated."""
 
-    message: Any  # the message; frames that could not be allocated are empty
+    message: Any  # the message, in which frames that could not be allocated are empty
     size: int  # bytes of the frame that could not be allocated
 
     def error(self) -> MemoryError:
@@ -98,11 +99,11 @@ class MessageTooLargeError(NamedTuple):
 
 
 class MessageEncoder:
-    """Encoder of messages; may be used from any thread."""
+    """Encoder of messages, which may be used from any thread."""
 
     def __init__(self, limits: TransportLimits | None = None, sender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        # copies large frames to shared memory; None: all frames are sent through the socket
+        # copies large frames to shared memory, or None to send all frames through the socket
         self.sender = sender
 
     def pack(self, message: Any) -> list[Buffer]:
@@ -130,13 +131,13 @@ class MessageEncoder:
         return self.sender is not None and self.sender.has_unconsumed_segments
 
     def close(self) -> None:
-        """Release the shared memory segments; the peer keeps those that it has mapped."""
+        """Release the shared memory segments. The peer keeps those segments that it has mapped."""
         if self.sender is not None:
             self.sender.close()
 
     @staticmethod
     def _share_frames(frames: list[memoryview], sizes: list[int], sender: SegmentSender) -> list[memoryview]:
-        """Copy frames to shared memory; store a reference to the copy in `sizes` instead of the size.
+        """Copy frames to shared memory. In `sizes`, references to the copies replace the sizes.
 
         Return the frames that are to be sent through the socket.
         """
@@ -184,7 +185,7 @@ class MessageDecoder:
         self, limits: TransportLimits | None = None, receiver: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        # maps frames in shared memory; None: all frames are received from the socket
+        # maps frames in shared memory, or None if all frames are received from the socket
         self.receiver = receiver
         self.spares = False  # True if a failed allocation does not end the connection
         self._staging = _memory(STAGING_BYTES)
@@ -204,7 +205,7 @@ class MessageDecoder:
         return self._incomplete_buffer is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
-        """Stop receiving; received frames in shared memory stay valid."""
+        """Stop receiving. Received frames in shared memory stay valid."""
         self._buffers, self._incomplete_buffer = [], None
         if self.receiver is not None:
             self.receiver.close()
@@ -220,7 +221,7 @@ class MessageDecoder:
         )
 
     def received(self, count: int) -> list[Any]:
-        """Return the messages that `count` more bytes complete; raise MalformedMessageError if invalid."""
+        """Return the messages that `count` more bytes complete. Raise MalformedMessageError if invalid."""
         if self._skipped:
             self._skipped -= count
             if self._skipped:
@@ -248,7 +249,7 @@ class MessageDecoder:
         return messages
 
     def _prelude(self) -> bool:
-        """Decode the prelude of the next message; return True if it was complete."""
+        """Decode the prelude of the next message, and return True if it was complete."""
         if self._sizes:
             return True
         at, available = self._start, self._end - self._start

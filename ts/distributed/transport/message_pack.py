@@ -1,11 +1,11 @@
 """MessagePack encoding of plain data.
 
     encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
-    decode(data)                                the value, with tuples for lists; ValueError if malformed
+    decode(data)                                the value, with tuples for lists, or ValueError if malformed
 
-The package `msgpack` (a dependency of dask.distributed) is used if it is installed; otherwise, the Python
-functions below produce the same bytes. Values: None, bool, 64-bit int, float, str, bytes, lists, tuples and
-dicts with str or bytes keys. Extension types raise an error.
+The package `msgpack` (a dependency of dask.distributed) is used if it is installed. Otherwise, the Python
+functions below produce the same bytes. Values can be None, bool, 64-bit int, float, str, bytes, lists, tuples
+and dicts with str or bytes keys. Extension types raise an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ObjectHook = Callable[[dict[Any, Any]], Any]
 
 
 def encode(value: Any) -> bytes:
-    """Encode a value; TypeError if it is not plain data, OverflowError for ints of more than 64 bits."""
+    """Encode a value. Raise TypeError if it is not plain data, and OverflowError for ints above 64 bits."""
     if msgpack is not None:
         data: bytes = msgpack.packb(value, buf_size=1024)
         return data
@@ -39,7 +39,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> Any:
-    """Decode a value; `object_hook` replaces each dict. Raise ValueError if `data` is malformed."""
+    """Decode a value. `object_hook` replaces each dict. Raise ValueError if `data` is malformed."""
     if msgpack is None:
         decoder = _Decoder(memoryview(data), object_hook)
         value = decoder.decode()
@@ -139,7 +139,7 @@ def _encode_int(value: int, out: bytearray) -> None:
 def _encode_length(
     length: int, out: bytearray, short_code: int, short_limit: int, codes: dict[int, int]
 ) -> None:
-    """Append the code and the length of a value; a length below `short_limit` is part of the code."""
+    """Append the code and the length of a value. A length below `short_limit` is part of the code."""
     if length < short_limit:
         out.append(short_code | length)
         return
@@ -152,7 +152,7 @@ def _encode_length(
 
 
 class _Container:
-    """List or dict that is being decoded; the elements of a dict are alternating keys and values."""
+    """List or dict that is being decoded. The elements of a dict are alternating keys and values."""
 
     __slots__ = ("elements", "is_dict", "missing")
 
@@ -161,14 +161,14 @@ class _Container:
         self.elements: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Add the next element; raise ValueError if it is a key and neither text nor bytes."""
+        """Add the next element. Raise ValueError if it is a key, but neither text nor bytes."""
         if self.is_dict and not len(self.elements) % 2 and not isinstance(value, str | bytes):
             raise ValueError(f"{type(value).__name__} is not allowed for map key")
         self.elements.append(value)
         self.missing -= 1
 
     def value(self, object_hook: ObjectHook | None) -> Any:
-        """Return the tuple or dict; for a dict with a hook, the result of the hook."""
+        """Return the tuple or dict, or the result of `object_hook` for a dict."""
         if not self.is_dict:
             return tuple(self.elements)
         mapping = dict(zip(self.elements[::2], self.elements[1::2], strict=True))
@@ -176,7 +176,7 @@ class _Container:
 
 
 class _Decoder:
-    """Decoder of one value in Python; it compares each length with the number of remaining bytes."""
+    """Decoder of one value in Python, which compares each length with the number of remaining bytes."""
 
     def __init__(self, data: memoryview, object_hook: ObjectHook | None) -> None:
         self._data = data
@@ -184,7 +184,7 @@ class _Decoder:
         self.position = 0
 
     def decode(self) -> Any:
-        """Return the value; raise ValueError if it is malformed or nested too deeply."""
+        """Return the value. Raise ValueError if it is malformed or nested too deeply."""
         containers: list[_Container] = []
         while True:
             value = self._next()
@@ -203,7 +203,7 @@ class _Decoder:
                 containers[-1].add(value)
 
     def _next(self) -> Any:
-        """Return the next scalar, text or bytes; for a list or dict, an empty _Container."""
+        """Return the next scalar, text or bytes, or an empty _Container for a list or dict."""
         code = self._take(1)[0]
         if code < 0x80:
             return code

@@ -3,13 +3,13 @@
     calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             from any thread
     await calls.request(["add", 1, 2])                 in the loop
-    calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
+    calls.submit(["add", 1, 2], done)              from any thread, after which the loop calls done(3, None)
 
     await answer(connection, handle)               at the other end: calls handle(["add", 1, 2], reply)
     reply(3)                                       once per request, now or later, from any thread
 
-The meaning of messages and errors is defined by the caller.  A broken connection fails all pending calls at
-once.  A single call is sent immediately; calls submitted while others are pending are sent in batches.
+The meaning of messages and errors is defined by the caller. A broken connection fails all pending calls at
+once. A single call is sent immediately. Calls submitted while others are pending are sent in batches.
 
 Backpressure: the server stops reading from a connection with MAX_PENDING_CALLS unfinished calls or
 MAX_UNSENT_RESPONSE_BYTES of unread responses.
@@ -38,7 +38,7 @@ class RequestMultiplexer:
     """Client end of a connection with concurrent calls."""
 
     def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
-        """Create a client; the event loop calls `broken` when the connection ends."""
+        """Create a client. The event loop calls `broken` when the connection ends."""
         self._connection = connection
         self._broken = broken
         self._request_ids = itertools.count()
@@ -57,7 +57,7 @@ class RequestMultiplexer:
         self._connection.stream.close_soon()
 
     def submit(self, message: Any, done: Done) -> None:
-        """Send a request; the event loop calls `done(response, None)` or `done(None, error)`."""
+        """Send a request. The event loop calls `done(response, None)` or `done(None, error)`."""
         request_id = next(self._request_ids)
         is_only_request = not self._pending
         self._pending[request_id] = done
@@ -71,7 +71,7 @@ class RequestMultiplexer:
             self._ended(self._error)
 
     def call(self, message: Any) -> Future[Any]:
-        """Send a request; return a future of the response, or of a ConnectionError."""
+        """Send a request, and return a future of the response, or of a ConnectionError."""
         future: Future[Any] = Future()
 
         def done(answer: Any, error: Exception | None) -> None:
@@ -114,14 +114,14 @@ class RequestMultiplexer:
 
 
 class Reply:
-    """Sends the response to one call; may be called from any thread."""
+    """Function that sends the response to one call, from any thread."""
 
     def __init__(self, answering: _RequestServer, request_id: Any) -> None:
         self._answering, self._request_id = answering, request_id
-        self._open = [request_id]  # empty after the response is sent; `pop` is atomic
+        self._open = [request_id]  # empty after the response is sent (`pop` is atomic)
 
     def __call__(self, result: Any) -> None:
-        """Send the response; further calls are ignored."""
+        """Send the response. Further calls are ignored."""
         try:
             self._open.pop()
         except IndexError:
@@ -129,7 +129,7 @@ class Reply:
         try:
             self._answering.reply(self._request_id, result)
         except BaseException:
-            # The response cannot be encoded; the handler may send another response.
+            # The response cannot be encoded, so the handler may send another response.
             self._open.append(self._request_id)
             raise
 

@@ -100,7 +100,7 @@ class _ShmHandshake:
 
 
 def listener(max_bytes: int) -> HandshakeSteps:
-    """Run the listener's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
+    """Run the listener's end of the negotiation. This process may share `max_bytes` bytes (0: none)."""
     with _ShmHandshake(b"listener", max_bytes) as handshake:
         answer = yield handshake.data, _OFFER.size + _PROOF_BYTES
         peer_offer, proof = answer[: _OFFER.size], answer[_OFFER.size :]
@@ -110,7 +110,7 @@ def listener(max_bytes: int) -> HandshakeSteps:
 
 
 def connector(max_bytes: int) -> HandshakeSteps:
-    """Run the connector's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
+    """Run the connector's end of the negotiation. This process may share `max_bytes` bytes (0: none)."""
     with _ShmHandshake(b"connector", max_bytes) as handshake:
         peer_offer = yield b"", _OFFER.size
         answer = yield handshake.data + handshake.proof(peer_offer), _PROOF_BYTES + 1
@@ -128,7 +128,7 @@ def _proof(key: bytes, role: bytes, peer_nonce: bytes, own_nonce: bytes) -> byte
 
 
 def _read(process: int, file: int) -> bytes | None:
-    """Return the key in a peer's file; None if the file cannot be read."""
+    """Return the key in a peer's file, or None if the file cannot be read."""
     try:
         opened = open_sealed_file(process, file)
     except OSError:

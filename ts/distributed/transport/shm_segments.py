@@ -44,7 +44,7 @@ SHARED_MEMORY_FLAG: Final = 1 << 63  # bit that distinguishes a reference from t
 _FILES: Final = 1 << 23
 
 _MAX_CACHED_SEGMENTS: Final = 16  # maximum number of segments that a process keeps
-# maximum number of mapped segments of peers; parts in further segments are copied
+# maximum number of mapped segments of peers, beyond which buffers in further segments are copied
 _MAX_CACHED_MAPPINGS: Final = 64
 # maximum ratio of the size of a segment to the size of the part in it
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
@@ -58,11 +58,11 @@ _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 _created_bytes: dict[int, int] = {}  # file descriptor -> size in bytes of this process's segment
 _senders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-_forks = 0  # number of forks; segments that were created before a fork belong to the parent process
+_forks = 0  # number of forks. Segments that were created before a fork belong to the parent process
 
 
 def size_of(reference: int) -> int:
-    """Return the size in bytes of a part; `reference` is this size, or a shared memory reference."""
+    """Return the size in bytes of a part. `reference` is this size, or a shared memory reference."""
     return reference & (_MAX_BUFFER_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
@@ -109,10 +109,10 @@ class _Segment:
 
 
 class SegmentSender:
-    """Segments into which a connection copies large parts; may be used from any thread."""
+    """Segments into which a connection copies large parts. A sender may be used from any thread."""
 
     def __init__(self, max_bytes: int, mark: bytes) -> None:
-        """Create a sender; all segments of this process together have at most `max_bytes` bytes.
+        """Create a sender. All segments of this process together have at most `max_bytes` bytes.
 
         `mark` is the nonce of this end of the connection.
         """
@@ -125,7 +125,7 @@ class SegmentSender:
         _senders.add(weakref.ref(self, _senders.discard))
 
     def copy_to_segment(self, buffer: memoryview) -> int | None:
-        """Copy a part to shared memory and return a reference; None if it must be sent through the socket."""
+        """Copy a part to shared memory and return a reference, or None to send it through the socket."""
         size = len(buffer)
         if not MIN_SHARED_BYTES <= size < _MAX_BUFFER_BYTES:
             return None
@@ -145,7 +145,7 @@ class SegmentSender:
         return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
-        """Release all segments; later calls of `copy_to_segment` return None."""
+        """Release all segments. Later calls of `copy_to_segment` return None."""
         with self._lock:
             self._close()
 
@@ -192,7 +192,7 @@ class SegmentSender:
         return segment
 
     def _release_one_unused(self) -> bool:
-        """Release one segment that was unused for _RECLAIM_AFTER_SECONDS; return True if there is one."""
+        """Release a segment that was unused for _RECLAIM_AFTER_SECONDS. Return True if there was one."""
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
@@ -225,7 +225,7 @@ def _release_all(segments: list[_Segment]) -> None:
 
 
 class SegmentReceiver:
-    """Mappings of the segments that the peer of a connection sends; only one thread may use this object."""
+    """Mappings of the segments that the peer of a connection sends, for use by a single thread."""
 
     def __init__(self, process: int, mark: bytes) -> None:
         """Create a receiver for segments of `process`, whose id the negotiation has proved.
@@ -270,12 +270,12 @@ class SegmentReceiver:
         return memory.data
 
     def close(self) -> None:
-        """Stop receiving; memory that was received stays valid."""
+        """Stop receiving. Memory that was received stays valid."""
         self._mappings.clear()
 
 
 def _mapping(file: int) -> mmap.mmap | None:
-    """Map a segment; return None if too many segments are mapped or the system refuses."""
+    """Map a segment. Return None if too many segments are mapped or the system refuses."""
     if len(_mapped) >= _MAX_CACHED_MAPPINGS:
         return None
     try:

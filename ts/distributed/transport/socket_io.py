@@ -32,7 +32,7 @@ def tune(sock: socket.socket) -> None:
 
 
 class Outgoing:
-    """Queue of buffers to send by vectored I/O (scatter-gather I/O); buffers are not copied."""
+    """Queue of buffers to send by vectored I/O (scatter-gather I/O), without copies of the buffers."""
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()

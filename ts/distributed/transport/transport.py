@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of each end; dask requires it
 HANDSHAKE_TIMEOUT_SECONDS = 5.0
-# Maximum number of connections that are not authenticated yet; a further one replaces the oldest.
+# Maximum number of connections that are not authenticated yet. A further one replaces the oldest.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
 # number of file descriptors that connections leave for other uses in the process
@@ -47,7 +47,7 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 class Connection:
     """Authenticated connection.
 
-    `read` and `write` are for ends that alternately read and write messages; others use `stream`.
+    `read` and `write` are for ends that alternately read and write messages. Other ends use `stream`.
     """
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
@@ -57,11 +57,11 @@ class Connection:
         self._finalizer.atexit = False
 
     async def read(self) -> Any:
-        """Return the next message; raise ConnectionError if the connection has ended."""
+        """Return the next message. Raise ConnectionError if the connection has ended."""
         return await self.stream.receive()
 
     async def write(self, message: Any, /) -> int:
-        """Send a message and return its size in bytes; its memory may be changed afterwards."""
+        """Send a message and return its size in bytes. The message's memory may be changed afterwards."""
         count = self.stream.send(message)
         await self.stream.flushed()
         return count
@@ -110,7 +110,7 @@ async def open_connection(
     require_encryption: bool | None = None,
     **unused: Any,
 ) -> ConnectionType:
-    """Connect and authenticate; `HELLO` is not sent.
+    """Connect and authenticate, without sending `HELLO`.
 
     Raise AuthenticationError if the handshake or TLS rejects an end, OSError if no process listens at the
     address, and TimeoutError if the handshake takes too long.
@@ -140,7 +140,7 @@ async def open_connection(
 
 
 async def connect(address: str, **credentials: Any) -> Connection:
-    """Connect, authenticate and exchange `HELLO`; raise the errors of `open_connection`."""
+    """Connect, authenticate and exchange `HELLO`. Raise the errors of `open_connection`."""
     connection = await open_connection(address, Connection, **credentials)
     await exchange_hello(connection)
     return connection
@@ -182,7 +182,7 @@ class Listener(Generic[ConnectionType]):
         self._max_connections = max_connections(limits or TransportLimits())
 
     async def start(self) -> None:
-        """Start to listen; raise OSError if the address is in use."""
+        """Start to listen. Raise OSError if the address is in use."""
         self._loop = asyncio.get_running_loop()
         addresses = await self._loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
         family, type_, protocol, _, target = addresses[0]
@@ -203,7 +203,7 @@ class Listener(Generic[ConnectionType]):
         self._loop.add_reader(self._socket, self._accept)
 
     def stop(self) -> None:
-        """Stop listening; existing connections stay open."""
+        """Stop listening. Existing connections stay open."""
         if self._socket is not None:
             self._loop.remove_reader(self._socket)
             self._socket.close()
@@ -325,7 +325,7 @@ async def _run_greeting(
 
 
 async def _call_when_ready(sock: socket.socket, call: Callable[..., T], *arguments: Any) -> T:
-    """Call a method of a socket; whenever the socket is not ready, wait and call it again."""
+    """Call a method of a socket. Whenever the socket is not ready, wait and call the method again."""
     loop = asyncio.get_running_loop()
     while True:
         try:
