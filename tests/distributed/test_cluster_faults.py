@@ -89,7 +89,7 @@ def test_ctrl_c_ends_all_processes():
 
 
 def test_a_scheduler_that_is_killed():
-    """Connections survive the loss of the scheduler; lookups fail, and workers exit after `--patience` seconds."""
+    """Connections survive the loss of the scheduler; lookups fail, and workers exit after their patience."""
     with clusters.cluster(workers=2) as cluster, clusters.joined(cluster.address):
         pids = [m["pid"] for m in workers(cluster.address).values()]
         assert clusters.sum_of_squares_or_none("worker0") == 14.0

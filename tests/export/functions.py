@@ -1,4 +1,4 @@
-"""Modules of functions, for exports of few lines."""
+"""Modules that wrap functions, for exports of short functions."""
 
 from ts import nn
 
@@ -31,6 +31,6 @@ def module_of(function, args):
 
 
 def add_one_if_asserted(x, n):
-    """Return x + 1; assert that x is positive. Not in a test file, where pytest rewrites `assert`."""
+    """Return x + 1; assert that x is positive. (pytest rewrites `assert` in test files.)"""
     assert n.item() > 0
     return x + 1

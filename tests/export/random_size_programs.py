@@ -1,11 +1,11 @@
-"""Random programs over sizes, as Python: each line makes one more tensor or number of those before it.
+"""Random programs that compute with sizes: each line creates a tensor or number from earlier ones.
 
     a = x.reshape(-1)
     b = a[n // 2:]
     c = b + 1 if a.shape[0] > 5 else b * 2
     return c, n
 
-A line is drawn, and kept where it runs on the example.
+A random line is added to the program if it runs on the example.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 import ts
 from ts.export import Dim
 
-NUMBERS = (  # of a tensor t and one of its dimensions d, numbers p and q, and a small k
+NUMBERS = (  # t: a tensor; d: a dimension of t; p, q: numbers; k: a small int
     "t.shape[d]", "t.shape[d]", "t.shape[d]", "t.size(d)", "t.numel()", "len(t)", "t.ndim", "p + k", "p - k", "p * k", "p // k", "p % k",
     "k - p", "p * q", "p + q", "p - q", "p // q", "p % q", "max(p, k)", "min(p, k)", "max(p, q)", "min(p, q)",
     "ts.sym_max(p, q)", "ts.sym_min(p, k)", "int(p / k)", "p ** 2", "-p", "-(-p // k)", "abs(p - q)", "round(p / k)",
     "(p if p > k else q)", "ts.sym_int(p / k)", "math.ceil(p / k)", "int(p > k)", "(p + k) // k * k", "k",
 )  # fmt: skip
 
-TENSORS = (  # of tensors t and u, dimensions d and e, numbers p and q, small k and l
+TENSORS = (  # t, u: tensors; d, e: dimensions; p, q: numbers; k, l: small ints
     "t + 1", "t * t", "t + u", "t * u", "t @ u", "ts.relu(t) - t", "t.sum(d)", "t.sum()", "t.sum(d, keepdim=True)", "t.mean(d)", "t.amax(d)",
     "t.cumsum(d)", "t.reshape(-1)", "t.flatten()", "t.flatten(d)", "t.flatten(d, e)", "t.reshape(p, -1)",
     "t.reshape(-1, p)", "t.reshape(p, q)", "t.reshape(k, -1)", "t.view(-1, k)", "t.view(-1)", "t.view(p, -1)", "t.view(t.shape)",
@@ -66,9 +66,9 @@ class Random:
     """A program with example shapes and dynamic size specifications."""
 
     lines: list[str]
-    shapes: list[tuple[int, ...]]  # of the arguments x and y, in the example
-    dims: list[dict[int, str]]  # which sizes may change, as Python: "AUTO", "Dim('n', min=2)", "2*n"
-    sizes: list[list[tuple[int, ...]]]  # of the arguments of each later call
+    shapes: list[tuple[int, ...]]  # example shapes of the arguments x and y
+    dims: list[dict[int, str]]  # dynamic sizes, as Python source: "AUTO", "Dim('n', min=2)", "2*n"
+    sizes: list[list[tuple[int, ...]]]  # shapes of the arguments of later calls
 
     @property
     def source(self) -> str:
@@ -80,7 +80,7 @@ class Random:
         return _compiled(self.source, library)
 
     def arguments(self, shapes: list[tuple[int, ...]], library: Any = ts) -> tuple[Any, ...]:
-        """Tensors with these sizes."""
+        """Return tensors with these sizes."""
         return tuple(argument(shape, k, library) for k, shape in enumerate(shapes))
 
     def dynamic_shapes(self, dim: Any = Dim) -> tuple[dict[int, Any], ...]:
@@ -100,7 +100,7 @@ class Random:
 
 
 def argument(shape: tuple[int, ...], k: int, library: Any = ts) -> Any:
-    """Some numbers, of which no two are equal."""
+    """Return a tensor of distinct numbers."""
     count = 1
     for n in shape:
         count *= n
@@ -158,7 +158,7 @@ class _Writing:
             (self.tensors if isinstance(found, ts.Tensor) else self.numbers).append(name)
 
     def _filled(self, template: str) -> str | None:
-        """A template with names and numbers."""
+        """Return a template with names and numbers filled in."""
         t, u = self.one(self.tensors), self.one(self.tensors)
         rank = max(self.scope[t].ndim, 1)
         given = {

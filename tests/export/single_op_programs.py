@@ -1,4 +1,4 @@
-"""Programs of one operator or a few, by family: an expression in `torch`, `F` and tensors x, y, z; their shapes."""
+"""Programs of one operator or a few, by family: an expression of `torch`, `F` and tensors x, y, z; their shapes."""
 
 PROGRAMS = {
     "shapes": r"""
@@ -361,14 +361,14 @@ PROGRAMS = {
 
 
 def programs(family):
-    """(expression, shapes) of a family."""
+    """Yield (expression, shapes) of a family."""
     for line in PROGRAMS[family].strip().splitlines():
         text, *shapes = (part.strip() for part in line.split(" | "))
         yield text, [tuple(int(n) for n in shape.split(",")) for shape in shapes]
 
 
 def module_of(text, count, torch):
-    """Return a module whose `forward` returns the expression, in a package."""
+    """Return a module of a package (`torch` or `ts`) whose `forward` returns the expression."""
     names = "xyz"[:count]
     source = (
         f"class Program(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n        return {text}"

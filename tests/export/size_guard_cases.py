@@ -1,7 +1,7 @@
-"""Operators whose arguments have to fit together, and what that says of sizes that may vary.
+"""Operators whose argument sizes are related, and the constraints that follow for dynamic sizes.
 
-Each line: what is called | the shapes of its arguments x, y, z, w, all of whose sizes may vary | the same in
-the program, where a number is fixed and a letter stands for equal sizes.  PyTorch gives these.
+Each line: the call | the shapes of its arguments x, y, z, w with dynamic sizes | the shapes in the exported
+program: numbers are fixed sizes, equal letters are equal sizes.  The results are PyTorch's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Operators on tensors whose sizes are symbols, compared with their results on tensors with elements.
+"""Operators on tensors with symbolic sizes, compared with their results on tensors with elements.
 
-    call = Call(record, arguments)      runs the operator with a symbol for each length of 2 and more
-    call.differences()                  what is not as the operator gives it for the example
-    call.differences_elsewhere()        likewise at other sizes that the conditions of the call allow
+    call = Call(record, arguments)      runs the operator with a symbol for each size of at least 2
+    call.differences()                  differences from the operator's result for the example
+    call.differences_elsewhere()        differences for other sizes that the constraints allow
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DTYPES = (ts.float32, ts.int64, ts.bool)
 
 
 def tensors(x: Any) -> list[ts.Tensor]:
-    """The tensors among values, and in lists of them."""
+    """Return the tensors among values, also in nested lists."""
     if isinstance(x, ts.Tensor):
         return [x]
     return [t for y in x for t in tensors(y)] if isinstance(x, list | tuple) else []

@@ -1,4 +1,4 @@
-"""Conditions without which an operator refuses, on sizes that follow from data: looked at in each call."""
+"""Preconditions of operators on data-dependent sizes are checked in each call of an exported program."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def t(*numbers):
 
 ONE, TWO, THREE = t(-1.0, 3, -1), t(5.0, -2, 1), t(2.0, 4, 6)
 
-# what is called | arguments | others | those that are refused | what is asserted besides ranges
+# function | example arguments | other arguments | rejected arguments | asserted conditions other than ranges
 CASES = {
     "sum": (lambda x, y: chosen(x) + chosen(y), (TWO, TWO), (ONE, ONE), (ONE, TWO), "Eq(u0, u1)"),
     "with a size": (
@@ -121,7 +121,7 @@ def test_assertions(name, tmp_path):
     loaded = load(tmp_path / "program.pt2")
     for made in (program, program.run_decompositions(), loaded, draft_export(Function(function), first)):
         module = made.module()
-        for _ in range(2):  # as Python, then compiled
+        for _ in range(2):  # runs as Python first, then compiled
             for args in (first, second):
                 found, wanted = module(*args), function(*args)
                 for a, b in (

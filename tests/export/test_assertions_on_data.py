@@ -82,7 +82,7 @@ def test_numbers_as_sizes(program, texts):
 
 
 def test_assert_statement():
-    """An `assert` on data becomes a run-time assertion; an `if` on data is an error."""
+    """An `assert` on a data-dependent condition becomes a run-time assertion; an `if` on one is an error."""
 
     def decided(x, n):
         return x + 1 if n.item() > 0 else x
@@ -97,7 +97,7 @@ def test_assert_statement():
 
 
 def test_equal_reads_return_equal_symbols():
-    """The count of a mask and the number of `item()` are reused until the tensor is written."""
+    """`item()` and the count of a mask return the same symbol until the tensor is written."""
 
     def program(x, n):
         mask = x > 0

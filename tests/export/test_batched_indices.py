@@ -1,4 +1,4 @@
-"""Batched indices: `r[i]` inside of `vmap` with an `i` that varies within the batch."""
+"""Batched indices: `r[i]` inside of `vmap` with a batched index `i`."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def _put_row(r, i):
 
 def _put_into_view(r, i):
     r = r.clone().reshape(2, 2)
-    r[i % 2].mul_(0)  # of a batched index a copy, else a view
+    r[i % 2].mul_(0)  # a batched index returns a copy instead of a view
     return r
 
 

@@ -1,4 +1,4 @@
-"""`max`, `min` and `math.pow` of Python on sizes that may vary are numbers of the program."""
+"""Python's `max`, `min` and `math.pow` of dynamic sizes are computed by the exported program."""
 
 import builtins
 import math

@@ -29,7 +29,7 @@ def model(tmp_path_factory):
 
 
 def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
-    """Arguments are the leaves of trees; numbers of the export may be left out; the result goes into a file."""
+    """Arguments are named by their leaves in trees; constant numbers may be omitted; `-o` writes the result."""
     np.save(tmp_path / "x.npy", np.ones((5, 3), np.float32))
     np.save(tmp_path / "a.npy", np.zeros(2, np.float32))
     words = [str(tmp_path / "x.npy"), f"pair_a={tmp_path / 'a.npy'}", "-o", str(tmp_path / "y.npy")]
@@ -79,7 +79,7 @@ def test_graph_and_code_are_printed(model, capsys):
 
 
 def test_check_loads_programs(model, tmp_path, capsys):
-    """A folder's programs are checked; one that is damaged is reported."""
+    """`check` of a folder checks all its programs and reports damaged ones."""
     data = model.read_bytes()
     (tmp_path / "whole.pt2").write_bytes(data)
     code, text, _ = output(capsys, "check", tmp_path)

@@ -35,7 +35,7 @@ def test_states():
 
 
 def test_states_in_scripts():
-    """Scripts are never exported: branches for exports compile, and are not run."""
+    """In scripts, `is_compiling` and `is_exporting` are False: branches for exports compile, but never run."""
 
     @ts.jit.script
     def program(x: ts.Tensor):
@@ -74,7 +74,7 @@ def test_tensors_on_several_devices(program):
 
 
 def test_devices_that_may_differ():
-    """Operators on several devices: 0-d CPU tensors, copies, indexing."""
+    """Operators that accept several devices: 0-dim CPU tensors, copies, indexing."""
 
     def program(x, y):
         return y + ts.tensor(2.0), x.clone().copy_(y)

@@ -1,4 +1,4 @@
-"""Data-dependent conditions: bools, floats, large numbers, and numbers within branches, asserted in each
+"""Data-dependent conditions: bools, floats, large numbers, and numbers in branches are asserted in each
 call."""
 
 import pytest
@@ -66,7 +66,7 @@ def test_conditions(kind, right, wrong, tmp_path):
     loaded = load(tmp_path / "program.pt2")
     for made in (program, program.run_decompositions(), loaded, loaded.run_decompositions()):
         for module in (made.module(), ts.export.unflatten(made)):
-            for _ in range(2):  # as Python, then compiled
+            for _ in range(2):  # runs as Python first, then compiled
                 for x in right:
                     assert ts.equal(module(x), kind()(x))
                 for x in wrong:
@@ -124,7 +124,7 @@ TRUTHS = {
 
 @pytest.mark.parametrize("name", TRUTHS)
 def test_truths_are_numbers(name, tmp_path):
-    """Arithmetic on truths that follow from data: each counts as 1 or 0 in the program, too."""
+    """Data-dependent bools are 0 or 1 in arithmetic of the exported program."""
     function = TRUTHS[name]
 
     class Counted(nn.Module):
@@ -136,7 +136,7 @@ def test_truths_are_numbers(name, tmp_path):
     save(program, tmp_path / "program.pt2")
     for made in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
         module = made.module()
-        for _ in range(2):  # as Python, then compiled
+        for _ in range(2):  # runs as Python first, then compiled
             for x in (ts.tensor([1, 1]), ts.tensor([2, 5]), ts.tensor([0, 0])):
                 for found, wanted in zip(module(x), Counted()(x), strict=True):
                     assert found.dtype == wanted.dtype

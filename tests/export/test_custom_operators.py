@@ -14,7 +14,7 @@ def _setup(ctx, inputs, output):
 
 @pytest.fixture(scope="module")
 def scale():
-    """Define an operator with a fake and a gradient, on request because tests share the registry."""
+    """Define an operator with a fake function and a gradient, on call because tests share the registry."""
 
     @custom_op("checks::scale", mutates_args=())
     def scale(x: ts.Tensor, by: float = 2.0) -> ts.Tensor:
@@ -184,7 +184,7 @@ def test_functions_without_a_fake(name, function, exported):
 
 
 def test_mutating_operator_becomes_functional(tmp_path):
-    """`run_decompositions` of an operator that only writes, which needs no fake; the file's program runs, too."""
+    """`run_decompositions` makes an operator that only writes functional, without a fake function."""
 
     def kernel(x, y):
         x.add_(float(y.sum()))

@@ -11,7 +11,7 @@ from ts.export.decompositions import decomposition_table
 
 pytest.importorskip("sympy")
 DRAWN = re.compile("rand|dropout|rrelu|bernoulli|multinomial|empty")
-REJECTED = {"torch.cov(x)"}  # asks what elements are
+REJECTED = {"torch.cov(x)"}  # depends on element values
 
 
 def _targets(program):

@@ -1,4 +1,4 @@
-"""`torch.export.passes`, modules under PyTorch's names, kinds of errors."""
+"""`torch.export.passes`, module names of PyTorch, and kinds of export errors."""
 
 import pytest
 

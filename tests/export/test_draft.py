@@ -1,4 +1,4 @@
-"""Drafts: programs that `export` refuses, with a report of why."""
+"""Draft exports: programs that `export` rejects, with a report of the reasons."""
 
 import re
 import warnings
@@ -15,7 +15,7 @@ from ts.export._draft_export import FailureType
 
 
 class Decides(nn.Module):
-    """Has three data-dependent decisions."""
+    """Module with three data-dependent decisions."""
 
     def forward(self, x, y, n):
         z = y + 1 if x.sum().item() > 3 else y - 1
@@ -108,7 +108,7 @@ def test_operators_of_the_program():
 
 def test_draft_without_issues():
     class Writes(nn.Module):
-        """Writes state during the example run, which is restored afterwards."""
+        """Module that writes its state."""
 
         def __init__(self):
             super().__init__()
@@ -132,7 +132,7 @@ def test_draft_without_issues():
 
 
 class Runs(nn.Module):
-    """A function as a module."""
+    """Module that calls a function."""
 
     def __init__(self, function):
         super().__init__()
@@ -199,7 +199,7 @@ def resized(x):
     ],
 )
 def test_data_dependent_decisions(function):
-    """Results of control flow, truths of all elements, and data that are written past the graph."""
+    """Decisions on results of control flow, on `all` and on data that is written outside of the graph."""
     module, x = Runs(function), ts.ones(3)
     wanted = module(x.clone())
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Dynamic sizes without a name may be equal to other sizes, but not constant."""
+"""Unnamed dynamic sizes may be constrained to equal other sizes, but not constants."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_equal_sizes(function, dims):
     ],
 )
 def test_conditions(function, ranges):
-    """Conditions of the program on a dynamic size become its range."""
+    """Conditions of the program on a dynamic size constrain its range."""
     program = export(
         Function(function), (ts.ones(6, 3), ts.ones(6, 3)), dynamic_shapes=({0: DYNAMIC}, {0: DYNAMIC})
     )
@@ -63,7 +63,7 @@ def test_derived_sizes():
 
 @pytest.mark.parametrize("dim", [DYNAMIC, Dim("b")], ids=str)
 def test_numbers(dim):
-    """A number is refused."""
+    """A dynamic size that the program makes constant is rejected."""
     with pytest.raises(ts.errors.UserError, match=r"specialized it to be a constant \(4\)"):
         export(Function(lambda x, y: x + y), (ts.ones(4), ts.ones(4)), dynamic_shapes=({0: dim}, None))
 
@@ -102,7 +102,7 @@ def test_derived_sizes_without_a_root_argument():
 
 
 def test_sizes_stand_in_the_order_of_the_arguments():
-    """Sizes follow the arguments in the order of the arguments, independent of their use."""
+    """Symbols are numbered in the order of the arguments, independently of their uses."""
 
     def function(x, y):
         return ts.full((y.shape[1],), 1.0), x.new_zeros(y.shape[0], x.shape[1]), x.shape[0] * 2

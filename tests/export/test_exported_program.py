@@ -1,4 +1,4 @@
-"""`ExportedProgram` as an object: construction, copies, pickles, attributes that cannot be set."""
+"""`ExportedProgram` objects: construction, copies, pickles, read-only attributes."""
 
 import copy
 import pickle
@@ -158,7 +158,7 @@ class Constant(nn.Module):
 
 
 def test_order_of_constants_in_a_decomposition():
-    """Constants keep the order of `program.module()`, among the buffers of the outermost module."""
+    """A decomposition preserves the order of constants, which `program.module()` defines."""
     program = export(Constant().eval(), (ts.rand(3, 2),))
     assert [s.target for s in program.graph_signature.input_specs][-2] == "c"
     decomposed = program.run_decompositions()

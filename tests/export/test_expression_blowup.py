@@ -40,7 +40,7 @@ def exported(step, times):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_few_steps(name):
-    """A program with a few steps runs for other sizes."""
+    """A program with a few doubling steps runs for other sizes."""
     program = exported(STEPS[name], 4)
     for n in (2, 4, 9):
         assert ts.equal(program.module()(ts.ones(n)), Repeated(STEPS[name], 4)(ts.ones(n)))
@@ -48,7 +48,7 @@ def test_few_steps(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_many_steps(name):
-    """Too many steps raise an error in a short time."""
+    """Too many doubling steps raise an error in a short time."""
     before = time.perf_counter()
     with pytest.raises(UserError, match=r"computed from s0 is an expression of [\d,]+ nodes"):
         exported(STEPS[name], 30)

@@ -161,7 +161,7 @@ def test_tensors_with_elements_stay():
                 RuntimeError, match="a tensor with elements cannot become a tensor without elements"
             ):
                 convert()
-        (real + 1).add_(1)  # a tensor of the block
+        (real + 1).add_(1)  # writes to a fake tensor
     assert ts.equal(real, ts.ones(2, 3)) and module(ts.ones(3)).shape == (3,)
 
 
@@ -195,13 +195,13 @@ def test_gradients_of_tensors_with_elements():
         module(ts.ones(2, 3)).sum().backward()
         assert isinstance(weight.grad, FakeTensor) and weight.grad.device.type == "cpu"
         weight.grad = None
-        x = weight * 2  # has a history that leads to a leaf
+        x = weight * 2  # the result of an operator on a leaf
         (x * x).sum().backward()
         assert weight.grad.shape == (4, 3)
         y = module(ts.ones(2, 3)).sum()
     assert not isinstance(weight, FakeTensor)
     weight.grad = None
-    (found,) = ts.autograd.grad(y, weight, retain_graph=True)  # outside as well
+    (found,) = ts.autograd.grad(y, weight, retain_graph=True)  # also outside of the context
     assert isinstance(found, FakeTensor)
     with pytest.raises(RuntimeError, match=r"within `with ts\.fake"):
         y.backward()
@@ -233,7 +233,7 @@ def test_higher_gradients(device):
 
 
 def test_outside_of_the_block():
-    """Operators on fake tensors return fake tensors outside of the context too."""
+    """Operators on fake tensors return fake tensors also outside of the context."""
     with ts.fake():
         x, y = ts.ones(3, requires_grad=True), ts.ones(3, device="cuda")
         model = nn.Linear(3, 4)
@@ -363,7 +363,7 @@ def test_scripts_of_fake_modules():
 
 
 def test_no_fake_checks_after_the_context():
-    """The thread's operators pay for fake tensors only while there are some."""
+    """Fake tensor dispatch is disabled for the thread when the last fake tensor is released."""
     with ts.fake():
         x = ts.ones(3)
     assert transform_dispatch.enable_transform_dispatch(True)
@@ -373,7 +373,7 @@ def test_no_fake_checks_after_the_context():
 
 
 def test_programs_with_sizes():
-    """An exported program that asks for sizes, run on tensors without elements."""
+    """An exported program that reads sizes runs on fake tensors."""
     pytest.importorskip("sympy")
 
     class Scaled(ts.nn.Module):

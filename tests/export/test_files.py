@@ -89,11 +89,11 @@ def changed(data, change, record="models/model.json"):
     return zipped(contents)
 
 
-# ---- both ways -------------------------------------------------------------------------------------------------
+# ---- round trips -----------------------------------------------------------------------------------------------
 
 
 def test_saved_programs_load_unchanged(program, saved):
-    """Graph, signature, state, ranges and numbers are those of the program that was saved."""
+    """The loaded program has the graph, signature, state, ranges and numbers of the saved program."""
     again = loaded(saved)
     assert str(again.graph) == str(program.graph)
     assert again.graph_signature == program.graph_signature
@@ -115,13 +115,13 @@ def test_saved_programs_load_unchanged(program, saved):
 
 
 def test_values_are_described(program, saved):
-    """Shapes, dtypes and symbols of placeholders are restored by loading."""
+    """Loading restores the shapes, dtypes and symbols of placeholders."""
     known = [(n.name, str(n.meta["val"])) for n in program.graph.nodes if n.op == "placeholder"]
     assert [(n.name, str(n.meta["val"])) for n in loaded(saved).graph.nodes if n.op == "placeholder"] == known
 
 
 def test_saving_again_changes_nothing(saved):
-    """Saving a loaded program writes the JSON that was read."""
+    """Saving a loaded program writes the same JSON."""
     file = io.BytesIO()
     save(loaded(saved), file)
     before, after = records(saved), records(file.getvalue())
@@ -153,7 +153,7 @@ class Tied(Module):
 
 
 def test_conditions_come_back(saved):
-    """Sizes, ranges and constants are looked at as before the program was saved."""
+    """A loaded program checks sizes, ranges and constants."""
     module = loaded(saved).module()
     args, kwargs = example()
     for (x, n), said in (
@@ -168,7 +168,7 @@ def test_conditions_come_back(saved):
 
 
 def test_guards_come_back():
-    """Conditions that decided something hold in the program that was loaded, too."""
+    """A loaded program checks the conditions that selected branches at export."""
 
     class M(Module):
         def forward(self, x, y):
@@ -195,7 +195,7 @@ def test_extra_files(saved, tmp_path):
 
 
 def test_names_of_python(tmp_path):
-    """Arguments may be called like functions of Python, or like what generated code uses."""
+    """Arguments may have the names of Python functions and of names in generated code."""
 
     class M(Module):
         def forward(self, input, inf, device):
@@ -205,7 +205,7 @@ def test_names_of_python(tmp_path):
     save(export(M(), (ts.ones(2), ts.ones(2), ts.ones(2))), file)
     data = changed(file.getvalue(), lambda j: j)
     text = json.dumps(json.loads(records(data)["model/models/model.json"]))
-    for ours in ("input", "inf", "device"):  # as PyTorch calls them
+    for ours in ("input", "inf", "device"):  # the names in PyTorch's files
         text = text.replace(f'"{ours}_1"', f'"{ours}"')
     contents = records(data) | {"model/models/model.json": text.encode()}
     module = loaded(zipped(contents)).module()
@@ -240,7 +240,7 @@ def test_symbols_need_sympy(saved, monkeypatch):
         loaded(saved)
 
 
-# ---- files that are wrong --------------------------------------------------------------------------------------
+# ---- invalid files ---------------------------------------------------------------------------------------------
 
 
 def node(tree, place=0):
@@ -248,7 +248,7 @@ def node(tree, place=0):
 
 
 def edit(*path, to):
-    """A change: the entry at a path of the JSON becomes another."""
+    """Return a function that replaces the entry at a path of the JSON."""
 
     def change(tree):
         for key in path[:-1]:
@@ -259,7 +259,7 @@ def edit(*path, to):
 
 
 def called_self(tree):
-    """Let the first tensor that is computed be called as the module is, everywhere."""
+    """Rename the first computed tensor to `self`, the name of the module in generated code."""
     results = [x["outputs"][0] for x in tree["graph_module"]["graph"]["nodes"]]
     name = next(x["as_tensor"]["name"] for x in results if "as_tensor" in x)
     tree.update(json.loads(json.dumps(tree).replace(f'"{name}"', '"self"')))
@@ -359,7 +359,7 @@ def test_a_size_of_no_dimension():
     ["z=exit(), key", "x):\n    exit()\n    def g(", "a-b", "class", "self", "torch", "_positional_arg_0"],
 )
 def test_argument_names_are_not_executed_as_code(name):
-    """The names by which a module is called stand in the code of `unflatten`."""
+    """Keyword names of module calls, which occur in the code of `unflatten`, are not executed as code."""
 
     class Inner(Module):
         def forward(self, x, *, key):
@@ -421,7 +421,7 @@ SIZES = [
 
 @pytest.mark.parametrize("text", SIZES)
 def test_sizes_are_of_listed_functions(saved, text):
-    """Size expressions may use listed functions only and have bounded size and depth."""
+    """Size expressions may use the listed functions only, and have bounded size and depth."""
     size = {"as_expr": {"expr_str": text, "hint": None}}
     with pytest.raises(ArchiveError):
         loaded(changed(saved, edit(*GRAPH, "tensor_values", "x", "sizes", 0, to=size)))
@@ -439,7 +439,7 @@ WEIGHTS = "weights/model_weights_config.json"
     ],
 )  # fmt: skip
 def test_weight_records_are_bounded(saved, path, value):
-    """A tensor that reaches out of its record is refused, before memory is taken."""
+    """A tensor beyond the end of its record is rejected before memory is allocated."""
     change = edit("config", "part", "tensor_meta", *path, to=value)
     with pytest.raises(ArchiveError):
         loaded(changed(saved, change, WEIGHTS))
@@ -464,7 +464,7 @@ def test_invalid_records_are_rejected(saved):
         loaded(file.getvalue())
     overlapping = bytearray(zipped(contents | {f"model/extra/{i}": b"" for i in range(3)}))
     large = max(zipfile.ZipFile(io.BytesIO(saved)).infolist(), key=lambda e: e.file_size).file_size
-    for i in range(3):  # central entries that claim the largest record's size
+    for i in range(3):  # central directory entries that claim the largest record's size
         at = overlapping.rindex(f"model/extra/{i}".encode()) - 46
         overlapping[at + 20 : at + 28] = large.to_bytes(4, "little") * 2
     with pytest.raises(ArchiveError):
@@ -486,7 +486,7 @@ def test_json_is_strict(saved):
 
 
 def test_pickled_tensors_are_read_with_restrictions(saved):
-    """A weight that is a file of `ts.save` may be a tensor, and name nothing else."""
+    """A weight in the format of `ts.save` must be a tensor, and cannot name other objects."""
     file = io.BytesIO()
     ts.save(ts.ones(2, 2), file)
     contents = changed(saved, edit("config", "part", "use_pickle", to=True), WEIGHTS)
@@ -546,7 +546,7 @@ def places(tree, path=()):
 
 
 def test_damage_is_one_error(saved):
-    """Damaged JSON or bytes load, or raise ArchiveError."""
+    """Damaged JSON or bytes either load or raise ArchiveError."""
     source = random.Random(0)
     contents = records(saved)
     name = "model/models/model.json"
@@ -583,7 +583,7 @@ def test_invalid_expressions_are_rejected(text):
 
 
 def test_readers_are_created_atomically(monkeypatch):
-    """A thread that reads while another makes the readers of a class loses no field."""
+    """A concurrent read during the creation of a class's reader returns all fields."""
     from ts.export.pt2_format import json_codec, schema
 
     call = {"in_spec": "in", "out_spec": "out", "inputs": [], "outputs": [], "forward_arg_names": []}
@@ -591,7 +591,7 @@ def test_readers_are_created_atomically(monkeypatch):
     read, plain, seen = json_codec._object_reader(schema.CallEntry), json_codec._reader, []
 
     def reader(kind):
-        if kind is not str and len(seen) == 0:  # between two fields, as another thread would
+        if kind is not str and len(seen) == 0:  # concurrent read between two fields
             seen.append(None)
             seen.append(read(entry, "").signature)
         return plain(kind)

@@ -11,7 +11,7 @@ from ts.export import export
 
 
 class Net(nn.Module):
-    """Two layers, and a parameter; `forward` is a function of the test."""
+    """Module with two layers and a parameter; `forward` is a given function."""
 
     def __init__(self, function):
         super().__init__()
@@ -76,7 +76,7 @@ def gradients_there(module):
 
 
 def saved(program):
-    """Return the program saved to and loaded from a file."""
+    """Return the program saved to a file and loaded again."""
     data = io.BytesIO()
     ts.export.save(program, data)
     data.seek(0)

@@ -137,7 +137,7 @@ def test_programs(name, dynamic):
 
 
 def test_gradient_penalty():
-    """A penalty on gradients is differentiated by the parameters when the program runs."""
+    """A gradient penalty is differentiable with respect to the parameters when the program runs."""
     net, x = Net(_penalty), ts.rand(4, 3)
     found = []
     for run in (net, ts.export.export(net, (x,)).module()):
@@ -262,7 +262,7 @@ def _retained(net, x):
     ],
 )
 def test_unsupported_writes_and_hooks(function, message):
-    """Writes through views, derivatives of the program's own and hooks: refused, not lost."""
+    """Writes through views, second derivatives by the program, and hooks are rejected instead of ignored."""
     with pytest.raises(UserError, match=message):
         ts.export.export(Net(function), (ts.rand(4, 3),))
 
@@ -278,7 +278,7 @@ def test_writes_unrelated_to_the_gradient():
         y.detach().clone().view(-1).zero_()
         after = y * 2
         total = total + after.sum()
-        after.view(-1).zero_()  # nothing has kept it
+        after.view(-1).zero_()  # no node saved it
         return ts.autograd.grad(total, y)
 
     args = (ts.rand(4, 3),)
@@ -286,7 +286,7 @@ def test_writes_unrelated_to_the_gradient():
     ts.testing.assert_close(ts.export.export(net, args).module()(*args), net(*args))
 
 
-_BY_ELEMENTS = {  # their formulas look at elements
+_BY_ELEMENTS = {  # their derivative formulas read element values
     "x.as_strided((2,2),(1,2))",
     "x.prod(1)",
     "x.cumprod(1)",

@@ -37,15 +37,15 @@ def exported():
 
 
 def failures(guards, leaves):
-    """The texts of the guards that reject the arguments."""
+    """Return the texts of the guards that reject the arguments."""
     return {guard.text for guard in guards if not guard.holds(leaves)}
 
 
 VARIANTS = [
     ((ts.ones(10, 3), ts.ones(30), ts.ones(4), 7, True, 0.5), True),
-    ((ts.ones(30, 3), ts.ones(90), ts.ones(12), 7, True, 0.5), False),  # the condition of the program
-    ((ts.ones(70, 3), ts.ones(210), ts.ones(4), 7, True, 0.5), False),  # the range
-    ((ts.ones(10, 3), ts.ones(27), ts.ones(4), 7, True, 0.5), False),  # the equal sizes
+    ((ts.ones(30, 3), ts.ones(90), ts.ones(12), 7, True, 0.5), False),  # condition of the program
+    ((ts.ones(70, 3), ts.ones(210), ts.ones(4), 7, True, 0.5), False),  # range
+    ((ts.ones(10, 3), ts.ones(27), ts.ones(4), 7, True, 0.5), False),  # equal sizes
     ((ts.ones(10, 3), ts.ones(30), ts.ones(4), -1, True, 0.5), False),
     ((ts.ones(10, 3), ts.ones(30), ts.ones(4), 7, False, 0.5), False),
     ((ts.ones(10, 3), ts.ones(30), ts.ones(4), 7, True, 0.25), False),
@@ -110,7 +110,7 @@ def test_unknown_functions_are_rejected():
 
 
 def test_one_evaluator():
-    """No other module of the export creates a guard from a function: guards are formulas."""
+    """Guards of exports are formulas: no module except `input_guards` defines a guard by a function."""
     assert next(iter(inspect.signature(input_guards.InputGuard).parameters)) == "condition"
     for path in ROOT.rglob("*.py"):
         tree = ast.parse(path.read_text())

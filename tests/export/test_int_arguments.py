@@ -1,4 +1,4 @@
-"""Dynamic int arguments: conditions of the program are checked at each call."""
+"""Dynamic int arguments: the conditions of the program are checked in each call."""
 
 import io
 
@@ -74,7 +74,7 @@ def test_ends(text):
 
 
 def test_declared_ranges():
-    """`Dim.AUTO(min=..., max=...)`"""
+    """`Dim.AUTO(min=..., max=...)` declares the range of an int argument."""
 
     def function(x, n):
         return x * n
@@ -132,12 +132,12 @@ def test_arguments_of_other_types(given, name):
     for each in (program, saved_and_loaded(program)):
         with pytest.raises((AssertionError, ValueError)) as info:
             each.module()(ts.ones(3), given)
-        if given is not None:  # a tree of other leaves
+        if given is not None:  # rejected as a tree with other leaves
             assert f"b must be an int, but it is a {name}" in str(info.value)
 
 
 def test_step_of_a_slice():
-    """A step is fixed, and the program says so."""
+    """A slice step is fixed, which a guard of the program checks."""
     program = export(Function(lambda x, n: x[::n]), (ts.arange(9.0), 4), dynamic_shapes=(None, Dim.AUTO))
     check_ends(program, lambda x, n: x[::n], 4, 4)
     check_ends(saved_and_loaded(program), lambda x, n: x[::n], 4, 4)
@@ -147,7 +147,7 @@ def called(name):
     return lambda x, n: getattr(ts.nn.functional, name)(x, n)
 
 
-# Operators that take an `int`, which PyTorch's exports fix, and those that take one that may vary.
+# Operators whose int argument is fixed in PyTorch's exports, and operators whose int argument may vary.
 FIXED = {
     "avg_pool1d": called("avg_pool1d"),
     "max_pool1d": called("max_pool1d"),
@@ -183,7 +183,7 @@ def test_fixed_in_part():
 
 @pytest.mark.parametrize("name", VARYING)
 def test_convolutions(name):
-    """Strides, paddings and dilations may vary; sizes that follow are those of the result."""
+    """Strides, paddings and dilations may vary; computed sizes are those of the result."""
 
     def function(x, n):
         y = VARYING[name](x, n)

@@ -1,4 +1,4 @@
-"""`func.linearize` inside of exported programs, with gradients on and off, and from files."""
+"""`func.linearize` inside of exported programs, with gradients enabled and disabled, and from files."""
 
 import io
 
@@ -31,7 +31,7 @@ class Along(ts.nn.Module):
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_programs(name, enabled):
-    """Exported linearized programs equal eager mode."""
+    """Exported programs with `linearize` equal eager mode."""
     x, t = ts.tensor([[1.0, -2.0], [0.5, 3.0]]), ts.tensor([[1.0, 2.0], [-1.0, 0.5]])
     module = Along(FUNCTIONS[name])
     with ts.set_grad_enabled(enabled):

@@ -16,7 +16,7 @@ BY_PYTHON = {
     "1-x",
     "x.logit()",
     "x+torch.linspace(0,1,3)",
-}  # numbers in the place of first operands that are tensors
+}  # a number replaces the first operand, which is a tensor in the schema
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -93,7 +93,7 @@ def test_edited_graph_runs_as_edited(calls):
         module(x)
     _sines_to_cosines(module)
     for _ in range(3):
-        ts.testing.assert_close(module(x), x.sin() * 2)  # as its code says
+        ts.testing.assert_close(module(x), x.sin() * 2)  # runs its old code until `recompile`
     module.recompile()
     for _ in range(3):
         ts.testing.assert_close(module(x), x.cos() * 2)

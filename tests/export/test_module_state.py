@@ -1,4 +1,4 @@
-"""An export leaves the module unchanged, including state that `forward` writes."""
+"""An export does not change the module, including state that `forward` writes."""
 
 from collections import deque
 
@@ -86,7 +86,7 @@ def test_replaced_buffer_is_written():
     module = program.module()
     [copied] = [n for n in program.graph.nodes if n.target is ts.ops.aten.copy_.default]
     assert copied.args[0] is buffer
-    for node in module.graph.nodes:  # as passes do that take writes away
+    for node in module.graph.nodes:  # as in passes that remove in-place writes
         if node.target is ts.ops.aten.add_.Tensor:
             node.target = ts.ops.aten.add.Tensor
     module.recompile()

@@ -1,4 +1,4 @@
-"""Control flow functions that write to local tensors, by operators, numbers and views."""
+"""Control flow functions that write to local tensors, by in-place operators, numbers and views."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def given(x):
 
 
 def one_of_those(function):
-    """A body of each operator: of cond, while_loop, map and scan."""
+    """Return functions that call `function` in the body of cond, while_loop, map and scan."""
     return {
         "cond": lambda x: ts.cond(x.sum() > 0, lambda x: function(x), lambda x: x.sin(), (x,)),
         "while_loop": lambda x: while_loop(
@@ -55,7 +55,7 @@ def one_of_those(function):
     }
 
 
-EXPECTED = {  # of 1, 2, 3
+EXPECTED = {  # results for the number of calls of each operator
     "cond": lambda f, x: f(x),
     "while_loop": lambda f, x: f(f(f(x))),
     "map": lambda f, x: ts.stack([f(x), f(x)]),

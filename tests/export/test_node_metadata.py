@@ -19,7 +19,7 @@ def nodes_of(function, *args, dynamic_shapes=None):
 
 
 def test_size_nodes_are_numbered_after_the_sizes_that_the_program_reads():
-    """PyTorch inserts sizes of inputs again: numbers begin at the count of sizes that the program reads."""
+    """Nodes of input sizes are numbered from the count of sizes that the program reads, as in PyTorch."""
     x, y = ts.ones(4, 5), ts.ones(6, 7)
     one = nodes_of(lambda x: x.view(-1, x.shape[0]), x, dynamic_shapes=({0: Dim.DYNAMIC},))
     assert list(one) == ["sym_size_int_1", "view"]
@@ -32,12 +32,12 @@ def test_size_nodes_are_numbered_after_the_sizes_that_the_program_reads():
 
 
 def test_conversions_assert_metadata_under_pytorch_name():
-    """`_assert_tensor_metadata` nodes have the name of the overload."""
+    """Names of `_assert_tensor_metadata` nodes contain the overload name."""
     assert list(nodes_of(lambda x: x.to(ts.float64), ts.ones(2))) == ["_assert_tensor_metadata_default", "to"]
 
 
 def test_functions_are_counted():
-    """`torch_fn` holds the outermost function that the program called, with a count."""
+    """`torch_fn` contains the outermost function called by the program, with its number of calls."""
     nodes = nodes_of(lambda x: ts.nn.functional.relu(ts.nn.functional.relu(x) + 1), ts.ones(2))
     assert [n.meta["torch_fn"] for n in nodes.values()] == [
         ("relu_1", "function.relu"),
@@ -68,12 +68,12 @@ def test_unbacked_bindings():
 
 
 def test_operator_names_during_function_counting():
-    """`a & b` stays the operator of the sign."""
+    """`a & b` is exported as `aten.__and__`, not as the name of a counted function."""
     nodes = nodes_of(lambda x: x & x, ts.ones(2, dtype=ts.int64))
     assert [str(n.target) for n in nodes.values()] == ["aten.__and__.Tensor"]
 
 
 def test_stack_traces_have_pytorch_form():
-    """A trace begins with `File`, without indentation, and does not end with a line break."""
+    """A stack trace begins with `File`, without indentation, and does not end with a line break."""
     trace = nodes_of(lambda x: x + 1, ts.ones(2))["add"].stack_trace
     assert trace.startswith("File ") and not trace.endswith("\n")

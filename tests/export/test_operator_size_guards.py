@@ -16,7 +16,7 @@ def test_sizes_that_fit(call, shapes, sizes):
 
 
 def test_calls_of_other_sizes():
-    """A program says which size does not fit, before an operator does."""
+    """A call with an invalid size fails in a guard that names the size, before an operator runs."""
     net = nn.Sequential(nn.Conv2d(4, 6, 3), nn.GroupNorm(2, 6))
     program = export(net, (ts.ones(2, 4, 8, 8),), dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO, 2: Dim.AUTO},))
     assert program.module()(ts.ones(3, 4, 9, 8)).shape == (3, 6, 7, 6)
@@ -28,13 +28,13 @@ def test_calls_of_other_sizes():
 
 @pytest.mark.parametrize("layer, least", [(nn.Conv1d(4, 6, 5), 5), (nn.AvgPool1d(3, 2), 3)])
 def test_smallest_inputs(layer, least):
-    """The minimum size of an input is the window size of the layer."""
+    """The minimum input size of a layer is its window size."""
     program = export(layer, (ts.ones(2, 4, 8),), dynamic_shapes=({2: Dim.AUTO},))
     assert [int(r.lower) for r in program.range_constraints.values()] == [least]
 
 
 def test_number_of_parts():
-    """The number of results of `split` is fixed; the last part's length may vary."""
+    """The number of results of `split` is fixed; the size of the last part may vary."""
 
     class Parts(nn.Module):
         def forward(self, x):
@@ -48,7 +48,7 @@ def test_number_of_parts():
 
 
 def test_fixed_by_a_layer():
-    """A named dimension that a layer fixes is refused, with what to write."""
+    """A named dimension that a layer makes constant is rejected, with a suggested fix."""
     with pytest.raises(ts.errors.UserError, match="channels = 4"):
         export(nn.Conv1d(4, 6, 3), (ts.ones(2, 4, 8),), dynamic_shapes=({1: Dim("channels")},))
 
@@ -61,13 +61,13 @@ def test_sizes_computed_from_others():
         def forward(self, grad, x):
             return gate(grad, x, 0)
 
-    args = ts.ones(2, 3), ts.ones(2, 3)  # half of x is one row
+    args = ts.ones(2, 3), ts.ones(2, 3)  # half of x has one row
     program = export(Gate(), args, dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}))
     assert ts.equal(program.module()(*args), gate(*args, 0))
 
 
 def test_lengths_from_elements():
-    """Lengths from data: slices, unique values and packed sequences."""
+    """Data-dependent lengths: slices, unique values and packed sequences."""
 
     class Cut(nn.Module):
         def forward(self, x, places):

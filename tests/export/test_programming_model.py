@@ -13,12 +13,12 @@ from ts.export import Dim, export
 
 
 def targets(program):
-    """The operators of a program."""
+    """Return the operators of a program."""
     return [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
 
 
 def module(function):
-    """A module with this forward."""
+    """Return a module with this function as `forward`."""
 
     class Of(ts.nn.Module):
         def forward(self, *args, **kwargs):
@@ -195,7 +195,7 @@ def test_optional_inputs():
     text = str(missing)
     assert 'add: "f32[3, 3]" = torch.ops.aten.add.Tensor(x, x);  x = None' in text
     assert "return (add,)" in text
-    with pytest.raises((TypeError, ValueError)):  # the default is gone
+    with pytest.raises((TypeError, ValueError)):  # the default is not exported
         passed.module()(ts.randn(3, 3))
 
 
@@ -423,7 +423,7 @@ def test_reading_state():
     assert (signature.parameters, signature.buffers, signature.lifted_tensor_constants) == (("weight",), ("calls",), ("table",))
     assert set(program.state_dict) == {"weight", "calls"} and list(program.constants) == ["table"]
     assert ts.equal(program.module()(ts.ones(2)), ts.full((2,), 5.0))
-    program.state_dict["calls"].add_(1)  # what it is when the program runs
+    program.state_dict["calls"].add_(1)  # the state is read when the program runs
     assert ts.equal(program.module()(ts.ones(2)), ts.full((2,), 6.0))
     assert "aten.add.Tensor" in targets(program) and ", 1)" in program.graph_module.code
 
@@ -448,7 +448,7 @@ def test_static_attributes_may_be_updated():
     module = M()
     program = export(module, (ts.ones(2),))
     assert ("add.Tensor(x, 2)" in program.graph_module.code) and ("mul.Tensor(add, 3)" in program.graph_module.code)
-    assert not [n for n in program.graph.nodes if n.op == "get_attr"] and module.count == 1  # put back
+    assert not [n for n in program.graph.nodes if n.op == "get_attr"] and module.count == 1  # restored
 
 
 def test_buffers_may_be_updated():

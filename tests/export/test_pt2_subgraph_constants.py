@@ -66,7 +66,7 @@ PROGRAMS = [
 
 
 def saved(program):
-    """The bytes of its file."""
+    """Return the bytes of the program's file."""
     file = io.BytesIO()
     save(program, file)
     return file.getvalue()
@@ -74,7 +74,7 @@ def saved(program):
 
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_loaded_programs_return_equal_results(function):
-    """Programs, decomposed and saved again, return equal results, and saving leaves the program unchanged."""
+    """Loaded, resaved and decomposed programs return equal results; saving leaves the program unchanged."""
     x = ts.tensor([1.0, 2.0, 3.0])
     shapes = ({0: ts.export.Dim.DYNAMIC},) if function is size_and_number else None
     program = export(FunctionOfOne(function), (x,), dynamic_shapes=shapes)

@@ -1,4 +1,4 @@
-"""`x & y` in an exported program: the operator of the sign, as in PyTorch; functions of that name are others."""
+"""`x & y` is exported as `aten.__and__`, as in PyTorch, and not as the function `bitwise_and`."""
 
 import pytest
 
@@ -40,8 +40,8 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_operators_of_signs(name, tmp_path):
-    """Python operators export to the expected operators, before and after `run_decompositions`, with results
-    equal to the module's."""
+    """Python operators are exported as the expected operators, before and after `run_decompositions`, with
+    results equal to the module's."""
     function, operators, decomposed = PROGRAMS[name]
     args = ts.tensor([3, 4, 5]), ts.tensor([1, 2, 3])
     program = export(Function(function), args)

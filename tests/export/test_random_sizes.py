@@ -129,7 +129,7 @@ def check_what_is_known(exported, arguments):
 USUAL = 40
 EXAMPLES = how_many(USUAL)
 RANDOM = settings(
-    phases=(Phase.explicit, Phase.generate),  # to find the smallest takes minutes, and programs are short
+    phases=(Phase.explicit, Phase.generate),  # no shrinking: it takes minutes, and programs are short
     derandomize=EXAMPLES == USUAL,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -1,4 +1,4 @@
-"""Compiled modules in exports, and archives that become `.pt2` files."""
+"""Scripted modules in exports, and conversion of archives to `.pt2` files."""
 
 import io
 
@@ -68,7 +68,7 @@ def test_archives_are_exported(archive, kwargs):
 
 
 def test_functions_without_source():
-    """A traced function is a graph of the compiler as well; modules in modules run as they are."""
+    """Traced functions and scripted submodules, which have no source, can be exported."""
     traced = ts.jit.trace(lambda x: x.sin() * 2, ts.ones(3))
 
     class Calls(nn.Module):
@@ -206,7 +206,7 @@ def test_pytorch_loads_programs_of_archives(archive, tmp_path, capsys):
 
 
 def test_names_that_are_python_keywords():
-    """`aten::random_.from` has an overload that generated code cannot name."""
+    """The overload `aten::random_.from`, whose name is a Python keyword, is printed with `getattr`."""
 
     class Draws(nn.Module):
         def forward(self, x):
@@ -218,7 +218,7 @@ def test_names_that_are_python_keywords():
 
 
 class Masked(nn.Module):
-    """A transformer with a padding mask, with the `mask is not None` test of archives."""
+    """Transformer with a padding mask, whose archive code tests `mask is not None`."""
 
     def __init__(self):
         super().__init__()

@@ -41,7 +41,7 @@ def test_right_programs(program, saved):
 
 
 def program_with_false_size(name, dim, expression):
-    """The JSON of a program that says another size of a value."""
+    """Return a change of the JSON that declares another size of a value."""
 
     def change(tree):
         values = tree["graph_module"]["graph"]["tensor_values"]
@@ -66,7 +66,7 @@ def test_invalid_sizes(program, saved, name, expression, told):
 
 
 def test_right_for_the_example_alone(saved):
-    """6 is twice 3, the example's size, and nothing else."""
+    """A declared size is rejected if it is correct for the example only: 6 instead of twice a symbol."""
     data = changed(saved, program_with_false_size("cat", 0, "6"))
     with pytest.raises(
         ArchiveError, match=r"returns a tensor of shape \[2\*s1, 4\], but the program declares \[6, 4\]"
@@ -124,7 +124,7 @@ def test_assertions_that_cannot_hold(program):
 
 
 def test_limits_do_not_fix_sizes():
-    """Work counts for limits add no constraints on symbolic sizes."""
+    """The count of work for `ts.limits` adds no constraints to symbolic sizes."""
 
     class Products(ts.nn.Module):
         def forward(self, x):

@@ -1,4 +1,4 @@
-"""Every row of the table of size operations is consistent: all forms of an operation compute the same number."""
+"""The table of size operations is consistent: all forms of an operation compute equal numbers."""
 
 import itertools
 
@@ -28,7 +28,7 @@ A, B = sympy.symbols("a b", integer=True, positive=True)
 
 
 def arguments(function):
-    """Symbolic arguments of the kind that a function accepts."""
+    """Return symbolic arguments of the kind that a function accepts."""
     count = min(function.max_count, 2)
     if function.kind is Kind.BOOLEANS:
         return [sympy.Gt(x, 4) for x in (A, B)[:count]]
@@ -36,7 +36,7 @@ def arguments(function):
 
 
 def written(function):
-    """An expression with a function, and the values of its symbols."""
+    """Yield expressions with a function, the values of its symbols, and the value of the expression."""
     if function.name in ("ITE", "Piecewise"):
         pytest.skip("a choice has a condition and operands of another kind")
     expression = e.CLASSES[function.name](*arguments(function))
@@ -60,7 +60,7 @@ def test_range_contains_the_value(operation, function):
 
 @pytest.mark.parametrize("operation, function", FUNCTIONS)
 def test_printed_condition_has_the_value(operation, function):
-    """A condition that is printed as Python is parsed from an archive and computes the same number."""
+    """A condition that is printed as Python and parsed again has the same value."""
     spec = pytree.tree_structure(((1, 2), {}))
     conditions = argument_conditions.Conditions(symbols.Symbols({}), {}, spec, ["a", "b"])
     sources = {A: Source("a", None), B: Source("b", None, leaf=1)}

@@ -1,4 +1,4 @@
-"""Slices with dynamic bounds, which count from the end if negative."""
+"""Slices with dynamic bounds, which are relative to the end if negative."""
 
 import pytest
 

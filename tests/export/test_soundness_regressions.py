@@ -357,7 +357,7 @@ def test_backward_twice_adds_in_place():
 
 @pytest.mark.parametrize("divide", [lambda n: n % 1, lambda n: n % n, lambda n: (n * 7) % 7], ids=["1", "n", "7"])
 def test_remainders_of_floats(divide):
-    """Remainders of floats are floats."""
+    """The remainder of a float and an int is a float."""
     program = exported(lambda self, x: divide(x.sum().item()), (ts.ones(3),))
     file = io.BytesIO()
     ts.export.save(program, file)

@@ -1,4 +1,4 @@
-"""Symbolic shape rules of records return the sizes of real results."""
+"""Symbolic shape rules of operator records return the sizes of actual results."""
 
 import re
 
@@ -10,7 +10,7 @@ from ts.export.data_dependent_bools import BOOL_OPERATORS
 from ts.ops.shape_functions import DataDependentShapeError
 
 PARTS = 4
-# Operators that need elements without a rule that says so, with reasons.
+# Operators that read element values, without a rule that declares it, with reasons.
 EXCUSED = {
     "aten::backward": "computes gradients, which an export refuses",
     "aten::backward.TensorList": "computes gradients, which an export refuses",
@@ -36,7 +36,7 @@ def test_every_record(part):
     for record in RECORDS[part::PARTS]:
         if record.variant == "out" or record.key in EXCUSED or QUANTIZED.match(record.key):
             continue
-        if record.name in BOOL_OPERATORS:  # others are recorded in their place
+        if record.name in BOOL_OPERATORS:  # exports record other operators instead
             continue
         if (dtype := sample(record)) is None:
             continue
@@ -53,18 +53,18 @@ def test_every_record(part):
     assert wrong == {}
 
 
-# Results that lose a dimension of one place, which the program refuses only where something goes on with them.
+# `squeeze` of a size that is 1 in another call only: the program raises an error at a use of the result.
 SQUEEZED = re.compile(r"aten::squeeze(_copy)?(\.|$)")
 
 
-# What is left out: a pseudo-inverse of nothing has no batch, whatever tolerances it is given (as in PyTorch).
+# A pseudo-inverse of an empty matrix has no batch dimensions, whatever the tolerances (as in PyTorch).
 OF_NOTHING = {"aten::linalg_pinv.rcond_tensor"}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_other_sizes_than_the_example(part):
-    """Symbolic shapes hold for other sizes than the example's."""
+    """Symbolic shapes are correct for other sizes than the example's."""
     wrong = {}
     for record in RECORDS[part::PARTS]:
         if record.variant == "out" or record.key in EXCUSED or record.name in BOOL_OPERATORS:

@@ -1,4 +1,4 @@
-"""Numbers of data that have to be equal to something: looked at when the program runs, decomposed or not."""
+"""Equality constraints on data-dependent numbers are checked at run time, also in decomposed programs."""
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_equal_numbers(case, tmp_path):
     save(program, tmp_path / "program.pt2")
     for made in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
         runs = made.module()
-        for _ in range(3):  # as Python, then compiled
+        for _ in range(3):  # runs as Python first, then compiled
             expected, found = module(*args), runs(*args)
             for x, y in zip(
                 ts.utils._pytree.tree_leaves(found), ts.utils._pytree.tree_leaves(expected), strict=True
@@ -81,7 +81,7 @@ def test_equal_numbers(case, tmp_path):
 
 
 def test_assertions_of_scripts_stay():
-    """Assertions of scripts, which have no results, are preserved."""
+    """Assertions in scripts, which have no results, are preserved."""
 
     @ts.jit.script
     def scaled(x):

@@ -1,4 +1,4 @@
-"""Programs as modules again: the tree of the original, its state, and calls that can be replaced."""
+"""`unflatten`: the original module tree, its state, and replaceable submodule calls."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_replaced():
 
 
 def test_dispatched():
-    """Calls of a preserved module with different graphs are dispatched in turn."""
+    """The call of a preserved module with several graphs dispatches to them in turn."""
 
     class Twice(nn.Module):
         def __init__(self):
@@ -116,7 +116,7 @@ def test_dispatched():
 
 
 def test_writes():
-    """Buffer writes of a program take effect during the run or at its end."""
+    """Buffer writes of a program are visible during the run or at its end."""
 
     class Counted(nn.Module):
         def __init__(self):
@@ -194,7 +194,7 @@ def test_adapter():
 
 
 def test_values_captured_by_preserved_calls():
-    """A preserved call that reads a value other than its arguments is rejected by name."""
+    """A preserved call that reads a value other than its arguments is rejected with the name of the value."""
 
     class Keeps(nn.Module):
         def __init__(self):

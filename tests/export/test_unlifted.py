@@ -1,4 +1,4 @@
-"""`ExportedProgram.module()`: a module with a separate graph and state attributes."""
+"""`ExportedProgram.module()`: a module with a separate graph and with state as attributes."""
 
 import copy
 import inspect

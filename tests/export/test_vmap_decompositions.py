@@ -149,7 +149,7 @@ def test_batch_size_stays_dynamic():
 
 
 def test_errors_end_batches():
-    """An error inside of a batch closes the batch, so that later calls are correct."""
+    """An error inside of `vmap` ends its transform level, so that later calls are correct."""
     net = Net(lambda net, x, i: vmap(lambda r: r[i].sin())(x))
     program = ts.export.export(
         net, (ts.zeros(4, 3), ts.tensor([0, 2])), dynamic_shapes={"args": ({0: AUTO}, {0: AUTO})}

@@ -1,4 +1,4 @@
-"""Writes to what a gradient needs, inside of a program: refused as in eager code, which counts versions."""
+"""Writes to tensors that a gradient needs, inside of programs, are rejected as in eager mode (versions)."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def afterwards(x):
 
 def data(x):
     y = x.exp()
-    y.data.zero_()  # which eager code does not count
+    y.data.zero_()  # does not increase the version counter in eager mode
     return gradient(y, x)
 
 

@@ -1,4 +1,4 @@
-"""Random programs, changed files and hostile numbers.
+"""Fuzz tests: random programs, mutated files and extreme arguments.
 
     TS_RANDOM_PROGRAMS=10000 pytest tests/fuzz tests/autograd/test_random_programs.py
 

@@ -1,13 +1,13 @@
 """Call every Python-accessible function, type and method of the extensions with invalid arguments.
 
-In: a seed and names of modules; out: a line for each call that ended the process, which goes on behind that call.
+Input: a seed and module names; output: a line for each call that ended its process.
 
-    python -m tests.fuzz.api_surface 0 ts._core.dispatch          what ends the process, in one module
-    python -m tests.fuzz.api_surface 0                            in all of them
+    python -m tests.fuzz.api_surface 0 ts._core.dispatch          calls that end the process, in one module
+    python -m tests.fuzz.api_surface 0                            in all modules
 
-A docstring says what the arguments should be (`embedsignature`): three in four are such, the others are anything, and
-now and then there is one too few or too many.  A call may compute or refuse, as it likes; memory is limited, so that
-sizes too large are refused, and what takes longer than SECONDS is ended with the place where it was.
+Three of four arguments have the parameter's type according to the docstring (`embedsignature`), others any
+type; some calls have one argument too few or too many.  A call may return or raise; memory is limited, so
+that huge allocations fail, and a call that exceeds SECONDS is ended with its traceback.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ts._core.builtin_ops.registry import operators
 from ts.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20  # that a call may take
-CALLS = 60  # of each callable
+SECONDS = 20  # time limit of a call
+CALLS = 60  # number of calls of each callable
 # Process-wide settings of a package cannot be undone by the next call.
 FOR_THE_PROCESS = re.compile(
     r"^(set_|register_|install_|define_|_install|_fill_tables|_forget)"
@@ -79,7 +79,7 @@ def values() -> dict[str, list[Any]]:
 
 
 def as_typed(name: str) -> str:
-    """The key of `values` for a type in a signature."""
+    """Return the key of `values` for a type in a signature."""
     if re.fullmatch(
         r"(int|long|Py_ssize_t|int64_t|int32_t|uint\w*|size_t|unsigned.*|long long|Py_hash_t|NPY_\w+)", name
     ):
@@ -101,7 +101,7 @@ def wanted(function: Any) -> list[str]:
 
 
 def typed(parameter: str) -> str:
-    """`ndarray x` and `x: ndarray` have the type ndarray."""
+    """Return the type of a parameter `ndarray x` or `x: ndarray`."""
     name, colon, annotation = parameter.partition(":")
     return annotation.strip().strip("'\"") if colon else name.rpartition(" ")[0].strip()
 
@@ -128,7 +128,7 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
         if is_class(value, module.__name__):
             yield name, value
             for method, body in sorted(vars(value).items()):
-                if method == "__new__" or isinstance(body, OverloadSet):  # operators: `hostile`
+                if method == "__new__" or isinstance(body, OverloadSet):  # operators: `extreme_arguments`
                     continue
                 if callable(body):
                     yield f"{name}.{method}", body
@@ -146,7 +146,7 @@ def is_class(value: Any, module: str) -> bool:
 
 
 def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
-    """(name, owner, callable) of all that these modules have; the owner of a method is its type."""
+    """Yield (name, owner, callable) for all callables of the modules; the owner of a method is its type."""
     for name in names:
         module = importlib.import_module(name)
         for called, function in callables(module):
@@ -184,7 +184,7 @@ def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
 
 
 def unfilled(owner: Any) -> list[Any]:
-    """Return uninitialized objects of a type, created by all ways that bypass its `__init__`."""
+    """Return uninitialized objects of a type, created in all ways that bypass its `__init__`."""
 
     def subclass() -> Any:
         return type("Subclass", (owner,), {"__init__": lambda self: None})()

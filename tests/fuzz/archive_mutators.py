@@ -1,14 +1,14 @@
-"""Changes of archives: of their source, their pickles, their records, the zip file's numbers, its bytes.
+"""Mutations of archives: of their source, pickles, records, zip headers and bytes.
 
-In: an archive, all archives that there are, and a generator.  Out: the archive with one to three changes, of one kind:
+Input: an archive, all archives, and a generator.  Output: the archive with one to three mutations of one kind:
 
-    source       a word exchanged, a line dropped or taken from another archive, what no printer prints
-    pickle       instructions dropped, moved, taken from other pickles; extreme numbers and other texts as their arguments
-    records      dropped, exchanged, renamed, cut, filled with what inflates to a thousand times as much
-    zip          a number of a header; entries of the directory dropped, doubled, pointing at each other's records
-    bytes        any of them, wherever they lie
+    source       a token replaced, a line removed or copied from another archive, text that no printer writes
+    pickle       instructions removed, moved, copied from other pickles; extreme or other arguments
+    records      removed, swapped, renamed, truncated, filled with data that inflates to a thousand times its size
+    zip          a number of a header; directory entries removed, duplicated, pointing at other entries' records
+    bytes        random bytes at any position
 
-A file that is no zip file (what `torch.save` wrote before 1.6) is changed in its pickles and its bytes.
+In files of the legacy format (`torch.save` before 1.6, without zip), pickles and bytes are mutated.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FIELDS = {
     b"PK\x01\x02": ((4, "H"), (6, "H"), (8, "H"), (10, "H"), (16, "I"), (20, "I"), (24, "I"), (28, "H"), (30, "H"), (32, "H"), (34, "H"), (42, "I")),
     b"PK\x05\x06": ((4, "H"), (6, "H"), (8, "H"), (10, "H"), (12, "I"), (16, "I"), (20, "H")),
 }  # fmt: skip
-_ENTRY = struct.Struct("<4s6H3I5H2I")  # of the directory
+_ENTRY = struct.Struct("<4s6H3I5H2I")  # directory entry
 _END = struct.Struct("<4s4H2IH")
 
 
@@ -118,7 +118,7 @@ def _with_source_changed(contents: bytes, generator: random.Random, others: list
         case _:
             try:
                 return with_a_word_changed(text, generator, WORDS).encode()
-            except (SyntaxError, ValueError, IndexError, tokenize.TokenError):  # the text was mutated before
+            except (SyntaxError, ValueError, IndexError, tokenize.TokenError):  # mutated before
                 del lines[row:]
     return "\n".join(lines).encode()
 
@@ -132,7 +132,7 @@ def _instructions(contents: bytes) -> list[bytes]:
             starts = [begin + place for _, _, place in pickletools.genops(contents[begin:])]
             pieces += [contents[a:b] for a, b in zip(starts, [*starts[1:], starts[-1] + 1], strict=True)]
             begin = starts[-1] + 1
-    except Exception:  # not a pickle, or one that was mutated before
+    except Exception:  # not a pickle, or mutated before
         pieces += [contents[i : i + 1] for i in range(begin, len(contents))]
     return pieces
 
@@ -168,7 +168,7 @@ def _with_instructions_changed(contents: bytes, generator: random.Random, others
 
 
 def _with_an_argument_changed(pieces: list[bytes], generator: random.Random) -> None:
-    """Another number, text or place in the memory of a pickle."""
+    """Replace an argument of a pickle: another number, string or memo index."""
     chosen = [i for i, piece in enumerate(pieces) if piece[:1] in b"KMJ\x8aXhjqrc" and len(piece) > 1]
     if not chosen:
         return
@@ -246,11 +246,11 @@ def _with_the_directory_changed(data: bytes, generator: random.Random) -> bytes:
             entries.insert(i, entries[j])
         case 2:
             entries[i], entries[j] = entries[j], entries[i]
-        case 3:  # the record of another
+        case 3:  # the offset of another entry
             entries[i] = entries[i][:42] + entries[j][42:46] + entries[i][46:]
         case 4:  # its sizes, too
             entries[i] = entries[i][:16] + entries[j][16:28] + entries[i][28:42] + entries[j][42:46] + entries[i][46:]
-        case 5:  # sizes and place of 64 bits
+        case 5:  # 64-bit sizes and offset
             head = list(_ENTRY.unpack_from(entries[i]))
             name = entries[i][_ENTRY.size : _ENTRY.size + head[10]]
             extra = struct.pack("<HH3Q", 1, 24, *(generator.choice(NUMBERS) & (2**64 - 1) for _ in range(3)))

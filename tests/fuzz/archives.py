@@ -1,14 +1,14 @@
 """Load mutated archives: source, pickles, records, numbers and bytes of the zip file.
 
-In: a range of seeds.  Out: a line for each archive that was neither loaded nor refused as it should be:
+Input: a range of seeds.  Output: a line for each archive that neither loads nor raises an expected error:
 
-    python -m tests.fuzz.archives 0 300                  300 archives, each changed in one to three places
-    python -m tests.fuzz.archives -n 100000 [LOG]        so many, written to a log, behind what that has already
-    python -m tests.fuzz.archives SEED                   the one of a seed, with its traceback
+    python -m tests.fuzz.archives 0 300                  300 archives, each with one to three mutations
+    python -m tests.fuzz.archives -n 100000 [LOG]        this number of further archives, appended to the log
+    python -m tests.fuzz.archives SEED                   the archive of a seed, with the traceback
 
-What `load` takes is called, shown, frozen and saved again.  All that may come of it are results, `ArchiveError`, errors of
-the compiler with their places and limits, and of programs that run exceptions with the place in the script.  A seed makes
-the same archive each time.  Every fourth is read from a file, with its large tensors mapped into memory.
+A loaded archive is called, printed, frozen and saved again.  Allowed are results, `ArchiveError`, exceeded
+limits, and errors of the compiler and of running programs with source locations.  A seed determines its
+archive.  Every fourth archive is read from a file, with memory-mapped tensors.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tests.fuzz.archive_mutators import changed
 from tests.program_files import all_programs, read
 from ts.errors import ArchiveError, FrontendError, InternalError, LimitExceeded, ScriptRuntimeError
 
-SECONDS = 10  # that an archive may take; its programs have LIMITS
+SECONDS = 10  # time limit of an archive; its programs have LIMITS
 LIMITS: dict[str, Any] = {"seconds": 3, "fuel": 1_000_000, "bytes": 1 << 27, "depth": 500}
-BYTES = subprocess_watchdog.BYTES + (1 << 29)  # for its process; the stack of deep programs takes half of it
-PROGRAMS = 24  # files of tests/programs that are saved, and changed
+BYTES = subprocess_watchdog.BYTES + (1 << 29)  # of the process; deep programs need half of it for the stack
+PROGRAMS = 24  # number of files of tests/programs that are saved and mutated
 BATCH = 500  # archives per process and per log line
 LOG = Path("build/fuzz/archives.log")
 class Color(Enum):
@@ -66,7 +66,7 @@ class Block(ts.nn.Module):
 
 
 class Net(ts.nn.Module):
-    """Attributes of every kind that an archive has."""
+    """Module with attributes of all kinds that archives support."""
 
     names: List[str]
     table: Dict[str, List[int]]
@@ -108,7 +108,7 @@ class Net(ts.nn.Module):
 
 @cache
 def originals() -> list[bytes]:
-    """The archives that are changed: a module, one with a large tensor, a trace, values in both formats, and programs."""
+    """Return the archives to mutate: modules, a trace, values in both formats, and programs."""
     ts.manual_seed(0)
     net, wide = Net().eval(), ts.nn.Linear(128, 130).eval()
     held = {"a": [ts.ones(2, 3).t(), 1, "x"], "b": (None, 2.5, ts.ones(2, dtype=ts.bfloat16)), "c": ts.ones(130, 128)}
@@ -122,13 +122,13 @@ def originals() -> list[bytes]:
     for program in random.Random(0).sample(programs, PROGRAMS):
         try:
             found.append(ts.jit.script(program.load()).save_to_buffer())
-        except ArchiveError:  # it calls Python
+        except ArchiveError:  # a program that calls Python
             continue
     return found
 
 
 def archive(seed: int) -> bytes:
-    """The archive of a seed."""
+    """Return the archive of a seed."""
     return changed(originals(), random.Random(seed))
 
 
@@ -159,7 +159,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: bool) -> Any:
     """Return the result of a reader, or None if it rejects the file with an expected error."""
     try:
         return function(*args, **options)
-    except (ArchiveError, LimitExceeded, pickle.UnpicklingError):  # the last of classes, as PyTorch's
+    except (ArchiveError, LimitExceeded, pickle.UnpicklingError):  # UnpicklingError: global names, as PyTorch
         return None
     except FrontendError as error:
         if not is_placed(error):

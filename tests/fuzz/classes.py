@@ -1,16 +1,16 @@
 """Random programs over script classes, enums, named tuples, unions, `with` and exceptions.
 
-In: `choose(n)` as in `programs.py`.  Out: the text of a module: an enum, a named tuple, the classes `Item` and `Box`
-(boxes hold items: one, perhaps one, a list, a dict), helpers, and a function `f` with the parameters of
-`containers.py`.  Attributes join the variables, so that every form of the other writers also reads and writes them;
-the names `xs`, `s`, `d` and `o` of a method are bound to the attributes, which makes aliases of them.
+Input: `choose(n)` as in `programs.py`.  Output: the source of a module: an enum, a named tuple, the classes
+`Item` and `Box` (boxes contain items: one, an Optional, a list, a dict), helpers, and a function `f` with the
+parameters of `containers.py`.  Attributes are variables, too, so statements of the base writers read and write
+them; the names `xs`, `s`, `d` and `o` of a method are aliases of the attributes.
 
-A method calls only methods written before it, so every program ends.  Left out, since neither PyTorch nor `ts` has
-it: refining an Optional by the condition of a `while`, and `in` over a list of objects.
+A method calls only methods written before it, so every program ends.  Excluded, since neither PyTorch nor `ts`
+supports it: refining an Optional by the condition of a `while`, and `in` over a list of objects.
 
-`pytorch` leaves out what PyTorch 2.13 refuses (recursion, leaving a `with` block early, static methods of objects, a
-Union with None in it, `break` as a proof that something is not None) and where it is wrong: it may swap equal objects
-that it sorts, and evaluates the left operand of `%` twice, so that calls that change something stand alone.
+With `pytorch`, constructs are excluded that PyTorch 2.13 rejects (recursion, early exits of `with` blocks,
+static methods of objects, unions with None, refinement by `break`) or runs incorrectly: sorting may swap equal
+objects, and the left operand of `%` is evaluated twice, so calls with side effects are separate statements.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class ClassProgramWriter(ContainerProgramWriter):
             return None
         arguments = self.pick([f"{left}, {right}", f"{left}, t={right}", f"t={right}, k={left}", left])
         if arguments == left and self.in_method and self.pytorch:
-            arguments = f"{left}, 3"  # PyTorch does not know yet what stands for the other
+            arguments = f"{left}, 3"  # PyTorch cannot resolve the default of a method that is being compiled
         return f"{self.pick(owners)}.{method.name}({arguments})"
 
     def item_expr(self) -> str:
@@ -325,7 +325,7 @@ class ClassProgramWriter(ContainerProgramWriter):
     def statement(self, depth: int) -> list[str]:
         if self.choose(2):
             if depth and self.pytorch and self.withs:
-                return self.assign()  # the others may leave the block
+                return self.assign()  # other statements may leave the block
             return super().statement(depth)
         forms: list[Callable[[int], list[str]]] = [self.object_statement, self.object_statement]
         if depth:
@@ -455,7 +455,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return [head, *body]
 
     def option(self, depth: int) -> list[str]:
-        """Look at an Optional[Item]."""
+        """Return code that refines an Optional[Item]."""
         box, name = self.pick(self.boxes), self.fresh("m")
         make = f"{name} = " + self.pick([f"{box}.maybe", f"found({box}, {self.int_atom()})"])
         if self.in_method:
@@ -587,10 +587,10 @@ class ClassProgramWriter(ContainerProgramWriter):
         lines = self.block(depth)
         return [*lines, f"    s = ({name} + s)[:20]"]
 
-    # the module -------------------------------------------------------------------------------
+    # module -----------------------------------------------------------------------------------
 
     def written(self, owner: str, head: str, result: str) -> str:
-        """A method: its body is made like a program."""
+        """Return the source of a method, whose body is generated like a program."""
         outer, result_before = [list(names) for names in self.scope()], self.result
         self.set_scope([["k", "t"], [], [], ["s"], [], [], [], [], []])
         self.floats, self.bools = ["y"], ["flag"]
@@ -653,7 +653,7 @@ class ClassProgramWriter(ContainerProgramWriter):
         return text
 
     def program(self) -> str:
-        """The source text of a whole program: classes, helpers and `f`."""
+        """Return the source of a program: classes, helpers and `f`."""
         result = self.result
         box = BOX.replace("maybe: Optional[Item] = None", "maybe = no_item()") if self.pytorch else BOX
         classes = self.item_class() + box + self.methods_of("Box")

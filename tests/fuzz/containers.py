@@ -1,9 +1,9 @@
 """Random programs over strings, dicts, optionals and lists of tuples, in addition to `programs.py`.
 
-In: `choose(n)` as there.  Out: a function `f(a, b, x, flag, xs, s: str, d: Dict[str, int], o: Optional[int])`.
+Input: `choose(n)` as there.  Output: `f(a, b, x, flag, xs, s: str, d: Dict[str, int], o: Optional[int])`.
 
-Left out, since the three differ there: the text of floats, empty patterns, negative ends of searches, characters
-beyond ASCII, and changes to a dict or a list while a loop runs over it (PyTorch loops over a copy of the keys).
+Excluded, since Python, PyTorch and `ts` differ: floats as text, empty patterns, negative ends of searches,
+non-ASCII characters, and changes to a container during a loop over it (PyTorch loops over a copy of the keys).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Load mutated `.pt2` files, which must load as valid programs or raise an `ArchiveError` in bounded time.
 
-In: a range of seeds.  Out: a line for each file that was neither loaded nor refused as it should be:
+Input: a range of seeds.  Output: a line for each file that neither loads nor raises an expected error:
 
-    python -m tests.fuzz.exported_files 0 300            300 files, each changed in one to three places
-    python -m tests.fuzz.exported_files SEED             the one of a seed, with its traceback
+    python -m tests.fuzz.exported_files 0 300            300 files, each with one to three mutations
+    python -m tests.fuzz.exported_files SEED             the file of a seed, with the traceback
 
-What `load` takes is printed, explained, checked, made modules of, saved again and run on what it was exported with, by the
-functions of the command line and as Python calls it.  A seed makes the same file each time.
+A loaded program is printed, explained, checked, unflattened, saved again and run on its example arguments, by the
+functions of the command line and by the Python API.  A seed determines its file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BYTES = subprocess_watchdog.BYTES
 RECORD = "model/models/model.json"
 CONFIGS = ("model/data/weights/model_weights_config.json", "model/data/constants/model_constants_config.json")
 REJECTION_ERRORS = (ArchiveError, LimitExceeded)
-# Of programs that run: their conditions, and what operators and Python say of arguments that are not theirs.
+# Errors of running programs: failed conditions, and errors of operators and Python for invalid arguments.
 ERRORS = (AssertionError, RuntimeError, ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError, TsError)
 
 
@@ -107,7 +107,7 @@ def originals() -> list[dict[str, bytes]]:
 
 
 def file_of(seed: int) -> bytes:
-    """The file of a seed."""
+    """Return the file of a seed."""
     generator = random.Random(seed)
     records = generator.choice(originals())
     configs = [name for name in CONFIGS if len(records.get(name, b"")) > 20]
@@ -121,7 +121,7 @@ def file_of(seed: int) -> bytes:
 
 
 def zipped(records: dict[str, bytes]) -> bytes:
-    """The file with these records."""
+    """Return an archive with these records."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for each, data in records.items():
@@ -146,7 +146,7 @@ def used(program: Any) -> None:
         (lambda: pt2_target.find_shape_errors(program), ()),
         (lambda: symbol_report.explain_symbols(program), ShapeError),
         (program.validate, (TsError, SpecViolationError)),
-        (lambda: unflatten(program), (TsError, RuntimeError)),  # of signatures that cannot be preserved
+        (lambda: unflatten(program), (TsError, RuntimeError)),  # for call signatures that cannot be preserved
         (lambda: save(program, io.BytesIO()), ArchiveError),
         (lambda: run(program), ERRORS),
     ):
@@ -159,7 +159,7 @@ def used(program: Any) -> None:
 
 
 def run(program: Any) -> None:
-    """Run a program twice on its example: as Python, and compiled."""
+    """Run a program twice on its example arguments: first as Python, then compiled."""
     if program.example_inputs is not None:
         args, kwargs = program.example_inputs
         module = program.module()
@@ -173,7 +173,7 @@ def check(seed: int) -> bool:
 
 
 def check_file(data: bytes) -> bool:
-    """`check` of the bytes of a file."""
+    """Return True if a file loads; unexpected errors are raised."""
     program = loaded(data)
     if program is None:
         return False
@@ -184,7 +184,7 @@ def check_file(data: bytes) -> bool:
 
 def main(first: str, last: str, *place: str) -> None:
     """Check the files of these seeds."""
-    for records in originals():  # what is imported for them takes time
+    for records in originals():  # imports modules before the time limits start
         check_file(zipped(records))
     calls = subprocess_watchdog.Calls(*place, seconds=2 * SECONDS, bytes=BYTES)
     for seed in range(int(first), int(last)):

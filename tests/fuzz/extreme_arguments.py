@@ -1,12 +1,12 @@
 """Call operators with extreme numbers: huge, negative, infinite and NaN.
 
-In: numbers of records; out: a line for each call that went wrong, and the process survives all others.
+Input: a range of record numbers; output: a line for each call with a problem.
 
     python -m tests.fuzz.extreme_arguments 0 200          problems of the records 0 to 199
 
 Every number among a record's sample arguments, every list of numbers and every tensor is replaced in turn by each
-of the values below.  The operator may compute or refuse.  It may not take longer than SECONDS, or end the process
-(`watched`).
+of the values below.  The operator may return or raise an error.  It must not exceed SECONDS or end the process
+(`subprocess_watchdog`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests import samples
 from tests.fuzz import odd_values, subprocess_watchdog
 from ts.ops import registry
 
-SECONDS = 5  # that a call may take
+SECONDS = 5  # time limit of a call
 INTEGERS = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
 FLOATS = (0.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e308, -5e-324)
 SCALARS = (*INTEGERS, *FLOATS)
@@ -29,9 +29,9 @@ BY_KIND: dict[str, tuple[Any, ...]] = {
     "int": INTEGERS, "SymInt": INTEGERS, "float": FLOATS, "Scalar": SCALARS, "number": SCALARS,
 }  # fmt: skip
 LISTS: dict[str, tuple[Any, ...]] = {"int[]": INTEGERS, "SymInt[]": INTEGERS, "float[]": FLOATS}
-# What operators raise: PyTorch's classes.  Anything else is an accident of the implementation.
+# Expected errors of operators: PyTorch's classes.  Other errors are unintended.
 REJECTION_ERRORS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError)
-# They wait, or change the process for good.
+# They block, or change the state of the process.
 LEFT_OUT = {"aten::cuda", "aten::pin_memory", "aten::seed"}
 
 
@@ -74,7 +74,7 @@ def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
             for x in replacements(parameter, given[i]):
                 tensor = isinstance(x, ts.Tensor)
                 shown = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
-                args = samples.arguments(record, dtype) or []  # fresh, as calls write into them
+                args = samples.arguments(record, dtype) or []  # new ones, as calls write to them
                 yield f"{record.key} {dtype} {parameter.name}={shown}", [*args[:i], x, *args[i + 1 :]]
 
 

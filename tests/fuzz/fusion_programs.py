@@ -1,12 +1,12 @@
-"""Random programs of operators on elements, of views of what they read, and of what reads their rows, of which the optimiser makes groups, and tensors of
-every kind for them.
+"""Random programs for fusion: pointwise operators, views of their inputs and row operators on their results,
+and tensors of all kinds as arguments.
 
-In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d, s: float, n: int)`, which returns a tuple
-of tensors; lengths, layouts and dtypes for its arguments.
+Input: `choose(n)`, a source of choices 0 .. n-1.  Output: the source of `f(a, b, c, d, s: float, n: int)`,
+which returns a tuple of tensors; sizes, layouts and dtypes for its arguments.
 
-All lengths are a part of one shape, or 1, so everything broadcasts.  Discontinuous functions (masks, `floor`)
-read arguments only, because other libraries round computed values differently. In loops, whose numbers are
-exact, there is something for machine code.
+All sizes are 1 or those of one shape, so all operands broadcast.  Discontinuous functions (masks, `floor`)
+read arguments only, because other libraries round computed values differently.  Loops compute exact numbers,
+so that machine code can be compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LOOPS = (
     "e = {g}.flatten()\nfor i in range(min(e.size(0), 9)):\n    {u}\n    u += 0.25 * float(e[i])\nr = r * u",
     "e = torch.ones(9)\nfor i in range(1, 9):\n    {u}\n    e[i] = 0.5 * e[i - 1] + u\nr = r + e[n]",
 )
-NUMBERS = "u = 0.5 * u + 0.25 * i\n    if u > 1.0:\n        u = u - 2.0"  # exact in any order
+NUMBERS = "u = 0.5 * u + 0.25 * i\n    if u > 1.0:\n        u = u - 2.0"  # exact, independent of the order
 MASKS = ("{g} > 0.1", "{g} <= {h}", "({g} < 0) & ({h} > 0)", "torch.logical_not({g} > {h})", "({g} > -1) | ({h} != {g})")
 
 
@@ -105,7 +105,7 @@ class GroupWriter:
 
 
 def shape_of(choose: Callable[[int], int], whole: tuple[int, ...]) -> tuple[int, ...]:
-    """The whole shape, or a part of it, with some lengths that broadcast."""
+    """Return the whole shape or its last dimensions, with some sizes replaced by 1."""
     if choose(2):
         return whole
     return tuple(1 if choose(3) == 0 else length for length in whole[choose(len(whole) + 1) :])

@@ -1,10 +1,10 @@
-"""Runs changed graph texts: what the reader and the checks accept must run or raise, never end the process.
+"""Run mutated graph texts: texts that the parser and the checks accept must return or raise, but not crash.
 
     python -m tests.fuzz.graph_texts FIRST LAST
 
-In: a range of seeds.  Each takes the graph of a random program, changes types, operators, operands,
-attributes or the order of lines, and calls the function of the result.  Out: exit status 0, and the number of
-executed texts on the last line. The tests start this file in a new process, because a fault would be a crash.
+Input: a range of seeds.  Each selects the graph of a random program, mutates types, operators, operands,
+attributes or the order of lines, and calls the function of the result.  Output: exit status 0, and the number
+of executed texts on the last line. The tests run this file in a new process, because a bug may end it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _VALUE = re.compile(r"%[\w.]+")
 
 
 def sources(count: int) -> list[str]:
-    """The graphs of random programs, as text without places."""
+    """Return the graphs of random programs as text without source locations."""
     texts = []
     for seed in range(count):
         writer = (ProgramWriter, ContainerProgramWriter)[seed % 2]
@@ -48,7 +48,7 @@ def sources(count: int) -> list[str]:
 
 
 def mutated(text: str, generator: random.Random) -> str:
-    """The text with one to three lines changed."""
+    """Return the text with one to three mutated lines."""
     lines = text.split("\n")
     for _ in range(generator.choice([1, 1, 2, 3])):
         i = generator.randrange(len(lines))
@@ -99,7 +99,7 @@ def run(text: str) -> bool:
         with ts.limits(fuel=1_000_000):
             repr(function(*copy.copy(arguments)))
     except (RuntimeError, LookupError, ValueError, ArithmeticError):
-        pass  # what it may raise: anything else fails the test
+        pass  # expected; other exceptions fail the test
     return True
 
 

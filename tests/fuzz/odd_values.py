@@ -1,8 +1,8 @@
 """Unusual tensors, arrays and values that the fuzz tests substitute for arguments.
 
-    tensors(ts.float32)     [tensor([1., 1., 1.]), ...]      lying in memory in every way that there is
-    arrays()                reversed, not aligned, read only, of foreign byte order, of objects, of other libraries
-    values()                that no signature names: surrogates, numbers beyond 64 bits, what holds itself
+    tensors(ts.float32)     [tensor([1., 1., 1.]), ...]      in all memory layouts
+    arrays()                reversed, unaligned, read-only, byte-swapped, of objects, of other libraries
+    values()                of other types: surrogates, numbers beyond 64 bits, self-referential containers
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def doubled(x: ts.Tensor, n: int) -> ts.Tensor:
 
 
 def tensors(dtype: ts.dtype) -> list[ts.Tensor]:
-    """Tensors of a dtype, in strange places of memory."""
+    """Return tensors of a dtype with unusual memory layouts."""
     deep = ts.ones([1] * 63 + [2], dtype=dtype)
     resized, emptied = ts.ones(4, dtype=dtype), ts.ones(4, dtype=dtype)
     view = emptied[1:3]

@@ -1,12 +1,12 @@
-"""Random typed scalar and list programs that mean the same in Python, PyTorch and `ts`.
+"""Random typed programs on scalars and lists that have equal results in Python, PyTorch and `ts`.
 
-In: `choose(n)`, a source of choices 0 .. n-1 (hypothesis, which can shrink them, or `random`).  Out: the
-source text of a function `f(a: int, b: int, x: float, flag: bool, xs: List[int])` and its return type.
+Input: `choose(n)`, a source of choices 0 .. n-1 (hypothesis, which can shrink them, or `random`).  Output:
+source of a function `f(a: int, b: int, x: float, flag: bool, xs: List[int])` and its return type.
 
-Every program ends, and stays where the three agree: ints are kept small (Python's do not overflow),
-float divisors are not zero (PyTorch gives inf where Python raises), `//` on floats divides by powers
-of two (PyTorch rounds the quotient first).  Integer division by zero and bad indices are allowed in: all
-must raise.
+Every program terminates, and avoids differences of the three: ints stay small (Python's do not overflow),
+float divisors are not zero (PyTorch returns inf, Python raises an error), `//` on floats divides by powers
+of two (PyTorch rounds the quotient first).  Integer division by zero and invalid indices occur: all
+three must raise an error.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ProgramWriter:
         return forms[self.choose(len(forms))]()
 
     def int_forms(self, left: str, right: str, depth: int) -> list[Form]:
-        """The kinds of int expressions of two operands."""
+        """Return expressions of type int with two operands."""
         forms = [
             lambda: self.int_atom(),
             lambda: f"({left} + {right})",
@@ -144,7 +144,7 @@ class ProgramWriter:
         return forms[self.choose(len(forms))]()
 
     def bool_forms(self, comparison: str, depth: int) -> list[Form]:
-        """The kinds of conditions."""
+        """Return conditions."""
         return [
             lambda: f"({self.int_expr(depth - 1)} {comparison} {self.int_expr(depth - 1)})",
             lambda: f"({self.float_expr(depth - 1)} {comparison} {self.float_expr(depth - 1)})",
@@ -163,7 +163,7 @@ class ProgramWriter:
         return [name for name in names if name not in self.fixed]
 
     def assign(self) -> list[str]:
-        """An assignment to an old or a new name; ints are folded back into -5000 .. 5006."""
+        """Return an assignment to an old or a new variable; ints are folded into -5000 .. 5006."""
         which = self.choose(7)
         if which <= 2:
             name = self.pick([*self.assignable(self.ints), ""]) or self.fresh("i")
@@ -276,7 +276,7 @@ class ProgramWriter:
         return self.results[self.result].format(i=self.int_expr(1), f=self.float_expr(1), b=self.bool_expr(1))
 
     def program(self) -> str:
-        """The source text of a whole program, `helper` included."""
+        """Return the source of a program, including `helper`."""
         lines: list[str] = []
         for _ in range(2 + self.choose(5)):
             lines += self.statement(self.depth)

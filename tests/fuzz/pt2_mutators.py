@@ -1,14 +1,14 @@
-"""Changes of the JSON of `.pt2` files: of numbers, sizes, ranges, names, kinds of arguments, trees, order and depth.
+"""Mutations of the JSON of `.pt2` files: numbers, sizes, ranges, names, kinds of arguments, trees, order and depth.
 
-In: the JSON of a program, and a generator.  Out: the same with one to three changes:
+Input: the JSON of a program, and a generator.  Output: the JSON with one to three mutations:
 
-    numbers      extreme ones
-    sizes        expressions: towers of powers, divisions by zero, products of sums, symbols that are nowhere
-    ranges       empty, huge, of expressions; thousands of symbols
-    conditions   hostile texts; lines of conditions of other types
-    names        of other values, of operators, of trees, of Python
+    numbers      extreme numbers
+    sizes        expressions: towers of powers, divisions by zero, products of sums, undefined symbols
+    ranges       empty, huge, with expressions as bounds; thousands of symbols
+    conditions   malicious strings; values of other types
+    names        of other values, operators, trees and Python objects
     kinds        arguments of another kind
-    order        entries dropped, doubled, exchanged, put into each other
+    order        entries removed, duplicated, swapped, nested into each other
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ Path = tuple[Any, ...]
 
 
 def changed(tree: Any, generator: random.Random) -> Any:
-    """The JSON of a program with one to three changes."""
+    """Return the JSON of a program with one to three mutations."""
     tree = copy.deepcopy(tree)
     for _ in range(generator.choice([1, 1, 1, 2, 3])):
         change = generator.choice(CHANGES)
@@ -138,7 +138,7 @@ def _size(tree: Any, generator: random.Random) -> None:
     if path is not None:
         expression = _expression(generator)
         _set(tree, path[:-1], {"as_expr": {"expr_str": expression, "hint": generator.choice([None, {"as_int": 5}, {"as_int": 2**63}])}})
-        if generator.random() < 0.3:  # all that were the same
+        if generator.random() < 0.3:  # all equal names
             old = [p for p, v in _places(tree) if p[-1] == "expr_str"]
             for each in old:
                 if generator.random() < 0.5:
@@ -247,7 +247,7 @@ def _entry(tree: Any, generator: random.Random) -> None:
 
 
 def _depth(tree: Any, generator: random.Random) -> None:
-    """A graph within a graph within a graph; arguments within arguments."""
+    """Nest graphs in graphs, or arguments in arguments."""
     nodes = tree["graph_module"]["graph"]["nodes"]
     depth = generator.choice([3, 15, 40, 90])
     if generator.random() < 0.5:
@@ -269,5 +269,5 @@ CHANGES = (_number, _number, _size, _size, _range, _condition, _name, _name, _ki
 
 
 def written(tree: Any) -> bytes:
-    """The JSON as bytes."""
+    """Return the JSON as bytes."""
     return json.dumps(tree).encode()

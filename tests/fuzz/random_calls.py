@@ -1,14 +1,14 @@
-"""Operators called with random hostile arguments, several wrong ones at once, within `ts.limits`.
+"""Operators called with random invalid arguments, several at once, within `ts.limits`.
 
-In: seeds; out: a line for each call that went wrong, and the process survives all others.
+Input: a range of seeds; output: a line for each call with a problem.
 
     python -m tests.fuzz.random_calls 0 200          problems of the calls of seeds 0 to 199
 
-Tensors are empty, 0-dimensional, of 8 dimensions, expanded with stride 0 to sizes that no memory has, overlapping, of
-any dtype, full of NaN, infinities and extreme integers.  Numbers, lists and texts are as wrong.  Half of the calls are
-a record's sample with one to three arguments replaced.  An operator may compute or raise one of PyTorch's classes of
-errors.  It may not end the process, take longer than SECONDS, use more memory than LIMIT_BYTES, or raise what NumPy or
-Python raise by accident.
+Tensors are empty, 0-dimensional, 8-dimensional, expanded with stride 0 beyond any memory size, overlapping, of
+any dtype, filled with NaN, infinities and extreme integers.  Numbers, lists and strings are extreme, too.  Half
+of the calls are a record's sample arguments with one to three replaced.  An operator may return or raise one of
+PyTorch's error classes.  It must not end the process, exceed SECONDS or LIMIT_BYTES of memory, or raise
+unintended errors of NumPy or Python.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ts._core.tensor.tensor import wrap_array
 from ts.errors import InternalError
 from ts.ops import registry
 
-SECONDS = 4  # that a call may take
+SECONDS = 4  # time limit of a call
 LIMIT_BYTES = 500_000_000
 SLACK_BYTES = 100_000_000  # allowance for Python, NumPy and the allocator in addition to counted memory
 CALLS_PER_SEED = 200
@@ -206,7 +206,7 @@ def is_raised(error: BaseException) -> bool:
 def call(record: Any, args: list[Any]) -> None:
     """Call the operator of a record within limits."""
     with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # the peak is what is resident now
+        file.write("5")  # resets the peak (VmHWM) to the current memory
     before = resident("VmRSS")
     try:
         with warnings.catch_warnings(), ts.limits(bytes=LIMIT_BYTES, seconds=SECONDS):
@@ -246,7 +246,7 @@ def main(first: str, last: str, *place: str) -> None:
             record = caller.rng.choice(chosen)
             try:
                 args = caller.arguments(record)
-            except (RuntimeError, KeyError, ValueError, TypeError, MemoryError):  # no such tensor can be made
+            except (RuntimeError, KeyError, ValueError, TypeError, MemoryError):  # invalid tensor
                 samples_of[record.key] = False
                 continue
             if calls.count + 1 <= calls.after:

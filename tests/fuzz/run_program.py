@@ -1,4 +1,4 @@
-"""Runs a random program under one of its implementations and makes outcomes comparable."""
+"""Run a random program in one of its implementations and return comparable outcomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTAINER_ARGUMENTS = [
 ]
 # PyTorch's message when its optimizer has removed a value that the program still uses.
 BUGS = ("INTERNAL ASSERT", "Can't hash IValues with tag 'None'")
-MARK = "#E"  # begins the messages that programs write themselves
+MARK = "#E"  # prefix of the messages that programs raise
 TYPES = ("Any", "Dict", "List", "NamedTuple", "Optional", "Tuple", "Union")
 EXPECTED = (ArithmeticError, LookupError, RuntimeError, ValueError, AssertionError)
 _numbers = itertools.count()
@@ -37,7 +37,7 @@ def as_functions(source: str) -> dict[str, Any]:
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     program = types.ModuleType(name)
     program.__file__ = filename
-    sys.modules[name] = program  # where a class finds its source
+    sys.modules[name] = program  # `inspect` finds the source of classes by their module
     namespace = vars(program)
     namespace.update((name, getattr(typing, name)) for name in TYPES)
     namespace["Enum"] = enum.Enum
@@ -46,7 +46,7 @@ def as_functions(source: str) -> dict[str, Any]:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """The result's text; of exceptions that the program raises (`#E`) class and message; else "raises".
+    """Return the result as text, the class and message of an error raised by the program (`#E`), or "raises".
 
     "internal assertion" is a bug of the tested implementation (PyTorch's optimizer causes some); it never
     equals a correct result.

@@ -1,12 +1,12 @@
 """Run calls that may crash or hang in a subprocess and continue after each failure.
 
-    found = problems("tests.fuzz.extreme_arguments", 0, 200)         ["aten::add x=nan: ended with -11 ..."]; runs, until all is done,
+    found = problems("tests.fuzz.extreme_arguments", 0, 200)       ["aten::add x=nan: ended with -11 ..."]; runs
                                                            python -m tests.fuzz.extreme_arguments 0 200 AFTER PLACE
-    calls = Calls(*sys.argv[3:])                           in that process
-    calls.run("add of nan", REJECTION_ERRORS, ts.add, x, x)        the calls up to number AFTER are left out
+    calls = Calls(*sys.argv[3:])                           until all calls are done; in the subprocess
+    calls.run("add of nan", REJECTION_ERRORS, ts.add, x, x)        calls up to number AFTER are skipped
 
-An exception that is none of those which a call may raise is a problem too, and so is a call that takes longer than it may:
-a watchdog prints where it was and exits.
+An unexpected exception of a call is a problem too, and so is a call that exceeds its time limit:
+a watchdog prints its traceback and ends the process.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-TIMEOUT_FACTOR = int(os.environ.get("TS_TIMEOUT_FACTOR", "1"))  # builds with checks are slower
-BYTES = 1 << 29  # additional memory of a process after its start
+TIMEOUT_FACTOR = int(os.environ.get("TS_TIMEOUT_FACTOR", "1"))  # for instrumented builds
+BYTES = 1 << 29  # memory limit in addition to that at the start
 _FOUND = "found: "
 
 
@@ -37,7 +37,7 @@ class Calls:
         self._number = os.open(place, os.O_WRONLY)
         self._out = os.fdopen(os.dup(1), "w")
         faulthandler.enable(sys.__stderr__)
-        sys.stderr = open(os.devnull, "w")  # programs print, and so do callbacks that fail
+        sys.stderr = open(os.devnull, "w")  # output of programs and of failing callbacks is discarded
         sys.stdout = sys.stderr
         sys.excepthook = lambda *error: traceback.print_exception(*error, file=sys.__stderr__)
         limit_memory(bytes)
@@ -84,7 +84,7 @@ def problems(module: str, *arguments: object) -> list[str]:
             if done.returncode == 0:
                 return found
             count, _, text = Path(number.name).read_text(errors="replace").strip().partition(" ")
-            if "Traceback (most recent call last)" in done.stderr or int(count or 0) <= after:  # not a call's
+            if "Traceback (most recent call last)" in done.stderr or int(count or 0) <= after:  # of no call
                 raise RuntimeError(done.stderr)
             found.append(f"{text}: ended with {done.returncode}\n{done.stderr[:3000]}")
             after = int(count)

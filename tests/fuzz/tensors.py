@@ -1,7 +1,7 @@
-"""Random programs on tensors: views, writes in place, lists of tensors, branches and loops.
+"""Random programs on tensors: views, in-place writes, lists of tensors, branches and loops.
 
-In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, v, n: int, flag: bool)` that returns
-matrices and vectors, among them views of its arguments and of each other.
+Input: `choose(n)`, a source of choices 0 .. n-1.  Output: source of `f(a, b, v, n: int, flag: bool)`, which
+returns matrices and vectors, among them views of its arguments and of each other.
 
 Matrices are square and as wide as vectors are long, so nearly every program runs on any size from three.
 In-place writes go to new memory, because PyTorch defines no order for overlapping operands.
@@ -15,7 +15,7 @@ HEADER = "def f(a: Tensor, b: Tensor, v: Tensor, n: int, flag: bool) -> Tuple[Te
 
 
 class TensorProgramWriter:
-    """Writes one program; in blocks only variables of outside are assigned to."""
+    """Writes a program; blocks assign only to variables that are defined outside."""
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
         self.choose = choose

@@ -1,6 +1,6 @@
 """Unaligned tensors: operators return the results of aligned tensors.
 
-Processors that are tested on mind little; compilers may, and the sanitizers say where (`make sanitize`).
+Common processors tolerate unaligned access, compilers may not; sanitizers report it (`make sanitize`).
 """
 
 import warnings
@@ -13,8 +13,8 @@ from tests import samples
 from tests.fuzz import extreme_arguments
 from ts._core.tensor.tensor import wrap_array
 
-# Operators that show uninitialized memory, memory after the tensor, or bytes of rounded numbers; require even
-# storage offsets; read grids of quantized tensors.
+# Excluded operators: they return uninitialized memory, memory after the tensor, or bytes of rounded numbers,
+# require even storage offsets, or read grids of quantized tensors.
 LEFT_OUT = (
     "aten::empty", "aten::new_empty", "aten::_empty", "aten::resize", "aten::set_", "aten::slice_inverse", "aten::mkldnn_rnn_layer",
     "aten::view_as_complex", "aten::q_", "aten::int_repr", "quantized::",

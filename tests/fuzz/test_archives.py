@@ -5,12 +5,12 @@ import pytest
 from tests.fuzz import archives, how_many
 
 COUNT = how_many(400)
-PARTS = 4  # `python -m tests.fuzz.archives -n 100000` goes on where these end
+PARTS = 4  # `python -m tests.fuzz.archives -n 100000` continues after these seeds
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_changed_archives(part):
-    """Source, pickles, records, zip files and bytes."""
+    """Archives with mutated source, pickles, records, zip headers or bytes load or raise expected errors."""
     found = archives.problems(COUNT * part // PARTS, COUNT * (part + 1) // PARTS)
     assert not found, "\n".join(found)
 

@@ -1,7 +1,7 @@
-"""Groups on random programs and tensors: raw, optimised, as one on any number of threads, native and PyTorch agree.
+"""Fusion groups of random programs: unoptimized, optimized, fused, native and PyTorch results agree.
 
 Results of `ts` agree bit for bit, including strides and argument values; PyTorch's agree up to rounding.
-`python -m tests.fuzz.test_fusion_programs COUNT [SEED]` tries more, and says how often groups ran as one.
+`python -m tests.fuzz.test_fusion_programs COUNT [SEED]` runs more programs, and prints the number of fused runs.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""No operator ends the process, hangs, exceeds its memory or fails by accident with several hostile arguments."""
+"""No operator crashes, hangs, exceeds its memory or raises an unintended error for invalid arguments."""
 
 import re
 
@@ -55,6 +55,6 @@ def test_slow_nonzero_does_not_start():
 
 
 def test_invalid_arguments_within_limits_raise_what_they_raise_without():
-    """Estimates of time do not fail on what the kernel refuses."""
+    """Time estimates for `ts.limits` raise no other errors for arguments that the kernel rejects."""
     with ts.limits(seconds=100), pytest.raises(IndexError, match="Dimension"):
         ts.ops.aten.tensordot(ts.ones(()), ts.ones(3, 3), [3, 3], [3, 3])

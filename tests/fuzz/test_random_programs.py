@@ -13,7 +13,7 @@ from tests.fuzz.run_program import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions,
 
 @st.composite
 def programs(draw, writer=ProgramWriter):
-    """The source text of a random program; shrinks towards fewer and simpler statements."""
+    """Draw the source of a random program; shrinks towards fewer and simpler statements."""
     return writer(lambda n: draw(st.integers(0, n - 1))).program()
 
 

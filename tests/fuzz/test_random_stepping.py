@@ -1,4 +1,4 @@
-"""Random programs stop at the lines of CPython's tracing with equal variables."""
+"""The debugger stops at the lines of CPython's tracing with equal variables, in random programs."""
 
 import copy
 import sys
@@ -12,7 +12,7 @@ from tests.fuzz.run_program import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
 from tests.fuzz.test_random_programs import programs
 from ts.debugger.debugger import Debugger
 
-# CPython stops at a `for` each time round, and leaves some lines out where its compiler joins jumps.
+# CPython also stops at a `for` in each iteration, and omits lines if its compiler joins jumps.
 NOT_COMPARED = ("for ", "break", "continue", "pass")
 MAX_STOPS = 400
 FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
@@ -21,14 +21,14 @@ FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
 @settings(max_examples=how_many(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_steps_of_python(source):
-    """Programs over numbers and lists."""
+    """The debugger stops as CPython in programs on numbers and lists."""
     compare(source, ARGUMENTS)
 
 
 @settings(max_examples=how_many(9), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_steps_of_python_with_containers(source):
-    """Programs over strings, dicts and optionals."""
+    """The debugger stops as CPython in programs on strings, dicts and optionals."""
     compare(source, CONTAINER_ARGUMENTS)
 
 
@@ -50,7 +50,7 @@ def compare(source, argument_tuples):
 
 
 def unsigned(text):
-    """The text without the sign of zeros: `max(-0.0, 0.0)` is another one in PyTorch."""
+    """Return the text without signs of zeros: `max(-0.0, 0.0)` has another sign in PyTorch."""
     return text.replace("-0.0", "0.0")
 
 
@@ -65,7 +65,7 @@ def each_line_once(stops, compared):
 
 
 def python_stops(function, arguments):
-    """(line, variables) of each line that CPython is about to run."""
+    """Return (line, variables) for each line that CPython is about to run."""
     stops = []
     file = function.__code__.co_filename
 
@@ -88,7 +88,7 @@ def python_stops(function, arguments):
 
 
 def debugger_stops(function, arguments):
-    """(line, text of the variables by name) of each stop of the debugger."""
+    """Return (line, texts of the variables by name) for each stop of the debugger."""
     stops = []
     failed = False
 

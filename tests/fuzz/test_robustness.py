@@ -1,4 +1,4 @@
-"""Wrong programs, wrong graphs and wrong arguments give errors, never crashes or internal errors."""
+"""Invalid programs, graphs and arguments raise errors of `ts`, without crashes or internal errors."""
 
 import random
 import subprocess
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 class Other:
-    """No class of any script."""
+    """Class that is not a script class."""
 
     x = 1
 
@@ -60,7 +60,7 @@ def test_invalid_programs(seed):
 
 
 def test_invalid_graphs():
-    """Graphs with changed types, operators and operands are refused, or run without ending the process."""
+    """Graphs with mutated types, operators and operands are rejected, or run without ending the process."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.graph_texts", "0", "600"],
         capture_output=True,

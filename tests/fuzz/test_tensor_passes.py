@@ -1,7 +1,7 @@
-"""Every pass on random programs with views and writes: raw, after each pass, optimised, and PyTorch agree.
+"""Each pass on random programs with views and writes: all results agree with unoptimized and PyTorch results.
 
 Results and argument values agree bit for bit, except after passes that change the order of additions;
-PyTorch's agree up to rounding. `python -m tests.fuzz.test_tensor_passes COUNT [SEED]` tries more.
+PyTorch's agree up to rounding. `python -m tests.fuzz.test_tensor_passes COUNT [SEED]` runs more programs.
 """
 
 import random
@@ -109,7 +109,7 @@ def with_profiles(graph, seed):
 
 
 def with_products_joined(graph, seed):
-    """`fuse_addmm` on the types that matrices of three rows have."""
+    """Run `fuse_addmm` on a graph with the types of matrices with three rows."""
     shape_analysis.complete_shape_analysis(graph, arguments(seed, 3, ts))
     changed = fuse_addmm.fuse_addmm(graph)
     erase_shapes.erase_shape_information(graph)
@@ -117,7 +117,7 @@ def with_products_joined(graph, seed):
 
 
 def guarded(graph):
-    """Profiles to bail-outs."""
+    """Replace profiles by guards and bail-outs."""
     changed = guards.insert_guards(graph)
     guards.eliminate_guards(graph)
     return guards.insert_bail_outs(graph) or changed

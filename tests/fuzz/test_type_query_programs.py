@@ -1,7 +1,7 @@
 """Fuzz tests of programs that query types of arguments: specialized, general, unoptimized and PyTorch results
 agree.
 
-`python -m tests.fuzz.test_type_query_programs COUNT [SEED]` tries more.
+`python -m tests.fuzz.test_type_query_programs COUNT [SEED]` runs more programs.
 """
 
 import itertools
@@ -44,7 +44,7 @@ def outcome(function, given):
 
 
 class ForAll(Function):
-    """A function by its code for all kinds of arguments."""
+    """A function that is always compiled to general code, for all kinds of arguments."""
 
     def __init__(self, original):
         super().__init__(original.name, original.arguments, original.declaration, 0, original.result)
@@ -78,7 +78,7 @@ def check(seed, pytorch=None):
         if theirs is not None:
             with pytorch.no_grad():
                 assert outcomes_are_equal(outcome(theirs, arguments(seed, kind, pytorch)), want, False), f"PyTorch, {kind}:\n{source}"
-        if kind[2]:  # the form that is differentiated
+        if kind[2]:  # with the differentiable graph
             recorded = outcome(function, arguments(seed, kind, ts))
             with ts.jit.optimized_execution(False):
                 assert outcomes_are_equal(recorded, outcome(function, arguments(seed, kind, ts)), True), f"gradients, {kind}:\n{source}"

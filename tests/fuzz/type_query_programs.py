@@ -1,6 +1,6 @@
-"""Random programs that ask what their tensors are: dimensions, dtypes, devices, gradients, None.
+"""Random programs that query their tensors: dimensions, dtypes, devices, gradients, None.
 
-In: `choose(n)`, a source of choices.  Out: the source of `f(a, b, v, n: int, flag: bool, c:
+Input: `choose(n)`, a source of choices.  Output: the source of `f(a, b, v, n: int, flag: bool, c:
 Optional[Tensor])`, a program of `tensors` with branches on type queries of arguments and computed values;
 other tensors change dimensions and dtypes, also in place, and are only queried.
 """
@@ -37,7 +37,7 @@ class TypeQueryProgramWriter(TensorProgramWriter):
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
         super().__init__(choose, statements)
-        self.others: list[str] = []  # tensors that are only asked
+        self.others: list[str] = []  # tensors that are only queried
 
     def source(self) -> str:
         return HEADER + super().source().partition("\n")[2]
@@ -70,7 +70,7 @@ class TypeQueryProgramWriter(TensorProgramWriter):
         return super().statement(indent)
 
     def other_view(self) -> str:
-        """An argument becomes another view of itself and back, and is asked in between."""
+        """Return code that changes an argument's view in place and back, with a query in between."""
         x = self.pick(["a", "b"])
         then = f"{self.pick(self.matrices)}.mul_(0.5)"
         return f"{x}.unsqueeze_(0)\n    if {x}.dim() == {self.pick(['2', '3'])}:\n        {then}\n    {x}.squeeze_(0)"

@@ -1,6 +1,6 @@
-"""Programs with a word dropped, doubled or exchanged: they compile, or an error says what is wrong.
+"""Programs with a removed, duplicated or replaced token compile, or raise an error that describes the problem.
 
-In: a program file's text and a generator.  Out: `mutated` gives another text, `check` compiles and runs one.
+Input: source of a program file and a generator; `mutated` returns another source, `check` compiles and runs it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ PYTHON = (
 
 
 def mutated(text: str, generator: random.Random) -> str:
-    """The text with a word of its functions changed."""
+    """Return the text with a changed token in one of its functions."""
     return with_a_word_changed(text, generator, WORDS)
 
 
 def with_a_word_changed(text: str, generator: random.Random, others: list[str]) -> str:
-    """Return the text with one token dropped, doubled, replaced, or followed by another token."""
+    """Return the text with one token removed, duplicated, replaced, or followed by another token."""
     words = [
         token
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -105,4 +105,4 @@ def _compile_and_run(main: object) -> None:
     except InternalError:
         raise
     except Exception:
-        return  # whatever the program does now
+        return  # any error of the running program is allowed
