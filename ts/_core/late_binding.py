@@ -5,7 +5,7 @@ Input: a name of the table `_PROVIDERS`.  Output: the function, class or module 
     resolve("script_text")(x)          ts.runtime.tensor_str.script_text(x)
 
 A lower layer cannot import an upper one without an import cycle, and most programs never need these
-functions. This table is the only place where lower layers name upper ones; `tests/test_imports.py` checks
+functions. This table is the only place where lower layers name upper ones. `tests/test_imports.py` checks
 that no other upward imports exist.
 """
 
@@ -85,7 +85,7 @@ _resolved: dict[str, Any] = {}
 
 
 def resolve(name: str) -> Any:
-    """Return the function, class or module that the table gives for `name`; import its module if needed."""
+    """Return the function, class or module that the table gives for `name`. Import its module if needed."""
     try:
         return _resolved[name]
     except KeyError:

@@ -1,6 +1,6 @@
 """Memory mapping: create and map memory that several processes share.
 
-In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays that share sections of their
+In: sizes in bytes, file descriptors, paths. Out: mappings, and byte arrays that share sections of their
 memory.
 
     mapping = create_mapping(1 << 20)              maps an unnamed file in memory (memfd)
@@ -8,9 +8,10 @@ memory.
     find_mapping(block)                            (mapping, 0)
     descriptor = create_sealed_file(4096)          an unnamed file of fixed size
 
-An unnamed file exists as long as a process has it open or mapped, even if other processes crash.  Other
-processes must receive its descriptor from a process that has it open.  A named file can be opened after its
-creator has ended. Its header contains the number of its users; the last user removes the file:
+An unnamed file exists as long as a process has it open or mapped, even if other processes crash. Other
+processes must receive its descriptor from a process that has it open. A named file can be opened after its
+creator has ended. Its header contains the number of processes that use it, and the last of these removes the
+file:
 
     named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
     unnamed file    the memory
@@ -37,16 +38,18 @@ except ImportError:  # Windows has no `fcntl`
 
 PAGE_BYTES: Final = mmap.PAGESIZE
 ALIGNMENT_BYTES: Final = 64
-_SEAL_FLAGS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; only on Linux, `fcntl` has these names
+# F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL. The module `fcntl` defines these names only on Linux.
+_SEAL_FLAGS: Final = 7
 _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
 
 class Mapping(mmap.mmap):
     """A shared mapping of a whole file, with the descriptor or path that other processes need to map it."""
 
-    descriptor: int  # descriptor of an unnamed file, which the mapping owns; -1 for a named file
-    path: str  # path of a named file; "" for an unnamed file
-    start: int  # offset of the shared memory in the file; a named file has a header before it
+    descriptor: int  # descriptor of an unnamed file, which the mapping owns, or -1 for a named file
+    path: str  # path of a named file, or "" for an unnamed file
+    # offset of the shared memory in the file, which is PAGE_BYTES for named files because of their header
+    start: int
     address: int
 
 
@@ -71,7 +74,7 @@ def create_file(size: int) -> int:
 
 
 def create_sealed_file(size: int) -> int:
-    """Return the descriptor of a new unnamed file with a sealed size; raise OSError if unsupported."""
+    """Return the descriptor of a new unnamed file with a sealed size, or raise OSError if unsupported."""
     descriptor = os.memfd_create("ts", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
@@ -87,7 +90,7 @@ class NotSharedMemoryError(ConnectionError):
 
 
 def open_sealed_file(process: int, process_fd: int) -> int:
-    """Open a sealed file of another process by its descriptor number; raise OSError if this fails.
+    """Open a sealed file of another process by its descriptor number, or raise OSError if this fails.
 
     The process must belong to the same user. Other kinds of files are not opened, because opening a device, a
     pipe or a leased file has side effects.
@@ -121,7 +124,7 @@ def create_mapping(size: int, named: bool = False) -> Mapping:
 
 
 def map_file(descriptor: int) -> Mapping:
-    """Map an unnamed file; the mapping takes over the descriptor."""
+    """Map an unnamed file. The mapping takes over the descriptor."""
     try:
         mapping = Mapping(descriptor, os.fstat(descriptor).st_size)
     except BaseException:
@@ -138,7 +141,7 @@ def _complete(mapping: Mapping, descriptor: int, path: str, start: int) -> Mappi
 
 
 def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
-    """Return an array over `size` bytes of a mapping's memory; raise ValueError for bytes out of range."""
+    """Return an array over `size` bytes of a mapping's memory, or raise ValueError for bytes out of range."""
     start = mapping.start + offset
     if size < 0 or offset < 0 or start + size > len(mapping):
         raise ValueError(f"{size} bytes at {offset} exceed the shared memory of {capacity(mapping)} bytes")
@@ -165,7 +168,7 @@ def is_shared_array(array: NDArray[Any]) -> bool:
 
 
 def find_mapping(array: NDArray[Any]) -> tuple[Mapping, int] | None:
-    """Return (mapping, offset) for the memory of an array; None if no mapping contains it."""
+    """Return (mapping, offset) for the memory of an array, or None if no mapping contains it."""
     owner = find_owner(array)
     if not isinstance(owner, Mapping):
         return None
@@ -189,9 +192,10 @@ class FileMapping(mmap.mmap):
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
-    """Map the first `size` bytes of a file, shared or copy-on-write; raise RuntimeError if mapping fails.
+    """Map the first `size` bytes of a file, shared or copy-on-write, or raise RuntimeError if mapping fails.
 
-    If `is_shared`, writes to the array change the file; the file is created or extended if it is too small.
+    If `is_shared`, writes to the array change the file, and a file that is missing or too small is created or
+    extended.
     """
     if size < 0:
         raise RuntimeError(f"unable to mmap {size} bytes from file <{path}>: Cannot allocate memory (12)")
@@ -225,7 +229,7 @@ def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
 
 
 def find_filename(array: NDArray[Any]) -> str | None:
-    """Return the path of the file that contains the array's elements, if writes change it; else None."""
+    """Return the path of the mapped file that array writes change, or None for other arrays."""
     return getattr(find_owner(array), "filename", None)
 
 
@@ -253,7 +257,7 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file; another process has called `add_user` for this mapping, and then sent the path."""
+    """Map a named file for which the sending process has already called `add_user`."""
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:
@@ -264,7 +268,7 @@ def open_named_mapping(path: str) -> Mapping:
 
 
 def _open_named_file(path: str) -> int:
-    """Open a named file of this user; raise NotSharedMemoryError for links, pipes and other files."""
+    """Open a named file of this user, or raise NotSharedMemoryError for links, pipes and other files."""
     if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or os.path.islink(path):
         raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
     flags = os.O_RDWR
@@ -306,7 +310,7 @@ def add_user(path: str) -> None:
 
 
 def remove_user(path: str) -> None:
-    """Decrement the number of users of a named file; remove the file if there are none left."""
+    """Decrement the number of users of a named file, and remove the file if no user is left."""
     _change_users(path, -1)
 
 
@@ -329,7 +333,7 @@ def _change_users(path: str, change: int) -> None:
 
 
 def _release(path: str, process: int) -> None:
-    """Release a mapping of `process`, which counts as one user of the file; do nothing in forked children."""
+    """Release one mapping of the file `path` by `process`. Do nothing in a forked child of this process."""
     if process != os.getpid() or path not in _mapped_paths:
         return
     _mapped_paths[path] -= 1

@@ -24,7 +24,7 @@ cdef object here = threading.local()   # attribute `node`: the backward node tha
 
 
 def search_anomalies(bint on, bint check_nan):
-    """Set `searching` and `nan_is_error`; return their previous values as a tuple."""
+    """Set `searching` and `nan_is_error`, and return their previous values as a tuple."""
     global searching, nan_is_error
     before = searching, nan_is_error
     searching, nan_is_error = on, check_nan

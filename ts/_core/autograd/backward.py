@@ -95,7 +95,7 @@ def backward(
 ) -> None:
     """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to the leaves' `grad`.
 
-    retain_graph   keep saved values for another pass; by default the value of `create_graph`
+    retain_graph   keep saved values for another pass (default: the value of `create_graph`)
     create_graph   record the operators of the pass, for higher derivatives
     inputs         accumulate into these tensors only
 
@@ -142,13 +142,13 @@ def backward(
 
 
 def _recorder() -> Any:
-    """Return the active tracer if it records gradients in its graph, as export does; else None."""
+    """Return the active tracer if it records gradients in its graph, as export does, else None."""
     tracer = current_tracer()
     return tracer if tracer is not None and tracer.is_export else None
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, inputs: list[Any]) -> list[Any]:
-    """Run a backward pass and return the gradients of `inputs`; None for unreachable tensors."""
+    """Run a backward pass and return the gradients of `inputs`, with None for unreachable tensors."""
     tracer = _recorder()
     if tracer is not None:
         return list(tracer.gradients(roots, gradients, inputs, create))
@@ -174,11 +174,11 @@ def grad(
 ) -> tuple[Any, ...]:
     """Return the gradients of the sum of `outputs`, weighted by `grad_outputs`, with respect to `inputs`.
 
-    retain_graph       keep saved values for another pass; by default the value of `create_graph`
+    retain_graph       keep saved values for another pass (default: the value of `create_graph`)
     create_graph       record the operators of the pass, for higher derivatives
-    allow_unused       return None for inputs that the outputs do not depend on; otherwise raise
-                       RuntimeError for them
-    is_grads_batched   `grad_outputs` have an additional first dimension; one gradient is computed for each
+    allow_unused       return None for inputs that the outputs do not depend on, instead of
+                       raising RuntimeError
+    is_grads_batched   `grad_outputs` have an additional first dimension, and a gradient is computed for each
                        index of this dimension
     materialize_grads  return zeros for inputs that the outputs do not depend on
     """

@@ -6,10 +6,10 @@ If an argument requires grad, the plan for such arguments runs: its forward func
 that its backward functions read, and the backward node saves these values.  If no argument requires grad, or no plan
 exists, the operators of the subgraph run one by one, and the tape records them.
 
-    key of the arguments       dtypes, sizes, strides, requires_grad flags; values of numbers
+    key of the arguments       dtypes, sizes, strides and requires_grad flags of tensors, values of numbers
       -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys
-      -> GraphNode             backward node of one call; runs the plan's backward function for the subset of
-                               results that have gradients
+      -> GraphNode             backward node of one call, which runs the plan's backward function for the
+                               subset of results that have gradients
 """
 
 cimport cython
@@ -41,7 +41,8 @@ from ts._core.late_binding import resolve
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    # maximal number of plans of a graph; for further argument keys, its operators run one by one
+    # Maximal number of plans of a graph. For further argument keys, the operators of the graph run one by
+    # one.
     MAX_PLANS = 16
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # maximal number of tensors read by a backward function
@@ -100,8 +101,8 @@ cdef class GraphRule(Rule):
     cdef Function subgraph
     cdef object make_subgraph
     cdef readonly object prepare       # prepare(graph, name) compiles the graphs of plans to Code
-    cdef dict plans  # key -> plan; None if the graph cannot be differentiated as a whole for this key
-    cdef tuple last  # (key, plan) of the last call; one tuple, so that threads replace both at once
+    cdef dict plans  # key -> plan, or None if the graph cannot be differentiated as a whole for this key
+    cdef tuple last  # (key, plan) of the last call, in one tuple so that threads replace both at once
 
     def __init__(self, make_subgraph not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -141,7 +142,10 @@ cdef class GraphRule(Rule):
 
 
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
-    """Create the differentiable plan of a graph for arguments and `requires_grad` flags; None if not supported."""
+    """Create the differentiable plan of a graph for arguments and `requires_grad` flags.
+
+    Return None if this is not supported.
+    """
     return resolve("differentiable_plan")(rule, args, requires_grad)
 
 
@@ -156,8 +160,9 @@ cdef inline bint requires_grad_value(IValue *x) noexcept:
 
 
 cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
-    """Write the key of the arguments to `key`; return its length, or -1 if it is too long or an argument is
-    unsupported.
+    """Write the key of the arguments to `key` and return its length.
+
+    Return -1 if the key is too long or an argument is unsupported.
     """
     cdef IValue *x
     cdef IValue item
@@ -353,7 +358,7 @@ cdef class GraphNode(SavingNode):
 
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Set the differentiation rule of `op`; calls with an argument that requires grad use the rule."""
+    """Set the differentiation rule of `op`, which is used for calls with an argument that requires grad."""
     op.rule = rule
 
 

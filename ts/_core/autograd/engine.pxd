@@ -8,13 +8,14 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    # NodeTask objects as a heap; the task whose node has the highest sequence number is first
+    # heap of NodeTask objects, whose first task has the node with the highest sequence number
     cdef list heap
     cdef dict others  # node -> task, for nodes whose `task` field belongs to a different pass
     cdef bint keep_graph                     # True: saved values are not released, so that another pass can follow
-    # node -> {output number: indices in `answer`}, for requested gradients; None: accumulate into all leaves
+    # node -> {output number: indices in `answer`} for requested gradients, or None to accumulate into all
+    # leaves
     cdef dict captured
-    cdef set needed                    # nodes on paths to the nodes in `captured`; None: all nodes
+    cdef set needed                    # nodes on paths to the nodes in `captured`, or None for all nodes
     cdef list answer
     cdef bint accumulate               # True: also accumulate gradients into the leaves in `captured`
     cdef int64_t task_id
@@ -33,7 +34,7 @@ cdef class GraphTask:
 
 # Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Return `node`, at which a pass starts; raise IndexError if it has no result number `output`.
+# Return `node`, at which a pass starts, or raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)

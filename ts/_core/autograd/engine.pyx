@@ -37,7 +37,7 @@ cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # number of nodes that run between two checks for signals
-    # maximal nested passes on one thread's stack; a deeper pass runs on a new thread
+    # Maximal number of nested passes on one thread's stack. A deeper pass runs on a new thread.
     MAX_NESTED = 60
 
 
@@ -58,7 +58,7 @@ cdef class GraphTask:
         return 0
 
     cdef NodeTask task_of(self, Node node):
-        """Return the task of `node` in this pass; it is created at the first call."""
+        """Return the task of `node` in this pass, which is created at the first call."""
         cdef NodeTask task = node.task
         if task is not None and task.run is self:
             return task
@@ -180,8 +180,9 @@ cdef class GraphTask:
         return 0
 
     cdef int call_before(self, NodeTask task) except -1:
-        """Call the tensor hooks of the node's results, then the prehooks of the node; then accumulate
-        gradients in results with `retain_grad()`.
+        """Call the tensor hooks of the node's results, then the prehooks of the node.
+
+        Afterwards, accumulate gradients in results with `retain_grad()`.
         """
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
@@ -205,7 +206,7 @@ cdef class GraphTask:
 
 
 cdef Node checked_start(object node, Py_ssize_t output):
-    """Return `node`, at which a pass starts; raise IndexError if it has no result number `output`."""
+    """Return `node`, at which a pass starts, or raise IndexError if it has no result number `output`."""
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
         raise IndexError(f"backward cannot start at {node!r}: expected a backward node with a result {output}")
     return <Node>node
@@ -410,17 +411,17 @@ cdef Node edge_from(object x, int *output):
 
 
 def sequence_of(Node node not None):
-    """Return the sequence number of a node; nodes created later have higher numbers."""
+    """Return the sequence number of a node. Nodes created later have higher numbers."""
     return node.sequence
 
 
 def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
-    """Run a backward pass from `roots` and return the gradients of `inputs`; see `ts.autograd`.
+    """Run a backward pass from `roots` and return the gradients of `inputs`, as `ts.autograd` describes.
 
     keep        keep saved values, so that another pass can follow
     create      record the operators of the pass, for higher derivatives
-    inputs      tensors whose gradients are returned (None for a tensor that is not reached);
-                None: accumulate into all leaves
+    inputs      tensors whose gradients are returned (None for a tensor that is not reached),
+                or None to accumulate into all leaves
     accumulate  also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
@@ -472,7 +473,8 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
 
 # ---------------------------------------------------------------- state of the current pass
 
-# attributes: `run`, the innermost pass of this thread; `depth`, its number of nested passes
+# Thread-local attributes: `run` is the innermost pass of this thread, and `depth` is its number of nested
+# passes.
 cdef object here = threading.local()
 cdef int64_t passes = 0
 
@@ -485,7 +487,7 @@ cdef int64_t next_task_id() except -1:
 
 
 def current_task_id():
-    """Return the unique id of this thread's innermost pass; -1 outside of a pass."""
+    """Return the unique id of this thread's innermost pass, or -1 outside of a pass."""
     run = getattr(here, "run", None)
     return -1 if run is None else (<GraphTask>run).task_id
 

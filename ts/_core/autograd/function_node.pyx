@@ -1,6 +1,6 @@
 """Custom autograd functions: execution of `forward` and the backward node of the call.
 
-In: an empty node, the function's `forward` and its arguments; out: the return value of `forward`, attached to
+In: an empty node, the function's `forward` and its arguments. Out: the return value of `forward`, attached to
 the node.
 
     node = FooBackward()                    the `ctx` argument
@@ -45,7 +45,7 @@ cdef class FunctionNode(SavingNode):
 
     @property
     def saved_tensors(self):
-        """Return the tensors given to `save_for_backward`; raise RuntimeError if they were modified or
+        """Return the tensors given to `save_for_backward`, or raise RuntimeError if they were modified or
         released.
         """
         cdef int i
@@ -96,8 +96,9 @@ cdef list gradients_by_edge(FunctionNode node, tuple gradients_by_argument):
 # ---------------------------------------------------------------- forward
 
 def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
-    """Run `forward`, then `setup_context` if it is not None; attach the result tensors to `node`, and return
-    the results.
+    """Run `forward` and the optional `setup_context`, and return the results.
+
+    The result tensors are attached to `node`.
     """
     cdef bint before, recorded
     cdef list results
@@ -126,7 +127,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
 
 
 cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:
-    """Create one edge of `node` for each tensor argument; if not `recorded`, the edges stay unconnected."""
+    """Create one edge of `node` for each tensor argument. If not `recorded`, the edges stay unconnected."""
     cdef list edge_at = []
     cdef int output = 0, count = 0
     for x in args:
@@ -144,8 +145,9 @@ cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except 
 
 
 cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) except -1:
-    """Attach the results to `node` if `recorded`; apply the marks set by `mark_dirty` and
-    `mark_non_differentiable`.
+    """Attach the results to `node` if `recorded`.
+
+    Apply the marks set by `mark_dirty` and `mark_non_differentiable`.
     """
     cdef int i, n = len(results), tensors = 0, edge
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
@@ -177,7 +179,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
 
 
 cdef set identities(object tensors, str message):
-    """Return the ids of marked tensors; raise RuntimeError(`message`) for values that are not tensors."""
+    """Return the ids of marked tensors. Raise RuntimeError(`message`) for values that are not tensors."""
     cdef set ids = set()
     for t in tensors or ():
         if not isinstance(t, Tensor):
@@ -187,7 +189,7 @@ cdef set identities(object tensors, str message):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return a non-differentiable result; a tensor that requires grad is detached."""
+    """Return a non-differentiable result. A tensor that requires grad is detached."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.requires_grad_flag:
@@ -197,7 +199,7 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor result = t
-    if edge >= 0:  # the result is an argument returned unchanged; a view of it gets the new history
+    if edge >= 0:  # the result is an argument returned unchanged, and a view of it gets the new history
         result = operator_function("view_as")(t, t)
     set_history(result, node, i)
     if result.base is not None:

@@ -18,7 +18,7 @@ cdef inline int connect_to(Node node, int i, Tensor t) except -1:
         connect(node, i, to, output)
     return 0
 
-# Set the history of `t` to result `output` of `node`; the operator of `node` has created `t` or modified it
+# Set the history of `t` to result `output` of `node`. The operator of `node` has created `t` or modified it
 # in place.
 cdef inline int set_history(Tensor t, Node node, int output) except -1:
     cdef AutogradMeta history = history_of(t)
@@ -27,7 +27,7 @@ cdef inline int set_history(Tensor t, Node node, int output) except -1:
     return 0
 
 # Set the history of `t` after an in-place write. `edge` is the number of the edge of `node` for the previous
-# value of `t`; -1 if there is none.
+# value of `t`, or -1 if there is none.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Raise RuntimeError for in-place writes to a leaf that requires grad, or to a view that forbids in-place
 # writes.

@@ -155,8 +155,9 @@ cdef int require(Node node) except -1:
 
 
 def node_of(Tensor x not None):
-    """Return the backward node of `x` and its output number; for a leaf, the node is its AccumulateGrad
-    node.
+    """Return the backward node of `x` and its output number.
+
+    For a leaf, the node is its AccumulateGrad node.
     """
     cdef int output = 0
     node = edge_of(x, &output)

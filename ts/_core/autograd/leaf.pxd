@@ -1,5 +1,6 @@
-"""Leaf tensors, which are not results of recorded operators; backward accumulates their gradients in
-`grad`.
+"""Leaf tensors, which are not results of recorded operators.
+
+Backward accumulates their gradients in `grad`.
 """
 
 from ts._core.autograd.node cimport Node
@@ -9,10 +10,10 @@ from ts._core.tensor.tensor cimport Tensor
 cdef class AccumulateGrad(Node):
     """Backward node of a leaf, which accumulates gradients in `variable.grad`."""
     cdef readonly Tensor variable
-    cdef object lock  # lock that is held while `variable.grad` changes; None before the first use
+    cdef object lock  # lock that is held while `variable.grad` changes, or None before the first use
 
     cdef int add(self, Tensor gradient, bint owned) except -1
 
 
-# Return the AccumulateGrad node of a leaf; a new node if the previous one is no longer referenced.
+# Return the AccumulateGrad node of a leaf, or a new node if the previous one is no longer referenced.
 cdef AccumulateGrad accumulator_of(Tensor leaf)

@@ -1,9 +1,9 @@
 """Leaf tensors, and gradient accumulation by their AccumulateGrad nodes.
 
-In: a gradient; out: `leaf.grad`, set to the gradient or increased by it.
+In: a gradient. Out: `leaf.grad`, set to the gradient or increased by it.
 
 A node owns a reference to its leaf, but a leaf does not own its node. The backward nodes with edges to the
-node own it; it is released with the last of them.
+node own it. It is released with the last of them.
 """
 
 from threading import RLock
@@ -115,8 +115,8 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     cdef PyObject *memory
     if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # References if nothing else shares the memory: one to the view, by the caller; three to its base, two of
-    # them by the view and one by `base_tensor`; one to the array of the view.
+    # Numbers of references if nothing else shares the memory. The view has one, from the caller. Its base has
+    # three: two from the view and one from `base_tensor`. The array of the view has one.
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
     memory = <PyObject *>base_tensor.array
@@ -143,7 +143,7 @@ cdef bint has_equal_layout(Tensor leaf, Tensor gradient) except -1:
 
 
 cdef Tensor total(Tensor gradient, Tensor other):
-    """Return the sum of two gradients; sparse + dense is computed as dense + sparse."""
+    """Return the sum of two gradients. sparse + dense is computed as dense + sparse."""
     if gradient.backend == BACKEND_SPARSE and other.backend != BACKEND_SPARSE:
         return operator_function("add")(other, gradient)
     return operator_function("add")(gradient, other)

@@ -1,6 +1,6 @@
 """Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> (node, output index) that computed each argument; these nodes have a lower `sequence`
+    Node    edges    -> (node, output index) that computed each argument, where the nodes have a lower `sequence`
             results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
@@ -16,7 +16,7 @@ from ts._core.tensor.tensor cimport Tensor
 
 
 cdef struct Edge:
-    PyObject *node                     # owned reference; NULL if the argument does not require grad
+    PyObject *node                     # owned reference, or NULL if the argument does not require grad
     int output                         # number of the result of `node` that the argument is
 
 
@@ -25,7 +25,7 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims  # points to `few` for up to 4 dimensions; NULL if the result is not a tensor
+    npy_intp *dims  # points to `few` for up to 4 dimensions, or NULL if the result is not a tensor
     npy_intp few[4]
 
 
@@ -34,13 +34,13 @@ cdef class Node:
     cdef int edge_count
     cdef Expected *results
     cdef int result_count
-    # storage for nodes with few edges; `edges` and `results` of most nodes point to it
+    # storage for nodes with few edges, to which `edges` and `results` of most nodes point
     cdef Edge few_edges[2]
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef NodeTask task                     # task of this node in a running pass; None if there is none
+    cdef NodeTask task                     # task of this node in a running pass, or None if there is none
     cdef Hooks hooks                   # None if the node has no hooks
-    cdef dict notes                    # the `metadata` dictionary; None before its first access
+    cdef dict notes                    # the `metadata` dictionary, or None before its first access
     cdef object __weakref__
 
     # Return the gradient of each argument (one per edge, or None) from the gradients of the results (tensors
@@ -53,8 +53,8 @@ cdef class Node:
 
 
 cdef class Hooks:
-    """Hook tables of a node; a table maps handle numbers to hooks."""
-    # output number -> table of the hooks of this result tensor; called as hook(gradient)
+    """Hook tables of a node. Each table maps handle numbers to hooks."""
+    # output number -> table of the hooks of this result tensor, called as hook(gradient)
     cdef readonly dict tensors
     cdef readonly dict retained  # output number -> weak reference to the tensor that retains its gradient
     cdef readonly object before        # table of hooks called before the node: hook(gradients of the results)
@@ -74,18 +74,18 @@ cdef class NodeTask:
     cdef uint64_t owned
 
 
-# Allocate empty edges and results; to be called once per node.
+# Allocate empty edges and results. This must be called once per node.
 cdef int make_room(Node node, int edges, int results) except -1
 # Replace the expected metadata of the results by `n` empty entries.
 cdef int make_results(Node node, Py_ssize_t n) except -1
 # Set the expected dtype, shape and device of the gradient of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# Return the next sequence number; called after the edges of a node are connected.
+# Return the next sequence number. This is called after the edges of a node are connected.
 cdef int64_t next_sequence() noexcept
 # Release the edges of a node (`drop_edges`), or the expected metadata of its results (`free_results`).
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
-# Connect edge `i` to result number `output` of `to`; if `to` is None, leave the edge empty.
+# Connect edge `i` to result number `output` of `to`, or leave the edge empty if `to` is None.
 cdef void connect(Node node, int i, Node to, int output) noexcept
 # Return the hooks of a node, created at the first call.
 cdef Hooks hooks_of(Node node)

@@ -31,10 +31,10 @@ cdef int64_t next_sequence() noexcept:
     return last_sequence
 
 
-# limits the recursion when a long chain of nodes is released; each subclass needs the decorator
+# The decorator limits the recursion when a long chain of nodes is released. Each subclass needs it.
 @cython.trashcan(True)
 cdef class Node:
-    """A node of the autograd graph; the class of `Tensor.grad_fn`."""
+    """Node of the autograd graph, the class of `Tensor.grad_fn`."""
 
     def __dealloc__(self):
         drop_edges(self)
@@ -65,7 +65,7 @@ cdef class Node:
 
     @property
     def next_functions(self):
-        """Return (node, output number) for each argument; (None, 0) for an argument without gradient."""
+        """Return (node, output number) for each argument, or (None, 0) for an argument without gradient."""
         functions = []
         for i in range(self.edge_count):
             node = self.edges[i].node

@@ -11,19 +11,20 @@ cdef enum:
 
 
 cdef class OperatorNode(SavingNode):
-    """Backward node of an operator with a derivative formula; saved values are indexed by the formula's
-    parameters.
+    """Backward node of an operator with a derivative formula.
+
+    Saved values are indexed by the formula's parameters.
     """
     cdef Rule rule
     cdef Formula formula
-    cdef int *starts  # number of the first edge of each input of the rule; NULL if each input has one edge
+    cdef int *starts  # number of the first edge of each input of the rule, or NULL if each input has one edge
 
     cdef list saved_names(self)
     cdef int saved_index(self, str attribute) except -2
 
 
 cdef class MissingNode(Node):
-    """Backward node of an operator without a derivative; it raises NotImplementedError when it runs."""
+    """Backward node of an operator without a derivative. It raises NotImplementedError when it runs."""
     cdef str operator
 
 

@@ -2,7 +2,7 @@
 
     run = PartialBackward([[edge of root 0], [edge of root 1]], keep, add)
     run.resume(0, [gradient])           runs the nodes that are unreachable from root 1
-    run.resume(1, [gradient])           runs the remaining nodes; add(leaf, gradient, owned) was called once per leaf
+    run.resume(1, [gradient])           runs the remaining nodes (add(leaf, gradient, owned) was called once per leaf)
 
 An ordinary pass knows all root gradients when it starts, and runs nodes in reverse order of creation
 (`engine`). A partial pass counts edges instead: a node runs once, after each of its incoming edges has
@@ -17,12 +17,12 @@ from ts._core.autograd.engine import sequence_of, work_within
 
 
 cdef class PartialBackward(GraphTask):
-    """A backward pass with several roots; a root is a list of edges."""
+    """A backward pass with several roots, each of which is a list of edges."""
 
     cdef list roots                    # each root is a list of (node, output number)
     cdef dict missing  # node -> number of incoming edges that have not delivered a gradient yet
     cdef dict tasks                    # node -> NodeTask, for nodes that still miss gradients
-    cdef object add  # callback add(leaf, gradient, owned); `owned` is True if the gradient is unshared
+    cdef object add  # callback add(leaf, gradient, owned), where `owned` means that the gradient is unshared
 
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i
@@ -40,7 +40,7 @@ cdef class PartialBackward(GraphTask):
                     self.missing[<Node>node.edges[i].node] += 1
 
     def resume(self, Py_ssize_t root, list gradients not None):
-        """Continue the pass with the gradients of root number `root`; call this once for each root.
+        """Continue the pass with the gradients of root number `root`. Call this once for each root.
 
         A gradient may be None.
         """
@@ -73,7 +73,7 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int count_edge(self, Node node) except -1:
-        """Count one edge of `node` as delivered; schedule the node after its last edge."""
+        """Count one edge of `node` as delivered, and schedule the node after its last edge."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:
@@ -114,8 +114,9 @@ cdef list as_edges(list edges):
 
 
 def reach(list roots not None, type kind not None):
-    """Return {node: bits} for the nodes of class `kind` that are reachable; bit `i` is set if root `i`
-    reaches it.
+    """Return {node: bits} for the reachable nodes of class `kind`.
+
+    Bit `i` is set if root `i` reaches the node.
     """
     cdef dict bits = {}, masks = {}
     cdef Node node, to

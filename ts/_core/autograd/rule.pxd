@@ -1,4 +1,4 @@
-"""Differentiation rules of operators, as the tape reads them; created from `ts.ops.derivatives`."""
+"""Differentiation rules of operators, created from `ts.ops.derivatives` and read by the tape."""
 
 from libc.stdint cimport int32_t, uint64_t
 
@@ -26,7 +26,7 @@ cpdef enum FormulaInputKind:
     RESULT = 3
     RESULTS = 4                        # all results, as a list
     REQUIRES_GRAD = 5                         # list of bool: which arguments of a joint formula require grad
-    # Properties of an argument or result, from SIZE (its sizes) to COMPLEX; results are numbered after the
+    # Properties of an argument or result, from SIZE (its sizes) to COMPLEX. Results are numbered after the
     # arguments.
     SIZE = 6
     STRIDE = 7
@@ -56,8 +56,7 @@ cdef class Formula:
     cdef readonly tuple argument_indices
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    # for each argument in `argument_indices`: whether it requires grad; a REQUIRES_GRAD parameter receives
-    # this list
+    # Whether each argument in `argument_indices` requires grad. A REQUIRES_GRAD parameter receives this list.
     cdef readonly tuple requires_grad
 
     cdef int find_inputs(self, tuple inputs) except -1
@@ -68,7 +67,7 @@ cdef class Rule:
     cdef readonly str name             # name of the backward nodes, such as "MulBackward0"
     cdef readonly tuple inputs         # numbers of the arguments that have gradients
     cdef readonly tuple results        # numbers of the results that have gradients
-    # number of the argument that the operator modifies in place and returns; -1 if none
+    # number of the argument that the operator modifies in place and returns, or -1 if none
     cdef readonly int written
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
@@ -77,7 +76,7 @@ cdef class Rule:
     cdef int input_at[MAX_INPUTS]     # `inputs` as a C array
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
-    cdef Formula last                  # formula of the last call; `last_grad_mask` is its bit mask
+    cdef Formula last                  # formula of the last call, whose bit mask is `last_grad_mask`
     cdef uint64_t last_grad_mask
     cdef dict formulas                 # bit mask of the inputs that require grad -> formula
     cdef object build                  # function: bit mask of the inputs that require grad -> Formula
@@ -85,7 +84,7 @@ cdef class Rule:
     cdef Formula formula(self, uint64_t grad_mask)
 
 
-# Run a differentiable graph and record its node; `differentiable_graph` sets this pointer.
+# Run a differentiable graph and record its node. `differentiable_graph` sets this pointer.
 cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
-# Return the differentiation rule of an operator record; rules are cached.
+# Return the differentiation rule of an operator record. Rules are cached.
 cdef Rule rule_of(object record)

@@ -36,7 +36,7 @@ cdef class Formula:
 
 
 cdef class Rule:
-    """Differentiation rule of an operator; by default, no gradient flows to the arguments."""
+    """Differentiation rule of an operator. By default, no gradient flows to the arguments."""
 
     def __init__(
         self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,

@@ -1,8 +1,8 @@
 """Saved values of backward nodes, and saved tensors with their version counters.
 
     Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the tensor
-             version  version counter of the tensor's memory; UNCHECKED: no version check; LET_GO: released
-             output   if the tensor is a result of the saving node: the number of this result; else NO_RESULT
+             version  version counter of the tensor's memory, UNCHECKED (no version check) or LET_GO (released)
+             output   number of the result of the saving node that the tensor is, or NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node
@@ -27,10 +27,10 @@ cdef class SavingNode(Node):
     cdef Saved *saved                  # NULL if nothing is saved, or the values are released
     cdef int saved_count
     cdef bint is_released
-    cdef Saved few_saved[4]  # storage for nodes with few saved values; `saved` of most nodes points to it
+    cdef Saved few_saved[4]  # storage for nodes with few saved values, to which `saved` of most nodes points
 
 
-# Allocate the saved values of a node; all are None at first. `drop_saved` releases them.
+# Allocate the saved values of a node, initially None. `drop_saved` releases them.
 cdef int make_room_to_save(SavingNode node, int count) except -1
 cdef void drop_saved(SavingNode node) noexcept
 
@@ -38,7 +38,8 @@ cdef void drop_saved(SavingNode node) noexcept
 cdef class PackedTensor:
     """The value that a pack hook returned, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    # backward node of the tensor; None if the tensor does not require grad, or is a result of the saving node
+    # backward node of the tensor, or None if the tensor does not require grad, or is a result of the saving
+    # node
     cdef Node node
     cdef int output
 
@@ -48,7 +49,7 @@ cdef int hooked
 # Save a tensor with its current version. A result of the saving node is saved without its history, because
 # the history would form a reference cycle.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
-# Return a saved tensor to `owner`, the node that saved it; raise RuntimeError if it was modified in place
+# Return a saved tensor to `owner`, the node that saved it, or raise RuntimeError if it was modified in place
 # after it was saved.
 cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
@@ -66,6 +67,6 @@ cdef SavedTensorList save_several(List tensors, bint are_results)
 cdef List saved_several(SavedTensorList saved, Node owner)
 
 
-# Return the `SavedTensor` at index `index`, on which hooks can be registered; None if the saved value is not
-# a tensor.
+# Return the `SavedTensor` at index `index`, on which hooks can be registered, or None if the saved value is
+# not a tensor.
 cdef object saved_at(SavingNode node, int index)

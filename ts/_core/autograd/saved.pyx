@@ -1,9 +1,9 @@
 """Saved variables: values that backward nodes save, with version checks and saved-tensor hooks.
 
-In: tensors; out: the same tensors when their node runs; RuntimeError if a tensor was written in place after
-it was saved.
+In: tensors. Out: the same tensors when their node runs. RuntimeError is raised if a tensor was written in
+place after it was saved.
 
-    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x; backward reads unpack(pack(x))
+    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x, and backward reads unpack(pack(x))
 
 Hooks are thread-local.  Without hooks in any thread, they cost one load and one branch per saved tensor.
 """
@@ -32,8 +32,8 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
 
-# Attribute `hooks` is a stack of (pack, unpack); the last pair is active. Attribute `disabled_error` is the error
-# text while hooks are forbidden, else None.
+# Thread-local attributes: `hooks` is a stack of (pack, unpack), whose last pair is active. `disabled_error`
+# is the error text while hooks are forbidden, else None.
 cdef object here = threading.local()
 hooked = 0
 
@@ -318,7 +318,7 @@ cdef object saved_at(SavingNode node, int index):
 
 
 def push_hooks(pack, unpack):
-    """Activate a pair of saved-tensor hooks in this thread; raise RuntimeError while hooks are forbidden."""
+    """Activate a pair of saved-tensor hooks in this thread. Raise RuntimeError while hooks are forbidden."""
     global hooked
     if getattr(here, "disabled_error", None) is not None:
         raise RuntimeError(here.disabled_error)
@@ -337,7 +337,7 @@ def pop_hooks():
 
 
 def top_hooks():
-    """Return the active pair of saved-tensor hooks of this thread; None if there is none."""
+    """Return the active pair of saved-tensor hooks of this thread, or None if there is none."""
     hooks = getattr(here, "hooks", None)
     return hooks[len(hooks) - 1] if hooks else None
 

@@ -1,12 +1,13 @@
-"""Autograd tape (gradient tape) of reverse-mode automatic differentiation: records operators whose inputs require grad.
+"""Autograd tape (gradient tape) of reverse mode, which records operators whose inputs require grad.
 
-In: an operator and its registers; out: its results, whose grad_fn is the recorded node.
+In: an operator and its registers. Out: its results, whose grad_fn is the recorded node.
 
     y = x * w        MulBackward0    edges -> AccumulateGrad of x, of w
                                      saved -> x and w, with the versions of their memory
 
-The node saves the values that its formula reads: arguments before the operator runs, results after it.  A
-result is saved without its history, because the history refers to the node; unpacking restores the history.
+The node saves the values that its formula reads. It saves arguments before the operator runs, and results
+after it. A result is saved without its history, because the history refers to the node. Unpacking restores
+the history.
 
 An in-place write to a view also changes its base.  The base then becomes the result of a new node
 (`views.pyx`), and its views replace their nodes at the next access.
@@ -240,8 +241,9 @@ cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *a
 
 
 cdef Node without_row(Operator op, IValue *r, const int32_t *at):
-    """Create a MissingNode with edges to the nodes of all arguments; it raises an error when backward reaches
-    it.
+    """Create a MissingNode with edges to the nodes of all arguments.
+
+    The node raises an error when backward reaches it.
     """
     cdef Node node
     cdef int i, edges = 0
@@ -256,7 +258,7 @@ cdef Node without_row(Operator op, IValue *r, const int32_t *at):
 
 
 cdef int connect_input(Node node, int edge, IValue *x) except -1:
-    """Connect an argument to the edges from number `edge` on; return the number of edges used."""
+    """Connect an argument to the edges from number `edge` on. Return the number of edges used."""
     cdef Py_ssize_t k
     cdef IValue item
     if is_list(x):
@@ -298,7 +300,7 @@ cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int3
 
 
 cdef int save_list(Saved *saved, List items, bint are_results) except -1:
-    """Save a copy of a list with tensors, because programs may change it; save other lists by reference."""
+    """Save a copy of a list with tensors, because programs may change it. Save other lists by reference."""
     cdef IValue item
     cdef Py_ssize_t k
     for k in range(items.size):
@@ -404,7 +406,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the argument that the operator writes in place; -1 if there is none."""
+    """Return the edge number of the argument that the operator writes in place, or -1 without one."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

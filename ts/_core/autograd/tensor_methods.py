@@ -1,6 +1,6 @@
 """Gradient methods of Tensor: `backward`, hooks and gradient properties.
 
-In: tensors that require grad; out: their gradients and hooks.
+In: tensors that require grad. Out: their gradients and hooks.
 
     (x * x).sum().backward()                x.grad is 2 * x
     y.register_hook(lambda g: g * 0.5)      halves the gradient that flows from y to its inputs
@@ -32,7 +32,7 @@ def backward(
 ) -> None:
     """Accumulate gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    `gradient` is the gradient with respect to this tensor and has its shape; it may be omitted if the tensor
+    `gradient` is the gradient with respect to this tensor and has its shape. It may be omitted if the tensor
     has one element.
     """
     from ts._core.autograd import backward
@@ -99,7 +99,7 @@ def _volatile(self: Tensor) -> bool:
 
 
 def _hooks(self: Tensor) -> Any:
-    """Return this tensor's gradient hook table; None without hooks."""
+    """Return this tensor's gradient hook table, or None without hooks."""
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:

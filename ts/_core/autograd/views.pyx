@@ -1,11 +1,12 @@
 """In-place operations on views and their bases: updating the autograd history.
 
-    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; other edges -> other inputs of the write
+    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b, other edges -> other
+                                                                inputs of the write
     b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b
 
-CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the view; the
-gradient of these elements goes through the write.  Both nodes use the memory layout of a view, not the operators that
-created the view.
+CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the
+view. The gradient of these elements goes through the write. Both nodes use the memory layout of a view, not
+the operators that created the view.
 """
 
 cimport cython
@@ -135,7 +136,8 @@ cdef class AsStridedBackward(ViewNode):
 cdef class CopySlices(ViewNode):
     cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    cdef int edge  # number of the edge of `written` for the previous value of the view; -1 if there is none
+    # number of the edge of `written` for the previous value of the view, or -1 if there is none
+    cdef int edge
 
     cdef str title(self):
         return "CopySlices"

@@ -1,1 +1,1 @@
-"""Built-in operators of the language on numbers, strings and containers; their kernels access registers."""
+"""Built-in operators of the language on numbers, strings and containers. Their kernels access registers."""

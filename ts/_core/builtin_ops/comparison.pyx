@@ -64,8 +64,9 @@ cdef inline List list_of(IValue *x):
 # ---------------------------------------------------------------- search
 
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
-    """Return whether two items are equal; tensors are equal if bool(a == b), which raises for several
-    elements.
+    """Return whether two items are equal.
+
+    Tensors are equal if bool(a == b), which raises for tensors with several elements.
     """
     if op.data == of_tensors:
         # strong references, because the list may release its items during the comparison
@@ -278,7 +279,7 @@ cdef int sort_items(List x, bint descending) except -1:
 
 
 cdef int sort_tagged(List x, bint descending) except -1:
-    """Sort a list in place; as in Python, scripts that run during comparisons see an empty list."""
+    """Sort a list in place. As in Python, scripts that run during comparisons see an empty list."""
     cdef Py_ssize_t size = x.size, capacity = x.capacity
     cdef void *items = x.items
     cdef bint changed
@@ -339,7 +340,7 @@ cdef int sort_numbers(List x, bint descending) except -1:
 
 
 cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
-    """Return whether `x` must come after `y` in the sorted list; NaN is greater than all numbers."""
+    """Return whether `x` must come after `y` in the sorted list. NaN is greater than all numbers."""
     if descending:
         x, y = y, x
     if Number is double:
@@ -349,7 +350,7 @@ cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
 
 
 cdef void merge_numbers(Number *items, Number *scratch, Py_ssize_t n, bint descending) noexcept:
-    """Sort numbers by a stable merge sort; the numeric version of `merge_sort`."""
+    """Sort numbers by a stable merge sort, like `merge_sort` for other items."""
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef Number item
     if n <= 16:
@@ -388,8 +389,9 @@ cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int extreme(List x, int sign, IValue *out, str name) except -1:
-    """Write the first maximum (`sign` 1) or minimum (`sign` -1) of a list; raise RuntimeError for an empty
-    list.
+    """Write the first maximum (`sign` 1) or minimum (`sign` -1) of a list to `out`.
+
+    Raise RuntimeError for an empty list.
     """
     cdef Py_ssize_t i = 1, best = 0
     cdef IValue item, other

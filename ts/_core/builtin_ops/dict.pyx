@@ -54,7 +54,7 @@ cdef inline Dict dict_of(IValue *x):
 
 
 cdef TypeSpec child_spec(TypeSpec spec, Py_ssize_t i):
-    """Return element spec `i` of a container spec; the spec of Any if the container type is unknown."""
+    """Return element spec `i` of a container spec, or the spec of Any if the container type is unknown."""
     return ANY_SPEC if spec is None else <TypeSpec>spec.children[i]
 
 
@@ -130,8 +130,9 @@ cdef int pop_key_or_default(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int pop_entry(Operator op, IValue *r, const int32_t *at) except -1:
-    """Remove the oldest entry and return it, as PyTorch's popitem does; Python's popitem removes the
-    newest.
+    """Remove the oldest entry and return it, as PyTorch's popitem does.
+
+    Python's popitem removes the newest entry.
     """
     cdef Dict x = dict_of(&r[at[0]])
     cdef Tuple result

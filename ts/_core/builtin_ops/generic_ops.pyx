@@ -2,7 +2,7 @@
 
 In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
-    aten::__is__(t1 self, t2 obj) -> bool          compares identity; numbers and strings by value
+    aten::__is__(t1 self, t2 obj) -> bool          compares numbers and devices by value, other objects by identity
 """
 
 import builtins
@@ -42,7 +42,7 @@ from ts._core.value.tagged cimport (
 # ---------------------------------------------------------------- identity and hash
 
 cdef bint same(IValue *a, IValue *b) except -1:
-    """Return `a is b`; devices and numbers are compared by value, other objects by identity."""
+    """Return `a is b`. Devices and numbers are compared by value, other objects by identity."""
     if a.tag != b.tag:
         return False
     if a.tag == TAG_OBJECT:
@@ -63,13 +63,13 @@ cdef int is_not_same(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return a number that is unique among living objects (`id`); 0 for None."""
+    """Return a number that is unique among living objects (`id`), or 0 for None."""
     set_int(&r[at[1]], <int64_t>r[at[0]].v.o if r[at[0]].tag == TAG_OBJECT else 0)
     return 0
 
 
 cdef object hashable(IValue *x):
-    """Return a Python value that has the hash of `x`; raise RuntimeError for lists and dicts."""
+    """Return a Python value that has the hash of `x`, or raise RuntimeError for lists and dicts."""
     cdef Py_ssize_t i
     value = box_shallow(x)
     if isinstance(value, (List, Dict)):
@@ -85,7 +85,7 @@ cdef object hashable(IValue *x):
 
 
 cdef int hash_value(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the hash of a value; as in PyTorch, the hash of an int is the int."""
+    """Return the hash of a value. As in PyTorch, the hash of an int is the int."""
     cdef IValue *x = &r[at[0]]
     set_int(&r[at[1]], x.v.i if x.tag == TAG_INT or x.tag == TAG_BOOL else hash(hashable(x)))
     return 0
@@ -111,8 +111,9 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return a tuple item by an index that is computed at run time; the instruction TUPLE_GET has a constant
-    index.
+    """Return a tuple item by an index that is computed at run time.
+
+    The instruction TUPLE_GET has a constant index.
     """
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
@@ -163,7 +164,7 @@ cdef list ints_of(IValue *x):
 
 
 cdef list broadcast(list a, list b):
-    """Return the broadcast shape of two shapes; raise RuntimeError if they do not broadcast."""
+    """Return the broadcast shape of two shapes, or raise RuntimeError if they do not broadcast."""
     rank = max(len(a), len(b))
     a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
     result = []
@@ -210,7 +211,7 @@ cdef int reduction_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- gradients; None is a zero gradient
+# ---------------------------------------------------------------- gradients (None is a zero gradient)
 
 cdef int all_not_none(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple args = <Tuple>r[at[0]].v.o
@@ -302,7 +303,7 @@ cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
-    """Block until the future completes, and return its value; bytecode uses the instruction WAIT instead."""
+    """Block until the future completes, and return its value. Bytecode uses the instruction WAIT instead."""
     set_none(&r[at[1]])
     (<Future>r[at[0]].v.o).block()
     (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])

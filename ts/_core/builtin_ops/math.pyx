@@ -4,8 +4,9 @@ In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels wo
 
     aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      created by function("sqrt", sqrt, csqrt)
 
-Functions of ints and floats are computed by the C library in double precision; undefined results are nan or inf, as in
-PyTorch and unlike Python's `math`.  Unlike PyTorch, the Scalar overloads use double precision as well.
+Functions of ints and floats are computed by the C library in double precision. As in PyTorch and unlike in
+Python's `math`, undefined results are nan or inf. Unlike PyTorch, the Scalar overloads use double precision
+as well.
 """
 
 from libc.math cimport (
@@ -210,8 +211,9 @@ cdef list predicate(str name, FloatUnary real):
 
 
 def c_function(Operator op not None):
-    """Return the C function of an operator on one double, described as in `scalar.c_function`; None if there
-    is none.
+    """Return the address of an operator's C function on one double, or None for other operators.
+
+    The result has the form that `scalar.c_function` describes.
     """
     if op.scalar and op.kernels[0] == <Kernel>real_function:
         return 0, "double", "double", False

@@ -9,8 +9,9 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 
 
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """Return the complex number with components `real` and `imag`; `real + imag * 1j` would give NaN for an
-    infinite component.
+    """Return the complex number with components `real` and `imag`.
+
+    The expression `real + imag * 1j` would give NaN for an infinite component.
     """
     cdef double complex z
     z.real = real
@@ -19,8 +20,9 @@ cdef inline double complex from_parts(double real, double imag) noexcept nogil:
 
 
 cdef inline double complex complex_of(IValue *x) except *:
-    """Return the number in a register as complex; Cython's `real + imag * 1j` loses the sign of zeros and
-    infinities.
+    """Return the number in a register as complex.
+
+    Cython's `real + imag * 1j` loses the sign of zeros and infinities.
     """
     cdef object z
     if x.tag == TAG_OBJECT:

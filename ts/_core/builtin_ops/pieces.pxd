@@ -4,11 +4,11 @@
 
 from cpython.object cimport PyObject
 
-# Return string[start:end] for valid bounds; short ASCII strings come from a cache.
+# Return string[start:end] for valid bounds. Short ASCII strings come from a cache.
 cdef str substring(str string, Py_ssize_t start, Py_ssize_t end)
-# Find the next word at or after index end[0], and write its bounds to start[0] and end[0].  Return the word
-# if it is short, else None; the caller then creates the word from its bounds.  Empty bounds mean that there
-# is no further word.
+# Find the next word at or after index end[0], and write its bounds to start[0] and end[0]. Return the word if
+# it is short. Otherwise return None, and the caller creates the word from its bounds. Empty bounds mean that
+# there is no further word.
 cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end)
 # Return string.lower().
 cdef str lower(str string)

@@ -37,7 +37,8 @@ cdef extern from *:
     #define COUNT_AT 0
     #endif
     """
-    int first_byte(uint64_t word) noexcept nogil      # index of the first nonzero byte; `word` must not be 0
+    # index of the first nonzero byte of `word`, which must not be 0
+    int first_byte(uint64_t word) noexcept nogil
     int COUNT_AT                                      # bit shift of the byte that is last in memory
 
 ctypedef fused Char:
@@ -77,7 +78,7 @@ cdef CachedString string_cache[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters strip_set  # set of the last call of `strip`; the next call with equal characters reuses it
+cdef Characters strip_set  # set of the last call of `strip`, reused if the next call has equal characters
 
 
 # ---------------------------------------------------------------- short strings
@@ -102,7 +103,7 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """Write the cache key of s[:n] and return whether s[:n] is ASCII; s[:room] must be readable."""
+    """Write the cache key of s[:n] and return whether s[:n] is ASCII. s[:room] must be readable."""
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
@@ -125,7 +126,7 @@ cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
 
 
 cdef str cached_string(Key *key):
-    """Return the string of a key from the cache (string interning); it is created at the first call."""
+    """Return the string of a key from the cache (string interning). It is created at the first call."""
     cdef CachedString *entry = cache_entry(key)
     cdef PyObject *before = entry.text
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:
@@ -158,7 +159,7 @@ cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """Return the length of the short ASCII word at the start of `s` and write its key; 0 if there is none.
+    """Return the length of the short ASCII word at the start of `s` and write its key, or 0 if there is none.
 
     s[:READ] must be readable.
     """
@@ -213,7 +214,7 @@ cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end):
 # ---------------------------------------------------------------- lower case
 
 cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *char_bits) noexcept nogil:
-    """Convert `n` characters to lower case; return False if a character needs Python's `str.lower`."""
+    """Convert `n` characters to lower case. Return False if a character needs Python's `str.lower`."""
     cdef Char all = 0
     cdef uint32_t c
     cdef Py_ssize_t i

@@ -1,9 +1,10 @@
-"""Properties of the built-in operators, for passes and export; operators on tensors state theirs in records.
+"""Properties of the built-in operators, for passes and export.
 
     names_with("may_raise")      names of the operators with this property
 
-An operator on numbers and an operator on tensors can share a name, such as `aten::add`; the properties here
-hold for the built-in overloads only, and passes check the types of the arguments.
+The properties of operators on tensors are in their records. An operator on numbers and an operator on tensors
+can share a name, such as `aten::add`. The properties here hold for the built-in overloads only, so passes
+also check the types of the arguments.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _PROPERTIES: Final[dict[str, str]] = {
     "size_query": "size dim len",
     # Compares by order, not by equality
     "ordering": "lt le gt ge",
-    # Inserted by `export`; programs do not call it
+    # Inserted by `export`, not called by programs
     "inserted_by_export": "_assert_scalar sym_size",
     # Parses a string
     "parses_string": "Int Float ord",
     # Divides integers, which fails for zero
     "integer_division": "floordiv remainder",
-    # Mutates a list; the index is the second argument, except for `append`
+    # Mutates a list. Except for `append`, the second argument is the index.
     "list_mutation": "append insert _set_item",
 }
 COMPLEMENTS: Final = {"aten::__is__": "aten::__isnot__", "aten::__isnot__": "aten::__is__"}
@@ -51,6 +52,6 @@ VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten
 
 @cache
 def names_with(built_in_property: str) -> frozenset[str]:
-    """Return the full names of the built-in operators with a property; empty for an unknown property."""
+    """Return the full names of the built-in operators with a property, or an empty set for an unknown one."""
     names = _PROPERTIES.get(built_in_property, "").split()
     return frozenset(name if "::" in name else f"aten::{name}" for name in names)

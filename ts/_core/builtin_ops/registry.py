@@ -1,9 +1,9 @@
 """Registry of the built-in operators: on numbers, strings, lists and dicts, and on tensor metadata.
 
-    named("aten::len")       the overloads of a name; `ts.ops.registry` adds those of operator records
+    named("aten::len")       the overloads of a name, without those of operator records (`ts.ops.registry`)
     operators()              all operators
 
-A module of operators is imported when one of its names is first requested; `op_index` maps names to modules.
+A module of operators is imported when one of its names is first requested. `op_index` maps names to modules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def operators() -> list[Operator]:
 
 
 def named(name: str) -> list[Operator]:
-    """Return the overloads of the built-in operator `name`; an empty list if there are none."""
+    """Return the overloads of the built-in operator `name`, or an empty list if there are none."""
     return [op for module in OPERATOR_TO_MODULES.get(name, ()) for op in _of_module(module)[name]]
 
 

@@ -1,12 +1,12 @@
-"""Operators on numbers: arithmetic, comparison, logic and conversions; `math.pyx` has the math functions.
+"""Operators on numbers: arithmetic, comparison, logic and conversions. Math functions are in `math.pyx`.
 
 In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
 
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one family of overloads: "add"
 
-PyTorch has an overload for each combination of argument types.  Here, one call of `family` defines all
-overloads, with one C function per kind of number; the kernels select the function by the tags of the arguments.
-Bools count as ints.  The interpreter's opcodes use these functions too (`value/scalar.pxd`).
+PyTorch has an overload for each combination of argument types. Here, one call of `family` defines all
+overloads, with one C function per kind of number. The kernels select the function by the tags of the
+arguments. Bools count as ints. The interpreter's opcodes use these functions too (`value/scalar.pxd`).
 """
 
 from libc.math cimport atan2, copysign, fabs, fmod, log, remainder
@@ -36,7 +36,7 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-# C functions of a binary operator by kind of number (int, float, complex); NULL if unsupported
+# C functions of a binary operator by kind of number (int, float, complex), or NULL if unsupported
 cdef struct Binary:
     IntBinary of_int
     IntChecked of_int_checked
@@ -141,8 +141,9 @@ cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
 
 
 cdef double real_part(IValue *x) except? -1:
-    """Return the real component of a complex number; raise RuntimeError if the imaginary component is not
-    0.
+    """Return the real component of a complex number.
+
+    Raise RuntimeError if the imaginary component is not 0.
     """
     cdef double complex z = complex_of(x)
     if z.imag != 0:
@@ -302,7 +303,7 @@ cdef double complex clog_base(double complex a, double complex b) noexcept nogil
 
 
 cdef double complex divide_complex(double complex a, double complex b) noexcept nogil:
-    """Divide complex numbers; a zero divisor gives inf or nan components, as in float division."""
+    """Divide complex numbers. As in float division, a zero divisor gives inf or nan components."""
     cdef double square = b.real * b.real + b.imag * b.imag
     if square == 0.0:
         return from_parts(a.real / fabs(b.real), a.imag / fabs(b.real))
@@ -325,7 +326,7 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-# Names of overloads in PyTorch's order; the first match is selected, so the Scalar overloads must come last.
+# Names of overloads in PyTorch's order. The first match is selected, so the Scalar overloads must come last.
 cdef str REALS = "int float int_float float_int"
 cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
 cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"
@@ -372,7 +373,7 @@ cdef Binary *power():
 cdef list family(str name, str overloads, Binary *data, str result=""):
     """Return the overloads of an operator on two numbers.
 
-    `overloads` lists the names of the overloads; "-" stands for the unnamed overload on two Scalars.  If
+    `overloads` lists the names of the overloads, where "-" stands for the unnamed overload on two Scalars. If
     `result` is "", the result has the wider type of the two arguments.
     """
     cdef bint has_ints = data.of_int != NULL or data.of_int_checked != NULL
@@ -434,8 +435,7 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
 
 
 def c_function(Operator op not None):
-    """Return the address and signature of the C function of an operator on two numbers; None if there is
-    none.
+    """Return the address and signature of the C function of an operator on two numbers, or None without one.
 
     The tuple is (offset in the operator's data, result type, argument type, checked).  A checked function
     returns a Status, and writes its result to the address in its last argument.

@@ -6,7 +6,7 @@ In: a string and a separator.  Out: a core List with the result of the correspon
     split_words(" a  b ", -1)             ["a", "b"]
     split_lines("a\\r\\nb", False)          ["a", "b"]
 
-A string of 50 MB may have 25 million substrings, whose creation takes seconds and gigabytes; Python's methods
+A string of 50 MB may have 25 million substrings, whose creation takes seconds and gigabytes. Python's methods
 create all of them without a check of limits or signals.
 """
 

@@ -44,7 +44,7 @@ class LockingLogger(NoopLogger):
             self._sums[key] = total + value, count + 1
 
     def get_counter_val(self, key: str) -> int:
-        """Return the sum of the values added for `key`; the integer mean if its aggregation type is AVG."""
+        """Return the sum of the values added for `key`, or the integer mean for aggregation type AVG."""
         with self._lock:
             total, count = self._sums.get(key, (0, 0))
             mean = self._kinds.get(key) is AggregationType.AVG
@@ -64,7 +64,7 @@ def logger() -> NoopLogger:
 
 
 def set_logger(new: NoopLogger) -> NoopLogger:
-    """Set the logger to which `add_stat_value` in scripts adds numbers; return the previous logger."""
+    """Set the logger to which `add_stat_value` in scripts adds numbers. Return the previous logger."""
     global _logger
     before, _logger = _logger, new
     return before

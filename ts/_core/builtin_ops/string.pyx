@@ -67,7 +67,8 @@ cdef double BUILD_PART_NS = 8
 cdef double FIELD_NS = 100          # lower bound of the time to parse a field of a format string
 
 
-# Methods of `str` that `pieces` implements; used as keys. The references are borrowed from the type.
+# Methods of `str` that `pieces` implements, used as dictionary keys. The references are borrowed from the
+# type.
 cdef void *LOWER = <void *>str.lower
 cdef void *LSTRIP = <void *>str.lstrip
 cdef void *RSTRIP = <void *>str.rstrip
@@ -92,7 +93,7 @@ cdef inline int set_text(IValue *out, str string) except -1:
 
 
 cdef inline object method_of(Operator op):
-    """Return the `str` method in the operator's data; the reference is borrowed from the type."""
+    """Return the `str` method in the operator's data. The reference is borrowed from the type."""
     return <object>op.data
 
 
@@ -332,8 +333,9 @@ cdef int in_binary(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
-    """Parse a signed decimal integer; leading blanks are allowed, trailing blanks and underscores raise an
-    error.
+    """Parse a signed decimal integer.
+
+    Leading blanks are allowed. Trailing blanks and underscores raise an error.
     """
     string = text_of(&r[at[0]])
     value = None
@@ -349,8 +351,9 @@ cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
-    """Parse a float like C's strtod, including hexadecimal; trailing blanks and underscores raise an
-    error.
+    """Parse a float like C's strtod, including hexadecimal numbers.
+
+    Trailing blanks and underscores raise an error.
     """
     string = text_of(&r[at[0]])
     value = None
@@ -374,13 +377,13 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`; the last four define the groups (position,
+# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}` and `{0:.2f}`. The last four set the groups (position,
 # specification).
 FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
 cdef str format_field(IValue *x, str specification):
-    """Format one value for `{}`; if there is a specification, use Python's `format`."""
+    """Format one value for `{}`. A value with a specification is formatted by Python's `format`."""
     if not specification:
         return value_text(x)
     value = box_shallow(x)
@@ -395,7 +398,7 @@ cdef str format_field(IValue *x, str specification):
 
 
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"{} {}".format(a, b)`; braces that do not match FIELD are copied literally."""
+    """Format `"{} {}".format(a, b)`. Braces that do not match FIELD are copied literally."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
     template = text_of(&r[at[0]])
@@ -449,7 +452,7 @@ cdef str format_one(str specifier, IValue *x):
 
 
 cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"%d of %s" % (a, b)`; the variadic arguments are one value or one tuple of values."""
+    """Format `"%d of %s" % (a, b)`. The variadic arguments are the values, or one tuple of the values."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t used = 0, i
     if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:

@@ -1,4 +1,4 @@
-"""Operators on tensor metadata (sizes, dtype, device), which need no backend kernels; and `tolist`.
+"""Operators on tensor metadata (sizes, dtype, device), which need no backend kernels, and `tolist`.
 
 In: a register with a tensor.  Out: a number, a list of ints, a device:
 
@@ -235,7 +235,7 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 
 
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
-    """Convert a tensor to nested lists; raise an error if its rank or dtype differs from the annotation."""
+    """Convert a tensor to nested lists. Raise an error if its rank or dtype differs from the annotation."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
     # variadic operator: the schema declares no types, so they are checked here
     if not conforms_to_list(inputs):
@@ -271,7 +271,7 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the output number of the tensor in its backward node; 0 if it does not require grad."""
+    """Return the output number of the tensor in its backward node, or 0 if it does not require grad."""
     cdef object x = tensor_of(&r[at[0]])
     set_int(&r[at[1]], x.output_nr if needs_grad(<Tensor>x) else 0)
     return 0

@@ -23,7 +23,7 @@ cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 cdef list tensors_of(Operator op, Tuple values, Py_ssize_t count):
-    """Return the first `count` values; raise TypeError if one is not a tensor."""
+    """Return the first `count` values, or raise TypeError if one is not a tensor."""
     cdef Py_ssize_t i
     for i in range(count):
         if not conforms(&values.items[i], TENSOR_SPEC):
@@ -49,8 +49,9 @@ cdef int var_stack(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str letters_of(object sublist):
-    """Return the einsum subscripts for a list of dimension numbers; raise RuntimeError for invalid
-    numbers.
+    """Return the einsum subscripts for a list of dimension numbers.
+
+    Raise RuntimeError for invalid numbers.
     """
     if not isinstance(sublist, list) or any(type(n) is not int or not 0 <= n < len(LETTERS) for n in sublist):
         raise RuntimeError(f"einsum(): expected a list of numbers from 0 to {len(LETTERS) - 1}, but got {sublist}")
@@ -74,7 +75,7 @@ cdef int einsum_sublist(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int add_gradients(Operator op, IValue *r, const int32_t *at) except -1:
-    """Add two gradients; None counts as zero."""
+    """Add two gradients, where None counts as zero."""
     cdef IValue *a = &r[at[0]]
     cdef IValue *b = &r[at[1]]
     if a.tag == TAG_NONE or b.tag == TAG_NONE:

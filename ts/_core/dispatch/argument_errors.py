@@ -29,7 +29,7 @@ def argument_error(
     declaration: str,
     cause: object = None,
 ) -> RuntimeError:
-    """Return the error for the argument `x`; `cause` is the exception of the failed conversion."""
+    """Return the error for the argument `x`. `cause` is the exception of the failed conversion."""
     if re.match(_NO_TYPE, str(cause)):  # type inference failed for an argument whose parameter has type Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")
@@ -56,7 +56,7 @@ def _inferred(spec: TypeSpec, name: str) -> list[str]:
 
 
 def _class_name(x: object) -> str:
-    """Return the name of an object's class; for a NamedTuple, with its fields."""
+    """Return the name of an object's class. For a NamedTuple, add the names of its fields."""
     fields = getattr(x, "_fields", None)
     aka = f" (aka NamedTuple({', '.join(fields)}))" if isinstance(x, tuple) and fields else ""
     return f"{type(x).__name__}{aka}"

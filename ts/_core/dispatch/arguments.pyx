@@ -106,7 +106,7 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
-    """Return `spec` with its type variables solved from argument `x`; None if `x` does not match."""
+    """Return `spec` with its type variables solved from argument `x`, or None if `x` does not match."""
     if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # the whole spec is a type variable
         return bound.setdefault(spec.annotation_str, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
@@ -132,7 +132,7 @@ cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
 
 
 cdef TypeSpec own_spec(object x):
-    """Return the inferred type of an argument; Any if no type can be inferred."""
+    """Return the inferred type of an argument, or Any if no type can be inferred."""
     try:
         return infer_spec(x)
     except TypeError:  # an empty list, or a list of several types
@@ -140,7 +140,7 @@ cdef TypeSpec own_spec(object x):
 
 
 cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
-    """Match type `actual` with `spec`, binding type variables of `spec`; return whether they match."""
+    """Match type `actual` with `spec`, bind type variables of `spec`, and return whether the types match."""
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
@@ -158,7 +158,7 @@ cdef dict NAMES = {KIND_OPTIONAL: "Optional", KIND_FUTURE: "Future"}
 
 
 cdef TypeSpec substitute_variables(TypeSpec spec, dict bound):
-    """Return `spec` with its type variables replaced by their bindings; unbound variables become Any."""
+    """Return `spec` with its type variables replaced by their bindings. Unbound variables become Any."""
     cdef tuple children
     if spec.kind == KIND_ANY:
         return bound.get(spec.annotation_str, ANY_SPEC)

@@ -15,7 +15,7 @@ cdef extern from *:
         int nesting
         bint uncached
 
-# Replace this thread's autocast state and return the previous state; the context flag AUTOCAST is not
+# Replace this thread's autocast state and return the previous state. The context flag AUTOCAST is not
 # updated.
 cdef AutocastState exchange_autocast_flags(AutocastState others) noexcept
 # Return the state that worker threads of this thread start with: not nested in a block, without a cast cache.

@@ -66,7 +66,7 @@ for _dtype in dtypes.ALL:
 
 # ---------------------------------------------------------------- state of a thread
 
-# Supported lower-precision dtypes by device; the first one is the default.
+# Supported lower-precision dtypes by device. The first one is the default.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict backend_indices = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
@@ -75,8 +75,9 @@ for _name, _lower in LOWER_DTYPES.items():
 
 
 def backend_index(str device not None, str message="unsupported scalarType"):
-    """Return the backend number of a device for autocast; raise RuntimeError(`message`) if it is
-    unsupported.
+    """Return the backend number of a device for autocast.
+
+    Raise RuntimeError(`message`) for an unsupported device.
     """
     index = backend_indices.get(devices.device(device).type)
     if index is None:
@@ -137,7 +138,7 @@ def set_lower_dtype(int backend, dtype not None):
 
 
 def enter(int backend, dtype not None, bint on, bint cached):
-    """Enter an autocast block; return the previous autocast state, the argument `before` of `leave`."""
+    """Enter an autocast block and return the previous autocast state, which `leave` restores."""
     check_backend(backend)
     before = [casts_on(backend), autocast_flags.dtypes[backend], autocast_flags.uncached, autocast_flags.nesting]
     set_enabled(backend, on)
@@ -148,7 +149,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 
 
 def leave(int backend, list before not None):
-    """Restore the state `before`, the result of `enter`; clear the cast cache after the outermost block."""
+    """Restore the state `before`, which `enter` returned. Clear the cast cache after the outermost block."""
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
         raise RuntimeError(f"invalid saved autocast state: {before}")
@@ -178,13 +179,13 @@ class RestoreAutocastState:
 
 
 def increment_nesting():
-    """Increment the nesting depth of autocast blocks in this thread; return the new depth."""
+    """Increment the nesting depth of autocast blocks in this thread, and return the new depth."""
     autocast_flags.nesting += 1
     return autocast_flags.nesting
 
 
 def decrement_nesting():
-    """Decrement the nesting depth of autocast blocks in this thread; return the new depth."""
+    """Decrement the nesting depth of autocast blocks in this thread, and return the new depth."""
     autocast_flags.nesting -= 1
     return autocast_flags.nesting
 
@@ -216,12 +217,12 @@ cdef inline int dtype_of(int backend) noexcept:
 cdef class CastPolicy:
     """Autocast rule of an operator record, for each backend."""
     cdef int kinds[MAX_BACKENDS]
-    cdef int dtype_at                  # number of the argument `dtype=`; -1 if there is none
+    cdef int dtype_at                  # number of the argument `dtype=`, or -1 if there is none
     cdef dict error_messages                     # backend -> error message, for backends on which autocast does not allow the operator
 
 
 cdef CastPolicy casts_of(Operator op):
-    """Return the autocast rule of an operator; it is read from the record at the first call."""
+    """Return the autocast rule of an operator. It is read from the record at the first call."""
     if op.casts is None:
         op.casts = read_casts(op)
     return <CastPolicy>op.casts
@@ -285,7 +286,7 @@ cdef list tensors_of(list values):
 
 
 cdef object cast_tensors(object x, int backend, int to):
-    """Return a value with its tensors cast to dtype `to`; the value itself if no tensor is cast."""
+    """Return a value with its tensors cast to dtype `to`, or the value itself if no tensor is cast."""
     if isinstance(x, Tensor):
         return cast_tensor(<Tensor>x, to) if may_cast(<Tensor>x, backend) and (<Tensor>x).scalar_type != to else x
     if type(x) is list:
@@ -295,7 +296,7 @@ cdef object cast_tensors(object x, int backend, int to):
 
 
 cdef Tensor cast_tensor(Tensor t, int to):
-    """Cast a tensor to another dtype; casts of float32 leaves are cached."""
+    """Cast a tensor to another dtype. Casts of float32 leaves are cached."""
     global casts_here
     cdef bint is_cacheable
     is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not autocast_flags.uncached and (

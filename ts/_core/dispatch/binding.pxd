@@ -2,8 +2,8 @@
 
     Binder: an operator with its slots, one per parameter
 
-`bind` returns Python values in schema order, for Python kernels; `call_directly` fills registers and runs the C
-kernel.
+`bind` returns Python values in schema order, for Python kernels. `call_directly` fills registers and runs the
+C kernel.
 """
 
 cimport cython
@@ -48,7 +48,7 @@ cdef class Slot:
     cdef bint keyword_only
     cdef bint has_default
     cdef bint written
-    cdef int size                      # length of a fixed-size list; 0 for other parameters
+    cdef int size                      # length of a fixed-size list, or 0 for other parameters
     cdef object default
     cdef str type_name                 # name of the type in PyTorch's error messages
     cdef TypeSpec spec                 # type of a list parameter
@@ -61,12 +61,13 @@ cdef class Binder:
     cdef Operator op
     cdef list slots
     cdef int positional                # maximal number of positional arguments
-    cdef int int_list_at  # number of the int[] parameter that collects positional ints; -1 if there is none
-    cdef str required  # name of the first keyword-only parameter without a default; None if there is none
+    # number of the int[] parameter that collects positional ints, or -1 if there is none
+    cdef int int_list_at
+    cdef str required  # name of the first keyword-only parameter without a default, or None if there is none
     cdef bint numbers                  # True if numbers are accepted for Tensor parameters
     cdef bint gives_dtype              # True if the result is a dtype code
     cdef bint direct                   # True if the operator has a C kernel
-    cdef object results                # named-tuple class of the results; None for a single result
+    cdef object results                # named-tuple class of the results, or None for a single result
 
 
 cdef object FAILED, UNSURE

@@ -1,7 +1,7 @@
 """Binding of Python arguments to an operator's parameters, as a list of values or in the registers of its C
 kernel.
 
-In: a Binder, positional and keyword arguments; out: a list of values, a result, or a mismatch.
+In: a Binder, positional and keyword arguments. Out: a list of values, a result, or a mismatch.
 
     x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False, None)
 
@@ -114,8 +114,9 @@ cdef Binder binder_of(Operator op):
 
 
 cdef int prepare_default(Slot slot) except -1:
-    """Store the default of a parameter in register format; default lists are created once and never
-    released.
+    """Store the default of a parameter in register format.
+
+    Default lists are created once and never released.
     """
     slot.given_none.tag = TAG_NONE
     if slot.kind in _LISTS:
@@ -157,15 +158,19 @@ cdef list sequence(object x, accept):
 
 
 def _is_int_item(x):
-    """Return whether an item of an `int[]` argument is an int; as in PyTorch, a one-element int tensor
-    counts.
+    """Return whether an item of an `int[]` argument is an int.
+
+    As in PyTorch, a one-element int tensor counts as an int.
     """
     return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
 def _is_later_int_item(x):
-    """Return whether an item after the first one of an `int[]` argument is an int; as in PyTorch, bools count
-    there.
+    """Return whether a later item of an `int[]` argument is an int.
+
+    As in PyTorch, bools count as ints there, unlike in the first item.
+
+    As in PyTorch, bools count as ints there.
     """
     return _is_int_item(x) or isinstance(x, bool)
 
@@ -191,7 +196,7 @@ def _is_optional_tensor(x):
 
 
 cdef object convert(Slot slot, object x, bint numbers):
-    """Convert an argument to the type that the kernel expects; return FAILED if it does not match."""
+    """Convert an argument to the type that the kernel expects, or return FAILED if it does not match."""
     cdef Kind kind = slot.kind
     if kind == TENSOR:
         if isinstance(x, Tensor):
@@ -457,7 +462,7 @@ cdef inline UnboxResult unbox_slot(Slot slot, object x, IValue *out) except *:
 
 
 cdef PyObject *find_keyword(PyObject *const *args, Py_ssize_t nargs, PyObject *names, str name) noexcept:
-    """Return the keyword argument `name`; NULL if it is not given. Keyword names are interned strings."""
+    """Return the keyword argument `name`, or NULL if it is not given. Keyword names are interned strings."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(names)):
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:

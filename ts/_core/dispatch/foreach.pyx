@@ -5,9 +5,10 @@ kernel:
 
     ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
 
-Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its position,
-else its default.  Of a list argument, each call receives one element; other arguments are passed to every call.  Each
-call goes through `invoke`, so the tape, profilers and limits see operators on single tensors.
+Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its
+position, else its default. Of a list argument, each call receives one element. Other arguments are passed to
+every call. Each call goes through `invoke`, so the tape, profilers and limits see operators on single
+tensors.
 """
 
 from libc.stdint cimport int32_t
@@ -30,12 +31,13 @@ cdef class ForeachKernel:
     cdef Operator base
     cdef tuple argument_indices                  # for each parameter of `base`, its index in `parameters`, or DEFAULT
     cdef tuple defaults
-    cdef tuple specs                   # types of the parameters of `base`; checked before each call
+    cdef tuple specs                   # types of the parameters of `base`, checked before each call
     cdef bint returns_results                    # True if the operator returns results, False for in-place variants
 
     def __init__(self, find not None, str key not None, tuple parameters not None, bint returns_results):
-        """Initialize the kernel; `find(key)` is called at the first run and returns the single-tensor
-        operator.
+        """Initialize the kernel.
+
+        `find(key)` is called at the first run and returns the single-tensor operator.
         """
         self.find = find
         self.key = key
@@ -43,8 +45,9 @@ cdef class ForeachKernel:
         self.returns_results = returns_results
 
     def run(self, *args):
-        """Run with one Python value per parameter; return a list of results, or None for an in-place
-        variant.
+        """Run with one Python value per parameter.
+
+        Return a list of results, or None for an in-place variant.
         """
         if self.base is None:
             self.prepare()
@@ -111,7 +114,7 @@ cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1
 
 
 cdef object checked_length(ForeachKernel self, tuple args):
-    """Return the common length of the argument lists; raise RuntimeError if they are empty or differ in
+    """Return the common length of the argument lists, or raise RuntimeError if they are empty or differ in
     length.
     """
     count = None

@@ -1,12 +1,12 @@
 """Translation of NumPy errors to PyTorch's exception classes and messages.
 
-In: the exception that a kernel raised, and the operator's name.  Out: the exception to raise instead; None if
-a `raise` statement of the kernel raised it:
+In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead, or None
+if a `raise` statement of the kernel raised it:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
 
-Kernels check most arguments first, as PyTorch does; the translation is for conditions that no kernel checks.
+Kernels check most arguments first, as PyTorch does. The translation is for conditions that no kernel checks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Reword = Callable[[re.Match[str], str], Exception]
 
 
 def reworded(error: Exception, operator: str) -> Exception | None:
-    """Return PyTorch's exception for an error raised by NumPy; None for an error that a kernel raised itself.
+    """Return PyTorch's exception for an error raised by NumPy, or None for an error raised by a kernel.
 
     An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name,
     because the kernel has not checked the sizes or dtypes.

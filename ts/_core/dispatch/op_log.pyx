@@ -4,11 +4,11 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator has one entry in `lines`, unless the tape records the operators that it calls; then each
-of these has an entry.  The operators of a fusion group run one by one.  `identity` returns equal keys for a
-tensor and its detached aliases, which share memory.
+A composite operator has one entry in `lines`, unless the tape records the operators that it calls. In this
+case, each of these has an entry. The operators of a fusion group run one by one. `identity` returns equal
+keys for a tensor and its detached aliases, which share memory.
 
-`OperatorObserver` observes or replaces the results of each operator; like the log, it works below the tape.
+`OperatorObserver` observes or replaces the results of each operator. Like the log, it works below the tape.
 """
 
 from cpython.object cimport PyObject
@@ -65,17 +65,18 @@ cdef class OperatorLog:
 
 
 cdef class OperatorObserver(OperatorLog):
-    """Observer of all non-composite operators that run in its `with` block; it writes no log.
+    """Observer of all non-composite operators that run in its `with` block. It writes no log.
 
-    replace_call(operator, arguments)      returns replacement results (a value or a tuple);
-                                           None: the operator runs
+    replace_call(operator, arguments)      returns replacement results (a value or a tuple),
+                                           or None to run the operator
     after_call(operator, arguments, results)   called after the operator, with a list of its results
     """
 
     cdef object replace_call           # callback, or None
     cdef object after_call             # callback, or None
     cdef object result                 # replacement results from `replace_call`, until they are written to registers
-    cdef bint failed  # True while a callback runs and after it has raised; operators are then not observed
+    # True while a callback runs and after it has raised. Operators are not observed while it is True.
+    cdef bint failed
 
     def __init__(self, replace_call=None, after_call=None):
         self.replace_call, self.after_call = replace_call, after_call
@@ -85,7 +86,7 @@ cdef class OperatorObserver(OperatorLog):
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Call `replace_call` and return whether it supplies results; they are then in `result`."""
+        """Call `replace_call` and return whether it supplies results, which are then in `result`."""
         if self.replace_call is None or self.failed:
             return False
         self.failed = True
@@ -187,12 +188,12 @@ cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef list values_at(IValue *r, const int32_t *at, int count):
-    """Return the values in `count` registers; lists are copied."""
+    """Return the values in `count` registers, with lists copied."""
     return [plain(box(&r[at[i]])) for i in range(count)]
 
 
 cdef object plain(object x):
-    """Return a copy of a list; return other values unchanged."""
+    """Return a copy of a list. Other values are returned unchanged."""
     return list(x) if type(x) is List else x
 
 

@@ -3,19 +3,19 @@
 A kernel reads its arguments from registers and writes its results to registers:
 
     at[0 .. nargs)                 indices into r of the arguments (borrowed)
-    at[nargs .. nargs + nrets)     indices into r of the results; written last, old value released
+    at[nargs .. nargs + nrets)     indices into r of the results, which are written last and release the old values
                                    (a result register may also be an argument register)
 
-It returns 0, or -1 with a Python exception set.  It is called with the GIL held.  Exception: the kernel of a
-`scalar` operator may be called without the GIL; it accesses no Python objects, and acquires the GIL to raise
+It returns 0, or -1 with a Python exception set. It is called with the GIL held. Exception: the kernel of a
+`scalar` operator may be called without the GIL. It accesses no Python objects, and acquires the GIL to raise
 an error.
 
 All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An observer
 of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do not
 require grad needs no kernel (`basic_indexing`).
 
-    kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`);
-                     `call_python_kernel` if the backend has no C kernel
+    kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
+                     or `call_python_kernel` if the backend has no C kernel
     kernels[0]           of an operator of the language (on numbers, strings, lists), which has no backends
 """
 
@@ -32,7 +32,7 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 cdef enum:
     MAX_BACKENDS = 16                 # `ts.backends.register` raises an error for further backends
     # results of `invoke_layered`:
-    NO_LAYERS = 0                      # no argument has layers; the operator has not run
+    NO_LAYERS = 0                      # no argument has layers, so the operator has not run
     HAS_RUN = 1                        # the operator has run
     OF_TAPE = 2                        # the operator has not run, because the tape must record it first
     # context flags of observers that must see every operator
@@ -41,35 +41,35 @@ cdef enum:
 
 cdef class Operator:
     cdef readonly str name             # qualified name, such as "aten::add"
-    cdef readonly str overload         # overload name, such as "Tensor"; "" for the unnamed overload
+    cdef readonly str overload         # overload name, such as "Tensor", or "" for the unnamed overload
     cdef readonly str schema_text      # schema in PyTorch's syntax
     cdef readonly int nargs
     cdef readonly int nrets
     # True if arguments and results are numbers, so that the kernel can run without the GIL
     cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
-    # data of each backend's kernel for this operator; references borrowed from `owners`
+    # data of each backend's kernel for this operator, with references borrowed from `owners`
     cdef PyObject *state[MAX_BACKENDS]
     cdef list owners  # owns `state`, including that of replaced kernels, which other threads may still run
     cdef void *data  # data of the kernel of an operator of the language, such as a C function
-    cdef public object record          # the operator's record in ts.ops; None if it has none
+    cdef public object record          # the operator's record in ts.ops, or None if it has none
     cdef list implementations          # per backend: (backend, array namespace, Python kernel of the record)
     cdef object schema_                # parsed schema of an operator without a record
-    cdef object signature_  # `ts._core.dispatch.signature.Signature`; None until the schema is parsed
+    cdef object signature_  # `ts._core.dispatch.signature.Signature`, or None until the schema is parsed
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
     cdef tuple argument_specs                   # TypeSpec of each parameter, in the format of `proving`
-    # TypeSpec of the only result if this type is more precise than the schema's; else None
+    # TypeSpec of the only result if this type is more precise than the schema's type, else None
     cdef readonly TypeSpec result_spec
     # True for a composite operator, whose kernel calls other operators on tensors of any device
     cdef bint tensor_kernel
-    cdef int tensor_at  # number of the first argument that is a tensor or tensor list; -1 if there is none
-    cdef int device_at                 # number of the argument `device=` of a factory; -1 if there is none
+    cdef int tensor_at  # number of the first argument that is a tensor or tensor list, or -1 if there is none
+    cdef int device_at                 # number of the argument `device=` of a factory, or -1 if there is none
     cdef list written                  # numbers of the arguments that the operator writes
     cdef bint checks_overlap  # True if the operator must not write memory that partially overlaps another argument
     cdef tuple layouts                 # rules for the memory layout of the results (`ts.ops.result_strides`)
-    cdef object rule  # differentiation rule (`ts._core.autograd.rule`); None before the first use
-    cdef object casts                  # autocast rule (`autocast`); None before the first use
+    cdef object rule  # differentiation rule (`ts._core.autograd.rule`), or None before the first use
+    cdef object casts                  # autocast rule (`autocast`), or None before the first use
     cdef int overlap  # what happens if elements of a written argument overlap (`overlap.pxd`)
     cdef object __weakref__
 
@@ -98,8 +98,8 @@ cdef object (*call_cast)(Operator op, list args)
 # Run an operator after autocast, or without it: dispatch to layers, then to the tape, then run the kernel.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
-# Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
-# `instruction` identify the calling instruction of a script; they are NULL for other callers.
+# Run an operator when a thread may have context flags, or a tensor may require grad. `code` and `instruction`
+# identify the calling instruction of a script, and are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # Run an operator in a thread that has an observer of operators, such as a profiler or limits.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
@@ -120,7 +120,7 @@ cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Return the backend number of the first tensor argument; 0 (CPU) if there is no tensor."""
+    """Return the backend number of the first tensor argument, or 0 (CPU) without a tensor."""
     cdef IValue *x
     if op.tensor_at < 0:
         return 0
@@ -144,7 +144,7 @@ cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """Run the operator of an instruction; `code` and `instruction` are for the profiler."""
+    """Run the operator of an instruction. The profiler receives `code` and `instruction`."""
     if attention:
         return invoke_attended(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

@@ -1,9 +1,9 @@
 """Operators: callable objects, created from a schema text and a record, for the interpreter and for Python.
 
-In: registers or Python arguments; out: results, wrapped as tensors.
+In: registers or Python arguments. Out: results, wrapped as tensors.
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
-    op(x)                       call from Python; arguments are bound by the schema
+    op(x)                       call from Python, with arguments bound by the schema
     invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C kernels
 
 `invoke` selects the kernel by the backend of the first tensor.  If the backend has no C kernel, or the C
@@ -11,9 +11,10 @@ kernel does not support the arguments, `call_python_kernel` runs:
 
     select the backend by all tensor arguments, else by the device argument
       -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
-      -> wrap result arrays; a result that aliases a written argument in the schema is the Tensor object of the argument
+      -> wrap result arrays: a result that aliases a written argument in the schema is the Tensor object of
+      the argument
 
-A number that is passed for a Tensor parameter is not converted to a tensor; the kernel applies the type
+A number that is passed for a Tensor parameter is not converted to a tensor. The kernel applies the type
 promotion of numbers.
 """
 
@@ -93,7 +94,7 @@ cdef int reject_undefined(Operator op, int i) except -1:
 # ---------------------------------------------------------------- the operator
 
 cdef class Operator:
-    """Callable operator overload; `repr` shows its schema."""
+    """Callable operator overload. `repr` shows its schema."""
 
     def __cinit__(self, *_, **__):
         cdef int i
@@ -149,7 +150,7 @@ cdef class Operator:
         return call_bound(self, complete(self, args, kwargs))
 
     def bind_python(self, tuple args, dict kwargs):
-        """Return one Python value per parameter, with defaults; raise TypeError for a missing argument."""
+        """Return one Python value per parameter, with defaults, or raise TypeError for a missing argument."""
         if self.signature_ is None:
             read_signature(self)
         return complete(self, args, kwargs)
@@ -199,8 +200,9 @@ cdef inline bint concerns_tape(Tensor t) noexcept:
 
 
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Return whether a tensor argument, or a tensor in a list argument, requires grad; bases of views count
-    too.
+    """Return whether a tensor argument, or a tensor in a list argument, requires grad.
+
+    For a view, the flag of its base is checked too.
     """
     cdef PyObject *x
     cdef IValue *items
@@ -289,7 +291,7 @@ cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int raise_limit(object error) except -1:
-    """Raise the limit error that `error` stands for (a MemoryError of NumPy); otherwise raise `error`."""
+    """Raise the limit error that `error` stands for (a MemoryError of NumPy), or `error` itself."""
     limit = as_limit(error)
     if limit is error:
         raise error
@@ -297,7 +299,7 @@ cdef int raise_limit(object error) except -1:
 
 
 cdef int first_tensor(str schema_text) except -2:
-    """Return the index of the first tensor or tensor-list parameter; -1 without tensor parameters."""
+    """Return the index of the first tensor or tensor-list parameter, or -1 without tensor parameters."""
     cdef int i
     arguments = schema_text.partition("(")[2].replace("*, ", "")
     for i, parameter in enumerate(arguments.rpartition(") -> ")[0].split(", ")):
@@ -311,7 +313,7 @@ cdef object live_operators = WeakSet()           # operators whose kernels have 
 
 
 def forget_kernels():
-    """Reset the kernels of all operators; called after a backend has changed its kernels."""
+    """Reset the kernels of all operators. This is called after a backend has changed its kernels."""
     # a copy, because other threads may create operators
     for op in [reference() for reference in list(live_operators.data)]:
         if op is not None:
@@ -319,7 +321,7 @@ def forget_kernels():
 
 
 cdef int unbind(Operator op) except -1:
-    """Reset the kernels of an operator; they are set again at the next call."""
+    """Reset the kernels of an operator. They are set again at the next call."""
     cdef int i
     for i in range(MAX_BACKENDS):
         op.kernels[i] = bind_and_run
@@ -361,7 +363,7 @@ cdef bint has_kernel(Operator op, int backend) except -1:
 
 
 cdef int read_signature(Operator op) except -1:
-    """Parse the schema and set the fields of the operator; each field is assigned once, for thread safety."""
+    """Parse the schema and set the fields of the operator. Each field is assigned once, for thread safety."""
     cdef int i
     parsed = signature(op.schema_text)
     record = op.record
@@ -380,7 +382,7 @@ cdef int read_signature(Operator op) except -1:
 
 
 cdef tuple layouts_of(Operator op):
-    """Return the layout rules for the operator's results; empty for in-place and `out=` variants."""
+    """Return the layout rules for the operator's results, or () for in-place and `out=` variants."""
     if op.record is None or op.record.variant:
         return ()
     return op.record.layout
@@ -417,7 +419,7 @@ cdef bint symbolic = False             # True if arguments can be symbolic sizes
 
 
 def expect_symbols():
-    """Allow symbolic sizes as arguments in the rest of this process; registers cannot hold them."""
+    """Allow symbolic sizes as arguments in the rest of this process. Registers cannot hold them."""
     global symbolic
     symbolic = True
 
@@ -462,9 +464,7 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return the arguments with numbers for tensor parameters converted to tensors; None if there are no such
-    numbers.
-    """
+    """Return the arguments with numbers for tensor parameters as tensors, or None if unchanged."""
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [
         i for i, parameter in enumerate(op.parameters[:len(args)])
@@ -612,7 +612,7 @@ cdef bint has_sparse_layout(Operator op, list args) except -1:
 
 
 cdef inline bint is_narrow(int scalar_type) noexcept:
-    """Return whether a dtype is float8 or complex32; few operators have kernels for them."""
+    """Return whether a dtype is float8 or complex32, for which few operators have kernels."""
     return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
 
 
@@ -623,8 +623,9 @@ cdef int check_narrow(object record, object dtype, list args) except -1:
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return `kernel`, or its complex32 variant if an argument requires one; raise an error if the operator
-    does not support the float8 or complex32 dtype of an argument.
+    """Return `kernel`, or its complex32 variant if an argument requires one.
+
+    Raise an error if the operator does not support the float8 or complex32 dtype of an argument.
     """
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):
@@ -638,15 +639,16 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
 
 
 cdef object on_device(Tensor x, object backend, object device):
-    """Return a copy of a tensor on another device; the copy of a meta tensor has uninitialized elements."""
+    """Return a copy of a tensor on another device. The copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
         return factories.moved(x, device)
     return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors on different devices; `backend` and `device` receive the device
-    of the first tensor.
+    """Return whether a list has tensors on different devices.
+
+    `backend` and `device` receive the device of the first tensor.
     """
     cdef Tensor t
     for x in xs:
@@ -663,7 +665,8 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 cdef object run_mixed(Operator op, list args):
     """Run the operator on tensors of several devices.
 
-    Copy 0-dim CPU tensors to the device of the other tensors; raise RuntimeError if these differ in device.
+    Copy 0-dim CPU tensors to the device of the other tensors, or raise RuntimeError if these differ in
+    device.
     """
     cdef list tensors = []
     cdef Tensor t, chosen = None
@@ -704,7 +707,7 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 
 cdef tuple bound_kernel(Operator op, int backend):
-    """Return the backend, its array namespace and the record's kernel for it; the tuple is cached."""
+    """Return the backend, its array namespace and the record's kernel for it. The tuple is cached."""
     bound = op.implementations[backend]
     if bound is None:
         target = backend_registry().at(backend)
@@ -792,7 +795,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
     if kind == "Tensor":
         if isinstance(result, Tensor):
             return result
-        for x in args:  # a kernel may return the array of an argument; the result is then the argument
+        for x in args:  # a kernel may return the array of an argument, and the result is then the argument
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         tensor = wrap(result)

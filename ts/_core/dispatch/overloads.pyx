@@ -1,6 +1,6 @@
 """Calls of operators by name from Python, with PyTorch's overload resolution.
 
-In: Python arguments; out: the result of the first overload in the registry's order that accepts the
+In: Python arguments. Out: the result of the first overload in the registry's order that accepts the
 arguments.
 
     add = OverloadSet("aten::add", registry.lookup)
@@ -165,7 +165,7 @@ cdef class OverloadSet:
         return True
 
     def load(self):
-        """Look up the overloads; overloads without a record are used only if no overload has a record."""
+        """Look up the overloads. Overloads without a record are used only if no overload has a record."""
         if self.binders is not None:
             return
         operators = self.lookup(self.name)
@@ -180,8 +180,9 @@ cdef class OverloadSet:
         self.binders = binders
 
     def renamed(self, dict kwargs not None):
-        """Return keyword arguments with the schema's names; `out=None` is removed, a tuple of outputs
-        expanded.
+        """Return keyword arguments with the schema's names.
+
+        `out=None` is removed, and a tuple of outputs is expanded.
         """
         cdef dict result = {}
         cdef Slot slot
@@ -274,7 +275,7 @@ cdef dict suited_to_output(dict kwargs, list binders):
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
-    """Convert deprecated positional scale factors to keyword arguments; return None if there are none.
+    """Convert deprecated positional scale factors to keyword arguments, or return None without such factors.
 
     add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b,
     beta=3, alpha=2).
@@ -309,7 +310,7 @@ cdef bint is_scripts_only(Binder b) except -1:
 
 
 cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
-    """Call the operator by the vectorcall protocol; a C kernel is called directly if possible."""
+    """Call the operator by the vectorcall protocol. A C kernel is called directly if possible."""
     cdef Py_ssize_t nargs = PyVectorcall_NARGS(count), i
     cdef Binder b
     cdef object result
@@ -351,7 +352,7 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Return the number of scalar parameters; sorting by it puts overloads with tensor parameters first."""
+    """Return the number of scalar parameters, by which overloads are sorted (tensor parameters first)."""
     cdef Slot slot
     count = 0
     for slot in b.slots:
@@ -365,7 +366,7 @@ cdef str describe_slot(Slot slot):
 
 
 cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
-    """Return the arguments before conversion, one per parameter; defaults are taken from `values`."""
+    """Return the arguments before conversion, one per parameter. Defaults are taken from `values`."""
     cdef Py_ssize_t nargs = len(args)
     if nargs > b.positional or (b.int_list_at >= 0 and nargs == b.positional and is_int(args[nargs - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
@@ -390,7 +391,7 @@ cdef dict _sets = {}
 
 
 def overloads(str name not None):
-    """Return the callable of an operator name, with or without `aten::`; raise AttributeError if it is
+    """Return the callable of an operator name, with or without `aten::`, or raise AttributeError if it is
     unknown.
     """
     if "::" not in name:

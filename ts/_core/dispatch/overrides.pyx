@@ -9,7 +9,7 @@ In: a function and the arguments of a call.  Out: the first handler result that 
             return super().__torch_function__(func, types, args, kwargs)
 
     x = ts.ones(2).as_subclass(Logged)
-    x + 1                                           prints "add"; the sum is also a Logged
+    x + 1                                           prints "add", and the sum is also a Logged
 
 If no subclass of `Tensor` exists, the check costs a load and a branch (`overriding`).  Classes that do not derive from
 `Tensor` are searched for only if the arguments match no overload.  Operators can be overridden, as well as functions
@@ -102,7 +102,7 @@ def overriding_arguments(list args not None):
 # ---------------------------------------------------------------- calls of handlers
 
 def call_overridden(function, list overriding not None, args, kwargs):
-    """Call the `__torch_function__` handlers of `overriding` in order; raise TypeError if all return
+    """Call the `__torch_function__` handlers of `overriding` in order, or raise TypeError if all return
     NotImplemented.
     """
     cdef tuple types = tuple([type(x) for x in overriding])
@@ -135,10 +135,10 @@ def name_of(function):
 
 
 cdef class Overridable:
-    """Callable that wraps a Python function; classes of arguments and modes can override it.
+    """Callable that wraps a Python function, which classes of arguments and modes can override.
 
     __wrapped__      the function
-    reported_as      the function that handlers receive; None stands for this object
+    reported_as      the function that handlers receive, where None stands for this object
     """
     cdef readonly object __wrapped__
     cdef object reported_as

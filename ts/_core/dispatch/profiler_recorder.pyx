@@ -79,7 +79,7 @@ cdef class Recorder:
         release_allowance(self.allowance)
 
     def start(self):
-        """Start recording this thread; raise RuntimeError if another recorder is active."""
+        """Start recording this thread, or raise RuntimeError if another recorder is active."""
         global active
         if active is not None:
             raise RuntimeError("Can't start a profiler while another one is running: profilers cannot be nested")
@@ -92,7 +92,7 @@ cdef class Recorder:
         set_flag(PROFILING, True)
 
     def stop(self):
-        """Stop recording; raise RuntimeError unless this thread started the recorder."""
+        """Stop recording. Raise RuntimeError unless this thread started the recorder."""
         global active
         if active is not self:
             raise RuntimeError("Can't stop a profiler that is not running")
@@ -193,7 +193,7 @@ cdef enum:
 
 
 cdef int set_event_backend(Operator op, int backend) except -1:
-    """Set `backend` in the event of the running operator `op`; called when `op` runs its Python kernel."""
+    """Set `backend` in the event of the running operator `op`. This is called when its Python kernel runs."""
     cdef Event event
     if active is None:
         return 0
@@ -207,12 +207,12 @@ cdef int set_event_backend(Operator op, int backend) except -1:
 
 
 def library_of(size_t address):
-    """Return the path of the shared library that contains a kernel's address; "" if it is unknown."""
+    """Return the path of the shared library that contains a kernel's address, or "" if it is unknown."""
     return library_at(<const void *>address).decode("utf-8", "replace")
 
 
 cdef object describe_input(IValue *x):
-    """Return (sizes, dtype) of a tensor, or a list of such tuples for a list of tensors; None for other
+    """Return (sizes, dtype) of a tensor, or a list of such tuples for a list of tensors, or None for other
     values.
     """
     cdef List items
@@ -246,8 +246,9 @@ operator.note_record = set_event_backend
 # ---------------------------------------------------------------- labels and stages
 
 def enter_label(str name, str args=None):
-    """Begin an event of a label and return its index in the stack of open labels; -1 if this thread is not
-    recorded.
+    """Begin an event of a label and return its index in the stack of open labels.
+
+    Return -1 if this thread is not recorded.
     """
     cdef Event event = begin_event("label", name)
     if event is None:
@@ -293,7 +294,7 @@ def is_watched():
 
 
 def begin_call(str name):
-    """Begin the event of a call to another process, and return it; any thread may end the event.
+    """Begin the event of a call to another process, and return it. Any thread may end the event.
 
     Return None if this thread is not recorded.
     """
@@ -301,8 +302,9 @@ def begin_call(str name):
 
 
 def end_call(Event event not None, detail):
-    """End the event that `begin_call` returned; `detail`, unless it is None, is shown in the profiler's
-    report.
+    """End the event that `begin_call` returned.
+
+    `detail`, unless it is None, is shown in the profiler's report.
     """
     if detail is not None:
         event.detail = detail

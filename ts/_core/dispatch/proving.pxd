@@ -3,5 +3,5 @@
 from ts._core.dispatch.operator cimport Operator
 
 
-# Return the TypeSpec of each result; raise TypeError for an argument type that does not match the schema.
+# Return the TypeSpec of each result, or raise TypeError for an argument type that does not match the schema.
 cdef tuple result_specs(Operator op, list actual)

@@ -7,7 +7,7 @@ its results:
     aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]
                                                      List[str], int        TypeError
 
-The first argument whose parameter type contains a type variable (`t`) binds the variable; later arguments
+The first argument whose parameter type contains a type variable (`t`) binds the variable. Later arguments
 must match the binding.
 """
 
@@ -28,8 +28,8 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Parameter types that accept every enum or every class object; kernels check such arguments if Python calls
-# them.
+# Parameter types that accept every enum or every class object. Kernels check such arguments in calls from
+# Python.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
 cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 
@@ -39,7 +39,7 @@ cdef tuple result_specs(Operator op, list actual):
     cdef dict bound = {}
     if op.argument_specs is None:
         op.argument_specs = parameter_specs(op)
-    # `prim::tolist(...)` has more arguments than declared parameters; its kernel checks them
+    # `prim::tolist(...)` has more arguments than declared parameters. Its kernel checks the others.
     for i in range(min(len(actual), len(op.argument_specs))):
         if not matches(<TypeSpec>op.argument_specs[i], <TypeSpec>actual[i], bound):
             raise TypeError(
@@ -64,7 +64,7 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
-    """Match an argument type with the type `expected`, binding type variables; return whether they match.
+    """Match an argument type with the type `expected` and bind type variables. Return whether they match.
 
     Element types of containers may be narrower than in `expected`.
     """

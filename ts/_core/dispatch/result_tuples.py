@@ -1,4 +1,4 @@
-"""Named tuples for operators with several results; the schema defines the field names.
+"""Named tuples for operators with several results. The schema defines the field names.
 
 >>> results_class("aten::max", ("values", "indices"))((3, 0))
 torch.return_types.max(

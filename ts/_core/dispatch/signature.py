@@ -1,6 +1,7 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: a schema in PyTorch's syntax; out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the core.
+In: a schema in PyTorch's syntax.  Out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the
+                                                        core.
  This parser runs when an operator is first called, and only reads what is needed to bind Python arguments and
  wrap results.
 
@@ -46,14 +47,14 @@ class Parameter:
         self.default = default
         self.has_default = has_default
         self.keyword_only = keyword_only
-        self.alias = alias  # "a" for Tensor(a!); "" without an alias annotation
+        self.alias = alias  # "a" for Tensor(a!), or "" without an alias annotation
         self.written = written
 
 
 class Return:
     """Result of an operator: its type, name and aliasing.
 
-    `alias_of` is the number of the written parameter that is returned; `view_of` is the number of the
+    `alias_of` is the number of the written parameter that is returned, and `view_of` is the number of the
     parameter of which the result may be a view. Both are -1 if there is no such parameter.
     """
 

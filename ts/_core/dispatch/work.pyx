@@ -21,7 +21,7 @@ from ts.errors import LimitExceeded
 
 cdef double ITEM_NS = 0.1   # lower bound of an operator's time per list item or character
 
-cdef dict rules = {}  # Operator -> function that estimates its time; None if the time is negligible
+cdef dict rules = {}  # Operator -> function that estimates its time, or None if the time is negligible
 
 
 cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
@@ -46,7 +46,7 @@ cdef int before_call(Operator op, list args) except -1:
 
 
 cdef double estimate(object rule, list args) except -1:
-    """Return the time in ns that `rule` estimates; 0 for invalid arguments, for which the kernel raises an
+    """Return the time in ns that `rule` estimates, or 0 for invalid arguments, for which the kernel raises an
     error.
     """
     try:
@@ -75,7 +75,7 @@ cdef object rule_of(Operator op):
 
 
 cdef Py_ssize_t length(IValue *x) noexcept:
-    """Return the number of items or characters of a container or string; 0 for other values."""
+    """Return the number of items or characters of a container or string, or 0 for other values."""
     if x.tag != TAG_OBJECT or x.v.o == NULL:
         return 0
     o = <object>x.v.o

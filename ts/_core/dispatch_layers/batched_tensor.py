@@ -1,12 +1,12 @@
 """Batched tensors of `vmap`: each operator runs on all examples of the batch at once.
 
-In: an operator with batched arguments at a level; out: its batched results.
+In: an operator with batched arguments at a level. Out: its batched results.
 
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
     Tensor (3,) -> Batched -> inner (3,)        `has_batch_dim` is False: shared by all examples of the batch
 
 The batch dimension is the first dimension of the inner tensor. The array of the batched tensor has the shape
-of one example and no elements.  `ts.ops.vmap_rules` contains the batching rules of operators; composite
+of one example and no elements. `ts.ops.vmap_rules` contains the batching rules of operators. Composite
 operators need none.
 """
 
@@ -51,7 +51,7 @@ class Batched(Layer):
         self.hides_elements = has_batch_dim or has_hidden_elements(inner)
 
     def describe(self) -> str:
-        """Return the `repr` of a batched tensor; "" for an unbatched tensor."""
+        """Return the `repr` of a batched tensor, or "" for an unbatched tensor."""
         if not self.has_batch_dim:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
@@ -111,7 +111,10 @@ def the_same(level: Level, x: Tensor) -> Batched:
 
 
 def one_of(inner: Tensor) -> Tensor:
-    """Return the first example of a batch; for an empty batch, an uninitialized tensor of its shape."""
+    """Return the first example of a batch.
+
+    For an empty batch, return an uninitialized tensor of its shape.
+    """
     with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
         element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
@@ -138,8 +141,9 @@ class Unbatched:
 class Call:
     """Operator call on a batch, the argument of batching rules.
 
-    values       the arguments; batched tensors are replaced by their inner tensors
-    batch_flags  for each argument: whether its first dimension is the batch dimension; a list for a list
+    values       the arguments, with batched tensors replaced by their inner tensors
+    batch_flags  whether the first dimension of each argument is the batch dimension, or a list of flags for a
+                 list
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
@@ -157,7 +161,7 @@ class Call:
         return self.values[self.names.index(name)]
 
     def at(self, name: str) -> int:
-        """Return the index of the parameter `name`; -1 if the operator has no such parameter."""
+        """Return the index of the parameter `name`, or -1 if the operator has no such parameter."""
         return self.names.index(name) if name in self.names else -1
 
     def is_batched(self, x: Any) -> bool:
@@ -170,7 +174,7 @@ class Call:
         return int(self.values[i].dim()) - int(self.batch_flags[i])
 
     def expanded(self, i: int) -> Any:
-        """Return argument `i` with a leading batch dimension; an unbatched tensor is expanded."""
+        """Return argument `i` with a leading batch dimension. An unbatched tensor is expanded."""
         x, is_batched = self.values[i], self.batch_flags[i]
         if isinstance(x, list):
             return [self.spread(y, w) for y, w in zip(x, is_batched, strict=True)]
@@ -294,7 +298,7 @@ class VmapInfo(NamedTuple):
 
 
 def level_of_batch(values: Sequence[Any]) -> Level | None:
-    """Return the innermost open level of the tensors in `values`; None if no tensor is batched there.
+    """Return the innermost open level of the tensors in `values`, or None if no tensor is batched there.
 
     The items of lists in `values` are also considered.
     """
@@ -309,7 +313,7 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
 def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
     """Call rule(info, in_dims, *args) on whole batches, and return its results as batched tensors.
 
-    The rule must return (output, out_dims); RuntimeError is raised if the structures of `output` and
+    The rule must return (output, out_dims). RuntimeError is raised if the structures of `output` and
     `out_dims` differ.
     """
     pairs = [
@@ -360,7 +364,7 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
-    """Return the inner tensor of `x` with the batch dimension at `dim`; an unbatched tensor is expanded."""
+    """Return the inner tensor of `x` with the batch dimension at `dim`. An unbatched tensor is expanded."""
     inner, is_batched = unwrap_batched(level, x)
     with below_level(level):
         result: Tensor = inner if is_batched else inner.expand([level.size, *inner.shape])

@@ -23,7 +23,7 @@ _thread = _ModeStack()
 
 
 def stack() -> list[Any]:
-    """Return the mode stack of this thread; the last mode intercepts operators first."""
+    """Return the mode stack of this thread. The last mode intercepts operators first."""
     return _thread.stack
 
 
@@ -46,7 +46,7 @@ def pop() -> Any:
 
 
 class without_last:
-    """Context manager that disables the last mode of the thread; its `as` value is the mode."""
+    """Context manager that disables the last mode of the thread. Its `as` value is the mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -57,7 +57,7 @@ class without_last:
 
 
 class without_all:
-    """Context manager that disables all modes of the thread; its `as` value is their list."""
+    """Context manager that disables all modes of the thread. Its `as` value is their list."""
 
     def __enter__(self) -> list[Any]:
         self.before, _thread.stack = _thread.stack, []

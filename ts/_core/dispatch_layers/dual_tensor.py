@@ -1,6 +1,7 @@
 """Dual tensors (dual numbers) for forward-mode automatic differentiation.
 
-In: an operator, and arguments; at least one has a tangent at a level. Out: the results with tangents.
+In: an operator and its arguments, of which at least one has a tangent at a level. Out: the results with
+tangents.
 
     x with tangent x_t, y without:      x * y has the tangent x_t * y
 
@@ -88,7 +89,7 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` with a tangent, as a view of `viewed`; `x` itself if `tangent` and `viewed` are None."""
+    """Return `x` with a tangent, as a view of `viewed`, or `x` itself if `tangent` and `viewed` are None."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -100,13 +101,13 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
 
 
 def writes(level: Level, x: Tensor) -> int:
-    """Return how often the tangent of `x` was written; for a view, the tangent of its base."""
+    """Return how often the tangent of `x` was written. For a view, this is the number of its base."""
     layer = of_level(x if x._base is None else x._base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
 def convert_tangent(tangent: Tensor, x: Tensor) -> Tensor:
-    """Convert a tangent to the shape and dtype of `x`; also to contiguous memory if `x` is contiguous."""
+    """Convert a tangent to the shape and dtype of `x`, and to contiguous memory if `x` is contiguous."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
     if tangent.shape != x.shape:
@@ -160,7 +161,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # numbers of the written arguments that the operator returns; no other written argument has a tangent
+    # Indices of the written arguments that the operator returns. No other written argument has a tangent.
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)
@@ -275,7 +276,7 @@ def _shares_tangent_storage(level: Level, tangent: Tensor, base: Tensor) -> bool
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of the base tensor `x`; replace the tangent unless `tangent` is None."""
+    """Count a write to the tangent of the base tensor `x`. Replace the tangent unless `tangent` is None."""
     layer: Any = of_level(x, level)
     if layer is None:  # the tensor had no tangent before
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))

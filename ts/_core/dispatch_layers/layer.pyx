@@ -1,4 +1,4 @@
-"""Base class of layers; subclasses are in `batched_tensor`, `dual_tensor` and `tensor_subclasses`."""
+"""Base class of layers. Its subclasses are in `batched_tensor`, `dual_tensor` and `tensor_subclasses`."""
 
 from ts._core.tensor.tensor cimport Tensor
 
@@ -46,7 +46,8 @@ cdef class Layer:
         return self.inner.device
 
     def element(self, Tensor x):
-        """Return the only element of `x` as a Python number; without an override in a subclass, raise
-        RuntimeError.
+        """Return the only element of `x` as a Python number.
+
+        Raise RuntimeError if the subclass does not override this method.
         """
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")

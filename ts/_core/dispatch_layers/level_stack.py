@@ -30,14 +30,14 @@ from ts._core.tensor.tensor import (
 Run = Callable[["Level", Any, list[Any]], Any]
 # Numbers of reserved levels, which are lower than the numbers of function transforms:
 FAKES = 1  # level of the layers of fake tensors
-# Level of tensors whose class defines `__torch_dispatch__`; `transform_dispatch.pyx` has the same constant.
+# Level of tensors whose class defines `__torch_dispatch__`. `transform_dispatch.pyx` has the same constant.
 SUBCLASSES = 2
 
 
 class Level:
     """A transform level, such as one call of `vmap`.
 
-    level_id  higher than the numbers of enclosing levels; stored in layers
+    level_id  number, higher than the numbers of enclosing levels and stored in layers
     run     run(level, operator, arguments), called if this is the highest level among the arguments' layers
     size    batch size
     random  randomness mode: "error", "same", "different", or "" for no special handling
@@ -98,7 +98,7 @@ def _watch() -> None:
 
 
 class no_transforms:
-    """Context manager that disables the dispatch to transform levels; operators then ignore tensor layers."""
+    """Context manager that disables the dispatch to transform levels, so that operators ignore layers."""
 
     __slots__ = ("before", "had_subclasses")
 
@@ -111,7 +111,7 @@ class no_transforms:
 
 
 def top() -> Level | None:
-    """Return this thread's innermost open level; None without open levels."""
+    """Return this thread's innermost open level, or None without open levels."""
     return _here.open[-1] if _here.open else None
 
 
@@ -139,7 +139,7 @@ def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Lev
 
 
 def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
-    """Open a level and return it; `pop` closes it."""
+    """Open a level and return it. `pop` closes it."""
     _here.last += 1
     level = Level(_here.last, run, wrap)
     _here.open.append(level)
@@ -175,7 +175,7 @@ class below_level:
 
 
 def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
-    """Call `function`, an operator's decomposition; its errors are raised as if the operator raised them."""
+    """Call `function`, an operator's decomposition. Its errors are raised as if the operator raised them."""
     try:
         return function(*args)
     except Exception as error:
@@ -198,7 +198,7 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
 
 def of_level(x: Any, level: Level) -> Layer | None:
-    """Return this level's layer of tensor `x`; None for other values."""
+    """Return this level's layer of tensor `x`, or None for other values."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer if layer is not None and layer.level == level.level_id else None
 
@@ -218,7 +218,7 @@ def requires_grad_below(x: Any) -> bool:
 
 
 def run_on_levels(op: Any, args: list[Any], level_number: int) -> Any:
-    """Run an operator whose arguments have layers of levels up to `level_number`; 0 means no layers.
+    """Run an operator whose arguments have layers of levels up to `level_number` (0: without layers).
 
     Levels of function transforms run before `__torch_dispatch__` handlers.
     """
@@ -248,7 +248,7 @@ def _without(x: Any, level_number: int) -> Any:
 
 
 def run_without_layers(op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors without layers; inside of `vmap`, a random operator runs at its level."""
+    """Run an operator on tensors without layers. Inside of `vmap`, a random operator runs at its level."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

@@ -1,4 +1,4 @@
-"""Layers of tensors whose class defines `__torch_dispatch__`; their operators call this handler.
+"""Layers of tensors whose class defines `__torch_dispatch__`. Operators on such tensors call this handler.
 
     class Logging(ts.Tensor):
         @staticmethod
@@ -10,8 +10,8 @@
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None): ...
 
-In: a tensor of such a class.  Out: the tensor with a layer of the level SUBCLASSES.  A wrapper
-(`_make_wrapper_subclass`) has shape, strides, dtype and device, but no elements; its array belongs to the
+In: a tensor of such a class. Out: the tensor with a layer of the level SUBCLASSES. A wrapper
+(`_make_wrapper_subclass`) has shape, strides, dtype and device, but no elements. Its array belongs to the
 meta backend. Other tensors of such classes (`as_subclass`, `_make_subclass`) have elements.
 """
 
@@ -65,7 +65,7 @@ class SubclassLayer(Layer):
         return operator("_local_scalar_dense")(x)
 
     def detach(self, x: Tensor) -> Tensor:
-        """Return the handler's result of `x.detach()`; raise RuntimeError if it is not a new tensor."""
+        """Return the handler's result of `x.detach()`, or raise RuntimeError if it is not a new tensor."""
         with GradMode(False):
             result = operator("detach")(x)
         if not isinstance(result, Tensor) or result is x:
@@ -204,7 +204,7 @@ _declare()
 
 
 def _bind(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `_make_wrapper_subclass` by name; raise PyTorch's TypeError if invalid."""
+    """Return the arguments of `_make_wrapper_subclass` by name. Raise PyTorch's TypeError if invalid."""
     names = list(_PARAMETERS)
     if len(args) > len(names):
         raise TypeError(

@@ -3,10 +3,10 @@
     op, values  ->  decomposition of a composite operator, or
                     func, args, kwargs  ->  the last mode of the thread, then the classes of tensors in `args`
 
-In: an operator and its arguments, below autograd, transforms and autocast.  Out: the result of the first
-handler that does not return NotImplemented.  An operator that writes to an argument returns this
-argument, whatever the handler returns.  Inside of its handler, a mode is disabled; inside of all handlers,
-autograd is disabled.
+In: an operator and its arguments, below autograd, transforms and autocast. Out: the result of the first
+handler that does not return NotImplemented. An operator that writes to an argument returns this argument,
+whatever the handler returns. A mode is disabled inside of its handler, and autograd is disabled inside of all
+handlers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ts._core.thread.context import GradMode, TracingScope
 
 
 def is_composite(op: Any) -> bool:
-    """Return whether an operator has a decomposition; handlers then receive the decomposed operators."""
+    """Return whether an operator has a decomposition. If so, handlers receive the decomposed operators."""
     return resolve("torch_dispatch_decomposition")(op) is not None
 
 
 def run(op: Any, values: list[Any]) -> Any:
-    """Call the `__torch_dispatch__` handlers for an operator; a composite operator is decomposed first."""
+    """Call the `__torch_dispatch__` handlers for an operator. A composite operator is decomposed first."""
     if not _is_visible(op):
         with dispatch_modes.without_all(), level_stack.no_transforms(), TracingScope(None):
             return op.call_list(values)
@@ -50,7 +50,7 @@ def run(op: Any, values: list[Any]) -> Any:
 
 
 def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the first handler result that is not NotImplemented; raise TypeError if there is none."""
+    """Return the first handler result other than NotImplemented, or raise TypeError without such a result."""
     types = tuple(type(x) for x in dispatched)
     refusing: list[str] = []
     if dispatch_modes.is_active():
@@ -73,7 +73,7 @@ def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], k
 
 
 def _is_visible(op: Any) -> bool:
-    """Return whether handlers are called for an operator; False for queries such as `aten::size`."""
+    """Return whether handlers are called for an operator. Queries such as `aten::size` are excluded."""
     returns, record = op.signature.returns, op.record
     if any("Tensor" in r.kind for r in returns) or any(p.written for p in op.signature.parameters):
         return True
@@ -89,7 +89,7 @@ def has_dispatched(values: Iterable[Any]) -> bool:
 
 
 def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
-    """Return one tensor per class with a handler, from left to right; subclasses precede bases."""
+    """Return one tensor per class with a handler, from left to right, but subclasses before their bases."""
     result: list[Tensor] = []
     for x in _tensors(values):
         if not is_dispatched(x) or any(type(x) is type(y) for y in result):
@@ -154,7 +154,7 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _mark_view(op: Any, base: Tensor, view: Any) -> None:
-    """Mark a result as a view of `base`; a result of `detach` only shares the version counter."""
+    """Mark a result as a view of `base`. A result of `detach` only shares the version counter of `base`."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

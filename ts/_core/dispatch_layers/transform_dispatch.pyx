@@ -1,8 +1,8 @@
-"""Transform dispatch: an operator on tensors with layers runs at their level, or the tape records it first.
+"""Transform dispatch: decides whether an operator on tensors with layers runs at their level or on the tape.
 
-In: an operator and its registers; out: HAS_RUN, OF_TAPE (the tape must record it first), or NO_LAYERS.
+In: an operator and its registers. Out: HAS_RUN, OF_TAPE (the tape must record it first), or NO_LAYERS.
 
-    x a leaf, y batched       x * y: batching runs first; the tape records the operator on the inner tensors
+    x a leaf, y batched       x * y: batching runs first, then the tape records the operator on the inner tensors
     x a batched leaf          x * y: the tape runs first and saves tensors with their layers
 
 The tape records an operator only if a tensor of the highest level among the arguments requires grad.
@@ -23,7 +23,7 @@ from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
 cdef enum:
-    # level of tensors whose class defines `__torch_dispatch__`; `level_stack.py` has the same constant
+    # Level of tensors whose class defines `__torch_dispatch__`. `level_stack.py` has the same constant.
     SUBCLASSES = 2
 
 
@@ -38,12 +38,12 @@ def watch_all_threads():
 
 
 def enable_transform_dispatch(bint on):
-    """Enable or disable transform dispatch in this thread; return the previous state."""
+    """Enable or disable transform dispatch in this thread, and return the previous state."""
     return bool(set_flag(LAYERED, on))
 
 
 cdef inline int level_of(Tensor t) noexcept:
-    """Return the level of a tensor's layer; for a view without a layer, the level of its base."""
+    """Return the level of a tensor's layer. For a view without a layer, return the level of its base."""
     if is_layered(t) and isinstance(t.history.layer, Layer):
         return (<Layer>t.history.layer).level
     if t.base is None:
@@ -77,8 +77,9 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
 
 
 cdef bint is_recorded_at_level(Operator op, IValue *r, const int32_t *at, int level) noexcept:
-    """Return whether autograd records an operator on tensors of `level`; level 0 means no tensor has a
-    layer.
+    """Return whether autograd records an operator on tensors of `level`.
+
+    Level 0 means that no tensor has a layer.
     """
     return level == 0 or highest(op, r, at, level) != 0
 

@@ -1,8 +1,8 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-In: the arguments of a call that matched no signature, and the expected types.  Out: the arguments, with each
-array replaced by a tensor that shares its memory, and None replaced by the undefined tensor; None if no
-argument changes.
+In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, with each
+array replaced by a tensor that shares its memory, and None replaced by the undefined tensor. Out is None if
+no argument changes.
 
     f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 
@@ -25,7 +25,7 @@ _WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return arguments with arrays and None converted; None if none changes or a conversion fails."""
+    """Return arguments with arrays and None converted, or None if none changes or a conversion fails."""
     coerced = [
         undefined_tensor()
         if x is None and spec.annotation_str in _REQUIRED
@@ -50,7 +50,7 @@ def is_array(x: object) -> bool:
 
 
 def tensor_of(x: Any) -> Tensor | None:
-    """Return a tensor that shares the memory of an array; None if the array is unsupported.
+    """Return a tensor that shares the memory of an array, or None if the array is unsupported.
 
     If the object only has `__array__`, the tensor has a copy. A PyTorch tensor that requires grad is
     unsupported, because gradients would not reach it.
@@ -66,7 +66,7 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, target_type: str) -> str:
-    """Return a hint for error messages: how to convert array `x` to `target_type`; "" for other values."""
+    """Return a hint for error messages: how to convert array `x` to `target_type`, or "" for other values."""
     if not is_array(x):
         return ""
     if target_type.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

@@ -12,6 +12,6 @@ from ts._core.tensor.tensor cimport Tensor
 cdef PyObject *strided_view(
     Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL
-# Return a view of the memory of `x` with elements of ScalarType `kind`; the strides must be multiples of the
+# Return a view of the memory of `x` with elements of ScalarType `kind`. The strides must be multiples of the
 # element size.
 cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL

@@ -1,8 +1,10 @@
-"""Fast paths of indexing: x[i], x[a:b] and x[..., None] create views of CPU tensors, `x[i] = 2` runs one
-operator.
+"""Fast paths of indexing that do not decompose the index into operators.
 
-In: a CPU tensor and an index; out: the view.  None if the index is out of range, or contains other values
-than integers, slices, None and `...`; `ts._core.tensor.indexing` then evaluates the index or raises an error.
+x[i], x[a:b] and x[..., None] create views of CPU tensors, and `x[i] = 2` runs one operator.
+
+In: a CPU tensor and an index. Out: the view. The result is None if the index is out of range, or contains
+other values than integers, slices, None and `...`. In this case, `ts._core.tensor.indexing` evaluates the
+index or raises an error.
 """
 
 cimport numpy as cnp
@@ -41,7 +43,7 @@ cdef enum:
 cdef inline PyObject *view_with_descr(
     Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    """Create a view of an array of `x` with dtype `descr`; takes over the reference to `descr`."""
+    """Create a view of an array of `x` with dtype `descr`. The view takes over the reference to `descr`."""
     cdef PyObject *base = <PyObject *>a
     cdef char *data = data_of(a) + offset
     cdef object array = new_view(
@@ -69,14 +71,14 @@ cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_i
 
 
 cdef int consumed_dim_count(object index) except -2:
-    """Return the number of dimensions consumed by an index: 1 (int, slice) or 0 (None); -1 for others."""
+    """Return the number of dimensions consumed by an index: 1 (int, slice) or 0 (None), or -1 for others."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
 cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """Write slice bound `x`, clamped to [0, n], to out[0]; None is replaced by `missing`.
+    """Write slice bound `x`, clamped to [0, n], to out[0]. None is replaced by `missing`.
 
     Return False if `x` is neither None nor an int in the range of npy_intp.
     """
@@ -97,7 +99,7 @@ cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out
 
 
 def get_view(Tensor x not None, index):
-    """Return x[index] as a view; None if the index has no fast path."""
+    """Return x[index] as a view, or None if the index has no fast path."""
     cdef PyArrayObject *a
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]
@@ -176,13 +178,13 @@ def get_view(Tensor x not None, index):
 # ---------------------------------------------------------------- assignment x[index] = value
 
 cdef Tensor scalar_tensor_like(Tensor x, object value):
-    """Convert a number to a 0-dim tensor with the dtype of `x`; return None if it is out of range."""
+    """Convert a number to a 0-dim tensor with the dtype of `x`, or return None for overflow."""
     array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
     return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
 
 
 def set_item(Tensor x not None, index, value):
-    """Execute `x[index] = value` if this needs only one operator on the CPU; otherwise return False."""
+    """Execute `x[index] = value` if this needs only one operator on the CPU, and return whether it did."""
     cdef Tensor source, view
     cdef bint is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):

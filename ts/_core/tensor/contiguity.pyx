@@ -1,6 +1,6 @@
 """Fast contiguity test of NumPy arrays by their strides, for operator results and arguments.
 
-    are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5]; False if uncertain
+    are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5], False if uncertain
 
 Unlike NumPy's flag, the test checks the strides of dimensions of length 1, because layout rules depend on
 them.
@@ -33,7 +33,7 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return whether `x` is contiguous or no array; with `alike`, also require the shape of `result`."""
+    """Return whether `x` is contiguous or no array. If `alike`, also require the shape of `result`."""
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return is_contiguous(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))

@@ -1,9 +1,9 @@
 """DLPack exchange of host memory, including element types that NumPy does not support.
 
-In: arrays, or objects with the DLPack protocol; out: capsules, or arrays that share memory with them.
+In: arrays, or objects with the DLPack protocol. Out: capsules, or arrays that share memory with them.
 
-NumPy cannot exchange bfloat16.  Such an array is exported as unsigned 16-bit integers, and the element type
-in the capsule is then set to DLPack's bfloat16; imports reverse this.
+NumPy cannot exchange bfloat16. Such an array is exported as unsigned 16-bit integers, and the element type in
+the capsule is then set to DLPack's bfloat16. Imports reverse this.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Tensors from Python data, copies and conversions.
 
-In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules of inference.
+In: numbers, nested sequences, arrays, tensors. Out: tensors, by PyTorch's rules of inference.
 
-    tensor([1, 2.5])            float32: the highest category determines the dtype; the default for floats
+    tensor([1, 2.5])            float32: the highest category determines the dtype (for floats, the default
+                                dtype)
     tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
     as_tensor(numpy_array)      shares memory
 """
@@ -72,7 +73,7 @@ def tensor(
 def new_copy(
     data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
 ) -> Tensor:
-    """Return a leaf with a copy of `data`; an active tracer records it as a result of `function`."""
+    """Return a leaf with a copy of `data`. An active tracer records it as a result of `function`."""
     tracer = current_tracer()
     copy = _tensor(data, dtype, device) if tracer is None else _traced_copy(data, dtype, device, function)
     if pin_memory:
@@ -122,7 +123,7 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Convert `data` to a tensor; share the memory of arrays and tensors if dtype and device match."""
+    """Convert `data` to a tensor. Share the memory of arrays and tensors if dtype and device match."""
     if (active := current_modes()) is not None:
         options = _without_defaults({"dtype": dtype, "device": device})
         return active.operator(as_tensor, (data,), options)  # type: ignore[no-any-return]
@@ -148,7 +149,7 @@ def from_numpy(array: NDArray[Any]) -> Tensor:
 
 
 def shared_array(array: NDArray[Any]) -> Tensor:
-    """Return a CPU tensor that shares the array's memory; an active tracer records it."""
+    """Return a CPU tensor that shares the array's memory. An active tracer records it."""
     result = _shared(array)
     record_constructed(result, "array")
     return result
@@ -184,7 +185,7 @@ def _shared(array: NDArray[Any]) -> Tensor:
 
 
 def host_array(data: Any, dtype: dtypes.dtype | None) -> NDArray[Any]:
-    """Copy `data` to a new NumPy array with dtype `dtype`; if None, with the inferred dtype."""
+    """Copy `data` to a new NumPy array with dtype `dtype`, or with the inferred dtype if it is None."""
     if isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
@@ -304,7 +305,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor inside of nested lists; notify an active tracer of the read."""
+    """Return the only element of a tensor inside of nested lists, and notify an active tracer of the read."""
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -372,7 +373,7 @@ C_NAMES: dict[dtypes.dtype, str] = {
 
 
 def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
-    """Return a value as a Python number; raise RuntimeError if `dtype` cannot represent it."""
+    """Return a value as a Python number, or raise RuntimeError if `dtype` cannot represent it."""
     if isinstance(value, np.generic):
         value = value.item()
     if dtype is dtypes.bool_:
@@ -408,7 +409,7 @@ def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
 
 
 def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
-    """Return a 0-dim tensor with a number; as in PyTorch, an overflow of 16-bit floats is infinite."""
+    """Return a 0-dim tensor with a number. As in PyTorch, an overflow of 16-bit floats is infinite."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
     if dtype not in (dtypes.float16, *dtypes.ML_DTYPES):
@@ -520,7 +521,7 @@ def _on_device(host: NDArray[Any], device: Any) -> Tensor:
 
 
 def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
-    """Convert an array to another dtype; values out of range convert as in C, without a warning."""
+    """Convert an array to another dtype. Values out of range convert as in C, without a warning."""
     if array.dtype == numpy_dtype:
         return array.copy() if copy else array
     if _holds_all(array.dtype, numpy_dtype):
@@ -584,7 +585,7 @@ dtypes.register_ml_dtype_callback(_warn_of_complex32)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Return whether conversion from `dtype` to `target` cannot overflow; it may round elements."""
+    """Return whether conversion from `dtype` to `target` cannot overflow. It may round elements."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
         return False  # the conversion to bfloat16 reads bools as raw bytes
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(target):
@@ -598,7 +599,7 @@ _WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers can
 
 
 def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
-    """Return `x` converted to `dtype`; `x` itself if it has this dtype."""
+    """Return `x` converted to `dtype`, or `x` itself if it has this dtype."""
     return x if x.dtype is dtype else copied(x, None, dtype)
 
 
@@ -618,7 +619,7 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
 
 
 def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
-    """Return an uninitialized array with the shape and device of `like`; `steps` are dense strides."""
+    """Return an uninitialized array with the shape and device of `like`. `steps` are dense strides."""
     kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
     item = np.dtype(numpy_dtype).itemsize
     result = kind.empty(like.size, dtype=numpy_dtype)
@@ -693,7 +694,7 @@ def moved_to(
     copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert the device, dtype or memory format of `x`; return `x` if nothing changes, unless `copy`."""
+    """Convert the device, dtype or memory format of `x`. Return `x` if nothing changes, unless `copy`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
     if stays and not copy and (keeps or own_format(x) is memory_format):
@@ -703,7 +704,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target`, converted to `dtype` and a memory format; a copy if `target` is `x`."""
+    """Return `target`, converted to `dtype` and a memory format, or a copy if `target` is `x`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target
@@ -711,7 +712,7 @@ def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any)
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:
-    """Return whether a tensor is on `device`; a CUDA device without an index is the current one."""
+    """Return whether a tensor is on `device`. A CUDA device without an index is the current one."""
     here = x.device
     if here == device or (here.type == device.type and here.index is None):
         return True
@@ -721,7 +722,7 @@ def is_on(x: Tensor, device: devices.device) -> bool:
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
-    """Return `x` moved to `device`; `x` itself if it is there. `non_blocking` allows an async copy."""
+    """Return `x` moved to `device`, or `x` itself if it is there. `non_blocking` allows an async copy."""
     if is_on(x, device):
         return x
     here = x.device

@@ -1,13 +1,13 @@
 """Conversion between 8-bit floats and other dtypes, with PyTorch's results.
 
-In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
+In: arrays of any dtype. Out: arrays of an 8-bit float dtype, or float32.
 
     decode(x)              looks up the float32 value in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 
-`ml_dtypes` rounds like PyTorch.  This module handles the differences between `ml_dtypes` and PyTorch: values
-too large for float8_e4m3fn saturate to its largest number; NaNs keep their sign and have all other bits set;
-float8_e8m0fnu, which has no sign bit, encodes the absolute value.
+`ml_dtypes` rounds like PyTorch. This module handles the differences between `ml_dtypes` and PyTorch: values
+too large for float8_e4m3fn saturate to its largest number, NaNs keep their sign and have all other bits set,
+and float8_e8m0fnu, which has no sign bit, encodes the absolute value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def decode(x: NDArray[Any]) -> NDArray[np.float32]:
 
 @cache
 def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
-    """Return the float32 values of all 256 bit patterns; NaNs have PyTorch's bits."""
+    """Return the float32 values of all 256 bit patterns. NaNs have PyTorch's bits."""
     patterns = np.arange(256, dtype=np.uint8)
     numbers = patterns.view(dtype).astype(np.float32)
     nans = np.flatnonzero(np.isnan(numbers))

@@ -20,14 +20,17 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """Handle that removes a hook from its table; as a context manager, at the end of the block."""
+    """Handle that removes a hook from its table.
+
+    As a context manager, it does this at the end of the block.
+    """
 
     def __init__(self, hooks: Hooks) -> None:
         self.hooks_dict_ref = weakref.ref(hooks)
         self.id: Final = next(_ids)
 
     def remove(self) -> None:
-        """Remove the hook; ignore repeated calls."""
+        """Remove the hook, unless it was removed before."""
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
@@ -40,7 +43,7 @@ class RemovableHandle:
 
 
 def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Append a hook to the table, or prepend it; return a handle that removes it."""
+    """Append a hook to the table, or prepend it, and return a handle that removes it."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     if prepend:

@@ -1,7 +1,7 @@
 """Indexing `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
 
-In: a tensor and an index; out: a view, or a copy if there are index tensors or lists.  As in PyTorch, there
-are two steps: first, all indices that select a view are applied (integers, slices, None, `...`); then all
+In: a tensor and an index. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
+are two steps. First, all indices that select a view are applied (integers, slices, None, `...`). Then all
 index tensors are applied together to this view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
@@ -104,7 +104,7 @@ def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """Return the view selected by integers, slices, None and `...`, and a list of index tensors.
 
-    The list contains None for dimensions without an index tensor; it is [] if there are no index tensors.
+    The list contains None for dimensions without an index tensor, and is empty if there are no index tensors.
     """
     items = _items(index)
     shape = x.array.shape
@@ -174,7 +174,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return the items of an index; converts int tensors with one element to ints and lists to tensors."""
+    """Return the items of an index, with int tensors of one element as ints and lists as tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
     if not stands_for_tuple(index):

@@ -1,6 +1,6 @@
 """Tensor methods for interoperability: NumPy interoperability, DLPack, pickles and deep copies.
 
-In: tensors; out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
+In: tensors. Out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
 
     numpy.asarray(x), x.numpy()          share memory with x
     pickle.loads(pickle.dumps([x, x[0]]))    returns two tensors that share memory, like the originals
@@ -34,7 +34,10 @@ from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
-    """Return a new array that shares the memory of a CPU tensor; `force` copies other tensors to the CPU."""
+    """Return a new array that shares the memory of a CPU tensor.
+
+    If `force`, copy other tensors to the CPU.
+    """
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if self.layout is not dtypes.strided:
@@ -103,7 +106,7 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 
 
 def cuda_array_interface(self: Tensor) -> Any:
-    """Implement `__cuda_array_interface__`; raise AttributeError for tensors on other devices."""
+    """Implement `__cuda_array_interface__`, or raise AttributeError for tensors on other devices."""
     if not self.is_cuda:
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
@@ -183,7 +186,7 @@ def rebuild(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Create a tensor from the arguments in its pickle; `owner` is its storage, or the owning array."""
+    """Create a tensor from the arguments in its pickle. `owner` is its storage, or the owning array."""
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
@@ -200,7 +203,7 @@ def rebuild_derived(cls: type, rebuild_args: tuple[Any, ...]) -> Tensor:
 
 
 def sparse_components(x: Tensor) -> tuple[Any, ...]:
-    """Return the indices, values and size of a sparse tensor; for COO also `is_coalesced`."""
+    """Return the indices, values and size of a sparse tensor, and for COO also `is_coalesced`."""
     x = x.detach()
     if x.layout is dtypes.sparse_coo:
         return x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
@@ -210,7 +213,7 @@ def sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_from_components(layout: Any, components: Any) -> Tensor:
-    """Create a sparse tensor from its indices, values and size; raise RuntimeError if inconsistent."""
+    """Create a sparse tensor from its indices, values and size, or raise RuntimeError if inconsistent."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = components
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"

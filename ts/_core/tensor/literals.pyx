@@ -64,7 +64,7 @@ cdef inline bint is_row(object data):
 
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
-    """Return the largest of BOOL, INT64 and FLOAT that occurs in nested lists; 0 if ragged or not numbers."""
+    """Return the highest of BOOL, INT64 and FLOAT in nested lists, or 0 if ragged or not numbers."""
     cdef int result = 0, one
     if depth == nd:
         if type(data) is float:
@@ -82,7 +82,7 @@ cdef int category(object data, int depth, int nd, const npy_intp *dims) except -
 
 
 cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:
-    """Write nested numbers in row-major order; return NULL if one does not fit the dtype.
+    """Write nested numbers in row-major order, or return NULL if one does not fit the dtype.
 
     Shapes are checked again, because another thread may change the lists.
     """
@@ -98,7 +98,7 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
 
 
 def from_scalars(data, int scalar_type):
-    """Return a tensor made from a number or nested lists of numbers; None if they are unsupported.
+    """Return a tensor made from a number or nested lists of numbers, or None if they are unsupported.
 
     `scalar_type` is a ScalarType, or -1 to infer the dtype.
     """

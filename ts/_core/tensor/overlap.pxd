@@ -11,11 +11,11 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 # Raise RuntimeError if it is unsafe to write `target` while the arrays in `read` are read, because memory
-# overlaps.  `rule` is one of the constants below; with WARN, return 1 if elements of the target overlap.
+# overlaps. `rule` is one of the constants below. If it is WARN, return 1 if elements of the target overlap.
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:
     RAISE_ON_OVERLAP = 0                         # raise if elements of the target overlap
     WARN = 1
     ALLOW = 2
-    STRICT = 3                         # like RAISE_ON_OVERLAP; also raise if the target is identical to an input
+    STRICT = 3  # like RAISE_ON_OVERLAP, and also raise if the target is identical to an input

@@ -1,6 +1,6 @@
 """Overlap detection in memory before writes, with PyTorch's errors.
 
-In: the array to write, and the arrays to read; out: nothing, or a RuntimeError.
+In: the array to write, and the arrays to read. Out: nothing, or a RuntimeError.
 
     x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the written-to tensor ...
     y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and ...

@@ -1,6 +1,6 @@
 """Tensor formatting, identical to PyTorch's.
 
-In: a tensor; out: its `repr`.
+In: a tensor. Out: its `repr`.
 
     >>> ts.tensor([[1.5, 20.0]])
     tensor([[ 1.5000, 20.0000]])
@@ -57,7 +57,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set print options; `sci_mode` becomes automatic if it is not given."""
+    """Set print options. `sci_mode` becomes automatic if it is not given."""
     options = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     settings = dict(_PROFILES.get(profile, {})) if profile is not None else {}
     settings |= {name: value for name, value in options.items() if value is not None}
@@ -80,7 +80,7 @@ def _numbers(values: NDArray[Any]) -> Iterator[Any]:
 
 
 class _IntegerFormat:
-    """Format of integers and bools; all are padded to the width of the longest number."""
+    """Format of integers and bools. All are padded to the width of the longest number."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.width = max((len(str(v)) for v in _numbers(values)), default=1)
@@ -90,7 +90,7 @@ class _IntegerFormat:
 
 
 class _FloatFormat:
-    """Format of floats: whole numbers, fixed point or scientific; the finite nonzero values determine it."""
+    """Format of floats: whole numbers, fixed point or scientific, depending on the finite nonzero values."""
 
     def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1
@@ -203,7 +203,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.ML_DTYPES:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    # float8_e8m0fnu has no zero; the format treats its smallest number as zero
+    # float8_e8m0fnu has no zero, so the format treats its smallest number as zero.
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
@@ -222,7 +222,7 @@ def elements_of_subclass(x: Tensor) -> Any:
 
 
 def is_derived(x: Tensor) -> bool:
-    """Return whether the class of `x` is user-defined; parameters are printed as tensors."""
+    """Return whether the class of `x` is user-defined. Parameters are printed as tensors."""
     return not is_own(type(x).__module__)
 
 
@@ -296,7 +296,7 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
 
 
 def with_suffixes(rendered: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
-    """Append the suffixes, separated by commas; a suffix that exceeds the line width gets a new line."""
+    """Append the suffixes, separated by commas. A suffix that exceeds the line width gets a new line."""
     used = len(rendered) - rendered.rfind("\n") + 1
     pieces = [rendered]
     for suffix in suffixes:

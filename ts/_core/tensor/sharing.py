@@ -1,14 +1,14 @@
 """Move the memory of tensors to shared memory, and pickle tensors for other processes.
 
-In: tensors and storages; out: the same objects with shared memory, and their reductions (values of
+In: tensors and storages. Out: the same objects with shared memory, and their reductions (values of
 `__reduce__`) for pickles that are sent to other processes.
 
     x = ts.zeros(4);  y = x[2:]
     x.share_memory_()                           y is still a view of x
     os.fork()                                   the parent process sees writes of the child to x
 
-A tensor wraps an array; its storage is the array that owns the memory.  When a storage is moved, each tensor
-of the storage gets an array in the new memory.  Arrays have no list of their views, so the views are searched
+A tensor wraps an array. Its storage is the array that owns the memory. When a storage is moved, each tensor
+of the storage gets an array in the new memory. Arrays have no list of their views, so the views are searched
 among the objects of the garbage collector, but only if reference counts show that views may exist.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
@@ -63,7 +63,7 @@ def set_strategy(name: str) -> None:
 
 
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
-    """Move the memory of tensors and storages to one shared file; shared memory stays where it is.
+    """Move the memory of tensors and storages to one shared file. Shared memory stays where it is.
 
     If `sendable`, also move the memory of mappings to which a pickle cannot refer: files that other code has
     mapped, and the memory of a `DataLoader` batch, which its worker overwrites.
@@ -176,7 +176,7 @@ _blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # (file identity, of
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return the array over a section of a mapped file; tensors over one section share the cached array."""
+    """Return the array over a section of a mapped file. Tensors over one section share the cached array."""
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None
@@ -202,7 +202,7 @@ def _cached_mapping(mapping: Mapping) -> Mapping:
 
 
 def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
-    """Return the reduction of a tensor for another process; its storage is moved to shared memory."""
+    """Return the reduction of a tensor for another process. Its storage is moved to shared memory."""
     if x.requires_grad and not x.is_leaf:
         raise RuntimeError(
             "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
@@ -221,7 +221,7 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
 def rebuild_tensor(
     cls: type, storage_: TypedStorage, metadata: tuple[int, tuple[int, ...], tuple[int, ...], bool]
 ) -> Tensor:
-    """Return a tensor from its reduction; the offset and strides in `metadata` are in bytes."""
+    """Return a tensor from its reduction. The offset and strides in `metadata` are in bytes."""
     offset, shape, strides, requires_grad = metadata
     dtype = storage_.dtype.numpy_dtype
     x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, offset, dtype))
@@ -231,7 +231,7 @@ def rebuild_tensor(
 
 
 def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
-    """Return the reduction of a storage for another process; it is moved to shared memory."""
+    """Return the reduction of a storage for another process, and move the storage to shared memory."""
     if x.device.type != "cpu":
         return x.__reduce__()
     share_memory([x], sendable=True)
@@ -241,7 +241,7 @@ def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:
-    """Create a storage over `size` bytes of a mapping; pickles of storages call this function."""
+    """Create a storage over `size` bytes of a mapping. Pickles of storages call this function."""
     return cls.of(_block_of(mapping, offset, size))
 
 
@@ -251,7 +251,7 @@ def reduce_typed_storage(x: TypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_typed_storage(storage_: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
-    """Create a typed storage over a storage; pickles of typed storages call this function."""
+    """Create a typed storage over a storage. Pickles of typed storages call this function."""
     return TypedStorage(storage_, dtype)
 
 
@@ -266,12 +266,12 @@ def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
 
 
 def rebuild_mapping(descriptor: Any) -> Mapping:
-    """Map the unnamed file with the given descriptor; pickles of mappings call this function."""
+    """Map the unnamed file with the given descriptor. Pickles of mappings call this function."""
     return _cached_mapping(shared_memory.map_file(descriptor.detach()))
 
 
 def rebuild_named_mapping(path: str) -> Mapping:
-    """Map the named file `path`; pickles of mappings call this function."""
+    """Map the named file `path`. Pickles of mappings call this function."""
     return _cached_mapping(shared_memory.open_named_mapping(path))
 
 
@@ -307,8 +307,8 @@ def register_class(cls: type) -> None:
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     """Return the reduction of a storage for a `multiprocessing` pickle that began before registration.
 
-    Return None for other pickles.  `ts` does not import `multiprocessing`, because that would take longer
-    than the rest of its import; so a program may import `multiprocessing` after `ts`.
+    Return None for other pickles. `ts` does not import `multiprocessing`, because that would take longer than
+    the rest of its import. So a program may import `multiprocessing` after `ts`.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:

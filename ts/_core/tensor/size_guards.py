@@ -5,12 +5,12 @@ an unknown number.  Out: sizes, or bools.
 
     product((2, n, 1))      2*n, a symbol if n is a symbol
     equal(n, 3)             precondition of an operator: adds a guard if it is not provable
-    evaluate_guard(n == 3)  condition for control flow: adds a guard; raises for a data-dependent symbol
+    evaluate_guard(n == 3)  condition for control flow: adds a guard, or raises for a data-dependent symbol
     is_provably_equal(n, 3)       provable equality: never raises, never adds a guard
     known_one(n)            n is provably 1: the dimension broadcasts, its stride is irrelevant
 
-`is_symbol` distinguishes symbols from numbers.  A symbol may define `is_provably_equal(other) -> bool`;
-without it, a symbol provably equals only itself.
+`is_symbol` distinguishes symbols from numbers. A symbol may define `is_provably_equal(other) -> bool`.
+Without this method, it provably equals only itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_symbol(n: SizeLike) -> bool:
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
-    """Return the sizes as a tuple; index-like objects are converted to int, symbols are kept."""
+    """Return the sizes as a tuple. Index-like objects are converted to int, and symbols are kept."""
     return tuple(n if type(n) is int or is_symbol(n) else operator.index(n) for n in lengths)
 
 
@@ -57,12 +57,12 @@ def check_length(n: SizeLike) -> None:
 
 
 def evaluate_guard(condition: Any) -> bool:
-    """Return the value of a condition for control flow; if it is not provable, it becomes a guard."""
+    """Return the value of a condition for control flow. A condition that is not provable becomes a guard."""
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
 def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
-    """Return whether two sizes are provably equal; adds no guard."""
+    """Return whether two sizes are provably equal, without adding a guard."""
     if type(a) is type(b) is int:
         return a == b
     if a is b:
@@ -74,7 +74,7 @@ def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def known_one(n: SizeLike) -> bool:
-    """Return whether a size is provably 1; the dimension then broadcasts, its stride is irrelevant."""
+    """Return whether a size is provably 1, so that the dimension broadcasts and its stride is irrelevant."""
     return is_provably_equal(n, 1)
 
 
@@ -94,7 +94,7 @@ def equal_shapes(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
 
 
 def product(lengths: Iterable[SizeLike]) -> SizeLike:
-    """Return the number of elements; 0 if a size is provably 0, even with symbolic sizes."""
+    """Return the number of elements, or 0 if a size is provably 0, even with symbolic sizes."""
     total: SizeLike = 1
     for n in lengths:
         if known_zero(n):
@@ -114,14 +114,14 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether an index is in range for size `n`; adds guards. Data-dependent numbers give True."""
+    """Return whether an index is in range for size `n`. Add guards. Data-dependent numbers give True."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))
 
 
 def require(condition: Any) -> None:
-    """Require a condition on sizes; a symbolic condition is asserted at run time.
+    """Require a condition on sizes. A symbolic condition is asserted at run time.
 
     Raise RuntimeError if the condition is false.
     """
@@ -132,7 +132,7 @@ def require(condition: Any) -> None:
 
 
 def require_noted(condition: Any) -> None:
-    """Require a data-dependent condition; it is asserted at run time even if it is provable."""
+    """Require a data-dependent condition. It is asserted at run time even if it is provable."""
     if isinstance(condition, SymNumber):
         condition.node.note_required()
 
@@ -148,7 +148,7 @@ def larger(a: SizeLike, b: SizeLike) -> SizeLike:
 
 
 def minimum(a: SizeLike, b: SizeLike) -> SizeLike:
-    """Return the smaller of two sizes; for symbols, a symbolic minimum without a guard."""
+    """Return the smaller of two sizes. For symbols, return a symbolic minimum without a guard."""
     for x in (a, b):
         if isinstance(x, SymNumber) and not is_provably_equal(a, b):
             return x.node.operate("sym_min", a, b)
@@ -161,7 +161,7 @@ def ceil_div(n: SizeLike, step: SizeLike) -> SizeLike:
 
 
 def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
-    """Return the broadcast shape; raise ValueError for incompatible shapes."""
+    """Return the broadcast shape, or raise ValueError for incompatible shapes."""
     rank = max(map(len, shapes), default=0)
     result: list[SizeLike] = [1] * rank
     for lengths in shapes:
@@ -181,7 +181,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
 
 
 def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
-    """Return row-major strides without gaps; the innermost stride is `step`."""
+    """Return row-major strides without gaps, with `step` as the innermost stride."""
     steps: list[SizeLike] = []
     for n in reversed(lengths):
         steps.append(step)

@@ -1,6 +1,6 @@
 """Sparse tensors in the core: the number of their backend, and a check for strided tensors.
 
-The array of a sparse tensor is a `ts.backends.sparse.SparseArray` on the CPU; it has no strides.
+The array of a sparse tensor is a `ts.backends.sparse.SparseArray` on the CPU, which has no strides.
 """
 
 from ts._core.tensor.tensor cimport Tensor

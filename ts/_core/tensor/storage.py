@@ -1,6 +1,6 @@
 """Storages: the memory that a tensor and its views share.
 
-In: arrays of any backend; out: the memory block of an array, or other views of this block.
+In: arrays of any backend. Out: the memory block of an array, or other views of this block.
 
     x = ts.arange(6).view(2, 3);  y = x[1, 1:]
     owning_array(y.array) is owning_array(x.array)       the array that owns the memory
@@ -46,7 +46,7 @@ def is_meta(array: Array) -> bool:
 
 
 def address(array: Array) -> int:
-    """Return the address of the first element; 0 for meta arrays."""
+    """Return the address of the first element, or 0 for meta arrays."""
     if isinstance(array, np.ndarray):
         pointer: int = array.__array_interface__["data"][0]
         return pointer
@@ -100,7 +100,7 @@ def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int, dtype: Any = None) -> Array:
-    """Return a view of the memory block of `array`; strides and the offset `at` are in bytes.
+    """Return a view of the memory block of `array`. Strides and the offset `at` are in bytes.
 
     Raise RuntimeError if the view exceeds the block.
     """
@@ -125,7 +125,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """Return `array` with another shape and byte strides, in new memory if the block is too small.
 
-    PyTorch enlarges the block in place; here, other tensors keep the old block.
+    PyTorch enlarges the block in place. Here, other tensors keep the old block.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -160,7 +160,7 @@ class UntypedStorage:
 
     @classmethod
     def of(cls, array: Array) -> UntypedStorage:
-        """Return the storage of an array; raise TypeError for other objects."""
+        """Return the storage of an array, or raise TypeError for other objects."""
         result = cls.__new__(cls)
         result.bytes = block(wrap_array(array).array)
         return result
@@ -181,7 +181,7 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the storage's memory-mapped shared file; None without file."""
+        """Return the path of the storage's memory-mapped shared file, or None without file."""
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -271,7 +271,7 @@ class UntypedStorage:
         return numbers
 
     def fill_(self, value: int) -> UntypedStorage:
-        """Set all bytes to `value`; return the storage."""
+        """Set all bytes to `value`, and return the storage."""
         self.bytes[...] = value
         return self
 
@@ -287,7 +287,7 @@ class UntypedStorage:
         return UntypedStorage.of(self.bytes.copy())
 
     def cpu(self) -> UntypedStorage:
-        """Return a copy of the storage in host memory; the storage itself if it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is there."""
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
@@ -306,7 +306,7 @@ def _storage_of(array: Array) -> UntypedStorage:
 
 
 class TypedStorage:
-    """A storage with a dtype; PyTorch's deprecated predecessor of `UntypedStorage`."""
+    """A storage with a dtype, PyTorch's deprecated predecessor of `UntypedStorage`."""
 
     def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
         self._untyped_storage = storage
@@ -319,7 +319,7 @@ class TypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the storage's memory-mapped shared file; None without file."""
+        """Return the path of the storage's memory-mapped shared file, or None without file."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
@@ -347,13 +347,13 @@ class TypedStorage:
         return f"torch.{TYPE_NAMES[self.dtype]}Storage"
 
     def _to(self, dtype: dtypes.dtype) -> TypedStorage:
-        """Return the storage converted to `dtype`; the storage itself if it has this dtype."""
+        """Return the storage converted to `dtype`, or the storage itself if it has this dtype."""
         if dtype is self.dtype:
             return self
         return TypedStorage(UntypedStorage.of(self._elements().to(dtype).array), dtype)
 
     def fill_(self, value: Any) -> TypedStorage:
-        """Set all elements to `value`; return the storage."""
+        """Set all elements to `value`, and return the storage."""
         self._elements()[...] = value
         return self
 
@@ -369,7 +369,7 @@ class TypedStorage:
         return self
 
     def cpu(self) -> TypedStorage:
-        """Return a copy of the storage in host memory; the storage itself if it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is there."""
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:

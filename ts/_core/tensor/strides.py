@@ -1,6 +1,6 @@
 """Strides in elements, for memory formats and for copies that preserve the dimension order.
 
-In: shapes and strides; out: strides.
+In: shapes and strides. Out: strides.
 
     >>> contiguous((2, 3, 4)), channels_last((2, 3, 4, 5))
     ((12, 4, 1), (60, 1, 15, 3))
@@ -42,7 +42,7 @@ def channels_last(shape: Sequence[int]) -> Shape:
 
 
 def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shape:
-    """Return the strides of a shape in a memory format; raise RuntimeError for a wrong rank."""
+    """Return the strides of a shape in a memory format, or raise RuntimeError for a wrong rank."""
     rank = _RANK.get(memory_format)
     if rank is None:
         return contiguous(shape)
@@ -52,7 +52,7 @@ def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shap
 
 
 def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtypes.memory_format) -> bool:
-    """Return whether strides match a memory format; dimensions of length 1 are ignored."""
+    """Return whether strides match a memory format. Dimensions of length 1 are ignored."""
     rank = _RANK.get(memory_format, len(shape))
     if len(shape) != rank:
         return False
@@ -88,12 +88,12 @@ def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Sha
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Return dense strides ordered like the strides of the operands; the first operand has priority."""
+    """Return dense strides ordered like the strides of the operands. The first operand has priority."""
     return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """Return the dimensions by increasing stride; dimensions with stride 0 keep their row-major order."""
+    """Return the dimensions by increasing stride. Dimensions with stride 0 keep their row-major order."""
     order = list(reversed(range(len(shape))))
     for i in range(1, len(order)):
         at = i

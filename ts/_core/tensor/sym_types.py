@@ -50,7 +50,7 @@ class SymNumber:
         return bool(self.node.decide(True))
 
     def is_provably_equal(self, other: Any) -> bool:
-        """Return whether the symbol is provably equal to `other`; adds no guard."""
+        """Return whether the symbol is provably equal to `other`, without adding a guard."""
         return bool(self.node.is_provably_equal(other))
 
 

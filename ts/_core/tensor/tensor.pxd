@@ -3,8 +3,8 @@
     Tensor -> array (numpy.ndarray | cupy.ndarray | meta array) -> memory
               scalar_type, backend, device_index: read from the array when it is wrapped
 
-Shape, strides and storage of a tensor are those of its array; views share memory because their arrays share
-memory.  C code creates tensors by `wrap` (any array) or `wrap_cpu` (an ndarray with known ScalarType).
+Shape, strides and storage of a tensor are those of its array. Views share memory because their arrays share
+memory. C code creates tensors by `wrap` (any array) or `wrap_cpu` (an ndarray with known ScalarType).
 """
 
 from cpython.object cimport PyObject
@@ -27,8 +27,8 @@ cdef enum CreationMeta:
 
 
 cdef class AutogradMeta:
-    """Autograd metadata of a tensor; exists if the tensor requires grad or has required grad."""
-    cdef object node                   # backward node that computed the tensor; None for a leaf
+    """Autograd metadata of a tensor that requires grad or has required grad."""
+    cdef object node                   # backward node that computed the tensor, or None for a leaf
     cdef int output                    # number of the result of `node` that the tensor is
     cdef int version                   # for a view: version of the memory for which `node` is valid
     cdef bint rebased                  # True after an in-place write to the tensor: its views need new nodes
@@ -43,16 +43,16 @@ cdef class AutogradMeta:
 cdef class Tensor:
     cdef readonly object array
     cdef readonly int scalar_type      # PyTorch's ScalarType
-    cdef readonly int backend          # index in the list of `ts.backends`; 0 is the CPU
+    cdef readonly int backend          # index in the list of `ts.backends`, where 0 is the CPU
     cdef readonly int device_index     # -1 if the device has no index
-    cdef bint requires_grad_flag               # flag of this tensor; `needs_grad` also checks the base of a view
+    cdef bint requires_grad_flag  # flag of this tensor only. `needs_grad` also checks the base of a view.
     cdef bint of_inference             # True if created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # tensor on the same memory that has the version counter or leads to it by `owner`; None: this tensor has
-    # the counter
+    # tensor on the same memory that has the version counter or leads to it by `owner`, or None if this tensor
+    # has the counter
     cdef Tensor owner
-    cdef Tensor base  # base of a view; for a detached tensor, not the tensor it was detached from
+    cdef Tensor base  # base of a view. Not the tensor from which a detached tensor was detached.
     cdef PyObject *attributes          # dictionary of user attributes, or NULL
     cdef object __weakref__
 
@@ -78,7 +78,7 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
 # metadata.
 cdef Tensor counter_apart(Tensor t)
 
-# Increment the version counter of the memory of `t`; views share the counter.
+# Increment the version counter of the memory of `t`, which views share.
 cdef inline int wrote(Tensor t) except -1:
     cdef PyObject *counter = counter_of(<PyObject *>t)
     (<Tensor>counter).version = (<Tensor>counter).version + 1
@@ -100,7 +100,7 @@ cdef inline bint needs_grad(Tensor t) noexcept:
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased
 
-# Callback that returns the backward node of a view after an in-place write to its base; autograd sets it.
+# Callback that returns the backward node of a view after an in-place write to its base, set by autograd
 ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
@@ -116,13 +116,13 @@ cdef inline bint is_layered(Tensor t) noexcept:
 cdef bint is_dispatched(Tensor t) except -1
 # Return whether the elements of the tensor are in the inner tensor of its layer, and its own array has none.
 cdef bint hides_elements(Tensor t) except -1
-# Return a tensor on the same memory, without autograd metadata; it shares the version counter.
+# Return a tensor on the same memory, without autograd metadata. It shares the version counter.
 cdef Tensor detached_from(Tensor x)
 # Return the number of writes to the memory of `t`.
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
 
-# Return the autograd metadata of a tensor; it is created at the first call.
+# Return the autograd metadata of a tensor, which are created at the first call.
 cdef AutogradMeta history_of(Tensor t)
 
 # Register a function that is called before an array or its address is exposed to code whose writes are not
@@ -139,9 +139,10 @@ cdef object memory_of(Tensor t)
 cdef Tensor wrap(object array)
 # Wrap an ndarray whose ScalarType is known in a new Tensor, without a dtype lookup.
 cdef Tensor wrap_cpu(object array, int scalar_type)
-# Replace the array of `t`; used for in-place changes of shape or dtype.
+# Replace the array of `t`, for in-place changes of shape or dtype.
 cdef int rebind(Tensor t, object array) except -1
-# Convert a NumPy type number to a ScalarType, and a ScalarType to a NumPy type number; -1 if there is none.
+# Convert a NumPy type number to a ScalarType, and a ScalarType to a NumPy type number, or -1 if there is
+# none.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the package `ts.backends`, imported at the first call.
@@ -150,5 +151,6 @@ cdef object backend_registry()
 # the indices are int64 tensors, or one bool mask, on the device of `x`.
 cdef bint selects_alone(Tensor x, Tensor index)
 cdef bint select_together(Tensor x, tuple indices)
-# Return the callable of an operator name such as "add" from the registry; raise an error for an unknown name.
+# Return the callable of an operator name such as "add" from the registry, or raise an error for an unknown
+# name.
 cdef object operator_function(str name)

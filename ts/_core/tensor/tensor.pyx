@@ -1,14 +1,15 @@
 """The class Tensor: wrapping of arrays, and performance-critical methods that are not operators.
 
-In: arrays of any backend; out: tensors.
+In: arrays of any backend. Out: tensors.
 
-    x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is a view of it
+    x = from_numpy(numpy.ones((2, 3)))      shares memory: x.array is a view of the array
     x.t()                                   a method defined by an operator record and added by install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are defined here, because they are type slots; every other operator becomes a method when
-the registry calls `install_methods`.  Other methods are defined in `layout` (storages, strides, memory formats),
-`interop` (NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python values, strings).
+Python operators and indexing are defined here, because they are type slots. Every other operator becomes a
+method when the registry calls `install_methods`. Other methods are defined in `layout` (storages, strides,
+memory formats), `interop` (NumPy, DLPack, pickles, copies) and `tensor_conversion_methods` (dtypes, Python
+values, strings).
 """
 
 import operator as python_operator
@@ -69,7 +70,7 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # number of ScalarTypes
-    NUMBERS = 32  # NumPy's built-in type numbers are smaller; registered types have larger numbers
+    NUMBERS = 32  # NumPy's built-in type numbers are smaller, and registered types have larger numbers.
     ML_DTYPE_COUNT = 7                       # number of dtypes defined by `ml_dtypes`
     LATER = -2                         # the NumPy type number is not known yet
 
@@ -191,7 +192,7 @@ def backend_of(str device_type not None):
 
 
 def rebind_array(Tensor t not None, array):
-    """Replace the array of `t`; used for in-place changes of shape or dtype."""
+    """Replace the array of `t`, for in-place changes of shape or dtype."""
     rebind(t, array)
 
 
@@ -213,8 +214,9 @@ def report_exposed_array(array):
 
 
 cdef class ArrayAttribute:
-    """Descriptor of `Tensor.array`; reports to `watch_memory`'s function that Python code may write to the
-    array.
+    """Descriptor of `Tensor.array`.
+
+    It reports to `watch_memory`'s function that Python code may write to the array.
     """
 
     def __get__(self, Tensor x, cls):
@@ -242,7 +244,7 @@ cdef object operator_function(str name):
 
 
 def install_methods(dict methods not None):
-    """Add `methods` (name -> function) to the type; names that the type itself defines are skipped."""
+    """Add `methods` (name -> function) to the type. Names that the type itself defines are skipped."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     for name, function in methods.items():
         if name not in type_dict or name in _installed:
@@ -252,7 +254,7 @@ def install_methods(dict methods not None):
 
 
 def define_methods(dict methods not None):
-    """Add methods that are defined in other modules to the type; they replace existing methods."""
+    """Add methods that are defined in other modules to the type. They replace existing methods."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     type_dict.update(methods)
     PyType_Modified(Tensor)
@@ -267,7 +269,7 @@ cdef bint _methods_loaded = False
 
 
 cdef bint load_methods() except -1:
-    """Install the methods of all operator records; return False if this was done before."""
+    """Install the methods of all operator records. Return False if this was done before."""
     global _methods_loaded
     if _methods_loaded:
         return False
@@ -277,7 +279,7 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the callable of a Python operator; the Tensor method if tracers or overrides are active."""
+    """Return the callable of a Python operator, or the Tensor method if tracers or overrides are active."""
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -285,7 +287,7 @@ cdef object method(str name):
 
 
 cdef object binary(str name, object a, object b):
-    """Evaluate a binary Python operator; return NotImplemented if an operand type is unsupported."""
+    """Evaluate a binary Python operator, or return NotImplemented if an operand type is unsupported."""
     if is_operand(b) and is_operand(a):
         if not is_dispatched_operand(a) and not is_dispatched_operand(b):
             return method(name)(a, b)
@@ -316,7 +318,7 @@ cdef object as_operand(object x):
 
 
 cdef object compare(Tensor x, object other, int op):
-    """Evaluate a rich comparison; `==` and `!=` with a numeric NumPy array are elementwise."""
+    """Evaluate a rich comparison. `==` and `!=` with a numeric NumPy array are elementwise."""
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
             other = factories.tensor(np.asarray(other))
@@ -335,7 +337,7 @@ cdef object call_reflected(str name, str direct, object a, object b):
 
 
 cdef object bitwise(str slot, str name, object a, object b):
-    """Run a bitwise operator; as in PyTorch, a trace records it under the name of the Python slot."""
+    """Run a bitwise operator. As in PyTorch, a trace records it under the name of the Python slot."""
     if tracing() and isinstance(b, (Tensor, int, float)) and tracer().records_slots:
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
@@ -358,8 +360,9 @@ cdef object disabled_dispatch = None   # `Tensor.__torch_dispatch__`
 
 
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
-    """Run an operator without the `__torch_dispatch__` of classes and modes; the default that classes
-    inherit.
+    """Run an operator without the `__torch_dispatch__` of classes and modes.
+
+    This is the default that classes inherit.
     """
     return resolve("tensor_subclasses").call_without_dispatch(func, args, kwargs)
 
@@ -382,7 +385,7 @@ cdef inline bint is_dispatched_operand(object x) except -1:
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """Call a function with `__torch_function__` disabled; its results are plain tensors."""
+    """Call a function with `__torch_function__` disabled. Its results are plain tensors."""
     cdef bint before = set_flag(AS_TENSORS, True)
     try:
         return func(*args, **(kwargs or {}))
@@ -453,8 +456,9 @@ cdef object _to_copy = None
 
 
 def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memory_format=None):
-    """Return a copy of `x` with another dtype (by number), device or memory format (by number); by
-    `aten::_to_copy`.
+    """Return a copy of `x` with another dtype, device or memory format, by the operator `aten::_to_copy`.
+
+    `dtype` and `memory_format` are given as their PyTorch numbers.
     """
     global _to_copy
     if _to_copy is None:
@@ -463,7 +467,7 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 
 cdef object node_behind(Tensor x):
-    """Return the backward node of `x`; None without autograd history."""
+    """Return the backward node of `x`, or None without autograd history."""
     if x.base is not None and is_rebased(x.base):
         return node_of_view(x)
     return None if x.history is None else x.history.node
@@ -591,8 +595,9 @@ cdef str implementation_of(Tensor x):
 
 
 def tensor_with_memory(Tensor x not None):
-    """Return `x`, or its wrapped tensor if the transform has ended; raise RuntimeError if `x` has no
-    storage.
+    """Return `x`, or its wrapped tensor if the transform has ended.
+
+    Raise RuntimeError if `x` has no storage.
     """
     while hides_elements(x):
         x.history.layer.check_memory()
@@ -604,8 +609,9 @@ cdef object meta_array = None          # array class of the meta backend
 
 
 cdef object array_without_elements(Tensor x, bint of_batch):
-    """Return a meta array with the shape, dtype and strides of `x`; if `of_batch`, without the first
-    dimension.
+    """Return a meta array with the shape, dtype and strides of `x`.
+
+    If `of_batch`, the array lacks the first dimension of `x`.
     """
     global meta_array
     cdef Py_ssize_t itemsize = x.array.dtype.itemsize
@@ -625,8 +631,9 @@ cdef object array_without_elements(Tensor x, bint of_batch):
 
 
 def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
-    """Replace the array of `x` by a meta array with the shape of `inner`; if `of_batch`, without the first
-    dimension.
+    """Replace the array of `x` by a meta array with the shape of `inner`.
+
+    If `of_batch`, the array lacks the first dimension of `inner`.
     """
     array = array_without_elements(inner, of_batch)
     before = x.array  # kept alive until all fields of `x` are set
@@ -634,12 +641,12 @@ def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
 
 
 def layer_of(Tensor x not None):
-    """Return the dispatch layer (`ts._core.dispatch_layers.layer.Layer`) of a tensor; None if it has none."""
+    """Return the dispatch layer (`ts._core.dispatch_layers.layer.Layer`) of a tensor, or None without one."""
     return None if x.history is None else x.history.layer
 
 
 def instance_of(cls, Tensor x not None):
-    """Return a tensor of the derived class `cls`; it takes over the array of the temporary tensor `x`."""
+    """Return a tensor of the derived class `cls`. It takes over the array of the temporary tensor `x`."""
     check_derived(cls)
     return of_class(<type>cls, x)
 
@@ -656,7 +663,7 @@ def share_version(Tensor t not None, Tensor x not None):
 
 
 def swap_contents(Tensor t not None, Tensor other not None):
-    """Exchange class, attributes, array, history and layer of two tensors; the Python objects stay the same.
+    """Exchange class, attributes, array, history and layer of two tensors, but not the Python objects.
 
     Raise RuntimeError if an autograd graph refers to one of the tensors, or if the objects of their classes
     differ in size.
@@ -679,7 +686,7 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # An object of a Python class owns a reference to its class; these references are exchanged too.
+    # An object of a Python class owns a reference to its class. These references are exchanged too.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -701,7 +708,7 @@ def sunk(Tensor x not None, Tensor base):
 
 
 def detached(Tensor x not None):
-    """Return a tensor on the same memory that does not require grad; it shares the version counter."""
+    """Return a tensor on the same memory that does not require grad. It shares the version counter."""
     return detached_from(x)
 
 
@@ -843,7 +850,10 @@ cdef class Tensor:
     __array_priority__ = 1000
 
     def __init__(self, *args, **kwargs):
-        """Ignore all arguments: `__new__` creates the tensor; derived classes may override either method."""
+        """Ignore all arguments, because `__new__` creates the tensor.
+
+        Subclasses may override either method.
+        """
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -884,8 +894,9 @@ cdef class Tensor:
         return of_class(<type>cls, view)._marked(bool(require_grad))
 
     def __getattr__(self, name):
-        """Load the methods of operators at the first missing attribute; loading them in `import ts` would be
-        slow.
+        """Load the methods of operators at the first missing attribute.
+
+        Loading them in `import ts` would be slow.
         """
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
@@ -969,12 +980,12 @@ cdef class Tensor:
 
     @property
     def grad_fn(self):
-        """Backward node that computed the tensor; None for a leaf."""
+        """Backward node that computed the tensor, or None for a leaf."""
         return node_behind(self) if needs_grad(self) else None
 
     @property
     def grad(self):
-        """Accumulated gradient of a leaf, or of a tensor with `retain_grad()`; None before backward."""
+        """Accumulated gradient of a leaf, or of a tensor with `retain_grad()`. It is None before backward."""
         cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
             if not self.is_leaf and not retains(self):
@@ -1018,7 +1029,7 @@ cdef class Tensor:
         self._marked(bool(value))
 
     def requires_grad_(self, requires_grad=True):
-        """Set `requires_grad` in place; return the tensor."""
+        """Set `requires_grad` in place, and return the tensor."""
         if is_transforming():
             raise_inside_transforms("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
         return self._marked(requires_grad)
@@ -1148,7 +1159,7 @@ cdef class Tensor:
         return self.dtype.is_signed
 
     def get_device(self):
-        """Return the device index; -1 on the CPU."""
+        """Return the device index, which is -1 on the CPU."""
         return self.device_index
 
     def data_ptr(self):
@@ -1172,7 +1183,7 @@ cdef class Tensor:
         return value
 
     def _host(self):
-        """Return the elements as a NumPy array; on the CPU, the array shares memory with the tensor."""
+        """Return the elements as a NumPy array. On the CPU, the array shares memory with the tensor."""
         if hides_elements(self):
             self.history.layer.check_copy_to_host()
             return self.history.layer.inner._host()
@@ -1277,7 +1288,7 @@ cdef class Tensor:
     # ---- copies and conversions
 
     def to(self, *args, **kwargs):
-        """Return the tensor converted to a dtype and/or device; `self` if nothing changes."""
+        """Return the tensor converted to a dtype and/or device, or `self` if nothing changes."""
         if watched():
             return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
@@ -1409,7 +1420,7 @@ cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
 
 
 cdef object new_tensor(type cls, object args, PyObject *kwargs):
-    """Implement `Tensor(...)` with `factories.legacy`; the result is an object of class `cls`."""
+    """Implement `Tensor(...)` with `factories.legacy`. The result is an object of class `cls`."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     options = {} if kwargs == NULL else dict(<object>kwargs)
     if not args and not options:
@@ -1456,7 +1467,7 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# Python's `Tensor.__new__(Tensor)` and derived classes call this slot; `wrap` calls Cython's C function
+# Python's `Tensor.__new__(Tensor)` and derived classes call this slot, while `wrap` calls Cython's C function
 # directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
@@ -1492,7 +1503,10 @@ class TensorMeta(type):
 
 
 cdef bint allow_assignment(object cls, object name) except -1:
-    """Clear the immutability flag of `Tensor` for an attribute of its dictionary; return whether it was cleared."""
+    """Clear the immutability flag of `Tensor` for an attribute of its dictionary.
+
+    Return whether it was cleared.
+    """
     if cls is not Tensor or hasattr(type(type.__dict__.get(name)), "__set__"):
         return False
     (<PyTypeObject *>cls).tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE

@@ -1,6 +1,6 @@
 """Tensor methods for legacy type names, Python values and unsupported tensor kinds.
 
-In: tensors; out: lists, texts, tensors of other dtypes.
+In: tensors. Out: lists, texts, tensors of other dtypes.
 
     x.type(), x.type("torch.DoubleTensor")       PyTorch's legacy type names
     x.tolist(), f"{x.sum():.2f}"
@@ -32,7 +32,7 @@ def type_name(dtype: dtypes.dtype, device_type: str) -> str:
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """Return PyTorch's legacy type name of the tensor; with `dtype`, the tensor converted to it."""
+    """Return PyTorch's legacy type name of the tensor, or the tensor converted to `dtype` if it is given."""
     if dtype is None:
         named = type_name(self.dtype, self.device.type)
         return named if self.layout is dtypes.strided else named.replace("torch.", f"torch.{_kind(self)}.")
@@ -78,11 +78,11 @@ _CHUNK_ELEMENTS: Final = 1 << 14  # number of elements that are converted betwee
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
 # dtype.kind -> size in bytes of a Python number with its list slot
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
-_SMALL_INT_BYTES: Final = 8  # bytes of a list slot; Python preallocates small ints
+_SMALL_INT_BYTES: Final = 8  # Bytes of a list slot. Python preallocates small ints.
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """Return `a.tolist()`; large arrays are converted in chunks, with checks of the limits in between."""
+    """Return `a.tolist()`. Large arrays are converted in chunks, with checks of the limits in between."""
     if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
@@ -133,13 +133,13 @@ def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
 
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the tensor reshaped to `sizes`; deprecated. The number of elements must not change."""
+    """Return the tensor reshaped to `sizes`. Deprecated. The number of elements must not change."""
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     return _resized(self, sizes)
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor reshaped like `tensor`; deprecated. The number of elements must not change."""
+    """Return the tensor reshaped like `tensor`. Deprecated. The number of elements must not change."""
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
     return _resized(self, tuple(tensor.shape))
 

@@ -2,7 +2,7 @@
 
     torch_function_result((index,), Tensor.__getitem__, (x, index))     the result of the class, or MISSING
 
-Operators call `__torch_function__` in `ts._core.dispatch.overrides`; this module is for other methods.
+Operators call `__torch_function__` in `ts._core.dispatch.overrides`. This module is for other methods.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def overrides(x: object) -> bool:
 def torch_function_result(
     candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
 ) -> Any:
-    """Call `__torch_function__` of the first candidate that defines it; return MISSING if none does.
+    """Call `__torch_function__` of the first candidate that defines it. Return MISSING if none does.
 
     Raise TypeError if this call returns NotImplemented.
     """

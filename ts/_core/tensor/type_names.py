@@ -11,7 +11,7 @@ from typing import Final
 from ts.module_names import is_own
 
 _HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes created by `class` statements
-# Names of classes that PyTorch implements in C; its messages show these names with the module.
+# Names of classes that PyTorch implements in C. Its messages show these names with the module.
 _TYPE_TEXTS: Final = {
     **{
         name: f"torch.{name}"

@@ -25,7 +25,7 @@ _current: ContextVar[FakeImplCtx | None] = ContextVar("fake_context", default=No
 class FakeImplCtx:
     """Context of one call of a fake implementation, which may create symbols.
 
-    `new_size(least, most)` and `new_number(kind)` create symbols; both are None if symbols are unavailable.
+    `new_size(least, most)` and `new_number(kind)` create symbols. Both are None if symbols are unavailable.
     `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a bool, other characters for an
     int.
     """
@@ -41,7 +41,7 @@ class FakeImplCtx:
         self.new_number = new_number
 
     def new_dynamic_size(self, *, min: int = 0, max: Any = None) -> Any:
-        """Return a symbolic data-dependent size in [min, max]; `max` may be a symbol.
+        """Return a symbolic data-dependent size in [min, max]. `max` may be a symbol.
 
         Raise ValueError for a negative `min`, and DataDependentOutputException if symbols are unavailable.
         """
@@ -71,6 +71,6 @@ class FakeContext:
 
 
 def get_ctx() -> FakeImplCtx:
-    """Return the context of the running fake implementation; outside of an export it has no symbols."""
+    """Return the context of the running fake implementation. Outside of an export it has no symbols."""
     context = _current.get()
     return FakeImplCtx("an operator", None) if context is None else context

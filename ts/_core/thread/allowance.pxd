@@ -28,23 +28,23 @@ cdef extern from *:
         long long resident
         long long texts
 
-# The number of threads with a memory budget; if it is 0, allocations are not counted.
+# number of threads with a memory budget. If it is 0, allocations are not counted.
 cdef int limited
 
 # Return whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
-# Count memory before it is allocated; raise MemoryExceeded if it exceeds the budget of this thread.
+# Count memory before it is allocated, or raise MemoryExceeded if it exceeds the budget of this thread.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # Subtract released memory from the counted memory.
 cdef void credit_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
     TEXT_BYTES = 56              # bytes of a string without its characters
 
-# Count a new string or other Python object of this size; its release cannot be observed.
+# Count a new string or other Python object of this size. Its release cannot be observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Return MemoryExceeded if `error` or its cause is NumPy's MemoryError for an array that exceeded the budget;
-# otherwise return `error`. Each such allocation is reported once.
+# Return MemoryExceeded if `error` or its cause is NumPy's MemoryError for an array that exceeded the budget.
+# Otherwise return `error`. Each such allocation is reported once.
 cdef object as_limit(error)
 
 # Count the memory of a forked task, and subtract it when the task ends.  If a fork exceeds the budget, all
@@ -57,7 +57,7 @@ cdef void credit_program(Py_ssize_t size) noexcept
 cdef MemoryBudget *new_allowance(long long size) except NULL
 cdef void retain_allowance(MemoryBudget *allowance) noexcept
 cdef void release_allowance(MemoryBudget *allowance) noexcept
-# Set the budget of this thread; NULL removes it.  The reference is borrowed.
+# Set the budget of this thread, or remove it if `allowance` is NULL. The reference is borrowed.
 cdef int set_allowance(MemoryBudget *allowance) except -1
 # Set a budget that only measures memory: as the budget of this thread if it has none, else as an outer
 # budget.

@@ -1,7 +1,8 @@
 """Memory limit (quota) of a program: lock-free counting of allocations under `ts.limits(bytes=...)`.
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
-    take_bytes(n)                      called when lists, dicts, tuples and objects grow; MemoryExceeded beyond the budget
+    take_bytes(n)                      called when lists, dicts, tuples and objects grow. Raises
+                                       MemoryExceeded beyond the budget.
     credit_bytes(n)                    called when these shrink or are freed
     NumPy arrays                       counted by a NumPy memory handler, set on threads with a budget
     take_text(n)                       called for strings, which Python allocates: see below
@@ -9,10 +10,10 @@
 Budgets are nested like limits, and an allocation counts in all of them.  Memory that was allocated before a
 limit, and therefore not counted, may be freed inside of it, so `used` does not go below zero.
 
-Python does not report when a string is freed.  The sizes of new strings are added up; if the sum exceeds the budget,
-the growth of the process's resident memory (/proc on Linux) shows how much is still allocated.  Before this
-measurement, free memory is returned to the system, because new strings would otherwise reuse resident free memory.
-Without /proc, only the size of a single string is limited.
+Python does not report when a string is freed. The sizes of new strings are added up. If the sum exceeds the
+budget, the growth of the process's resident memory (/proc on Linux) shows how much is still allocated. Before
+this measurement, free memory is returned to the system, because new strings would otherwise reuse resident
+free memory. Without /proc, only the size of a single string is limited.
 
 If no thread has a budget, the cost is one load of `limited`.
 """

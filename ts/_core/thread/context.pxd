@@ -1,11 +1,11 @@
 """Context of each thread: mode flags, tracer and limits.
 
-    flags       one word; it is 0 in most programs, so a check costs one load and one branch
+    flags       one word, which is 0 in most programs, so a check costs one load and one branch
     tracer      the object that records the thread's operators, if TRACING is set
     limits      the limits of `ts.limits`, if LIMITED is set
 
-Every thread has its own context, initially empty.  Forked programs and worker threads start with the context
-of the thread that created them: `inherited`.
+Every thread has its own context, initially empty. Forked programs and worker threads start with the context
+of the thread that created them (`inherited`).
 """
 
 from cpython.ref cimport PyObject
@@ -38,8 +38,8 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# Twice the number of threads with flags, plus 1 after a tensor of this process has required grad.  At 0, no
-# checks are needed; up to 1, no thread needs to read its flags.
+# Twice the number of threads with flags, plus 1 after a tensor of this process has required grad. At 0, no
+# checks are needed. At 0 or 1, no thread needs to read its flags.
 cdef int attention
 
 cdef enum:
@@ -47,18 +47,18 @@ cdef enum:
 
 cdef void set_gradients_required() noexcept nogil
 
-# The number of tensor classes in this process that define `__torch_function__`; if 0, override checks are
+# Number of tensor classes in this process that define `__torch_function__`. If it is 0, override checks are
 # skipped.
 cdef int overriding
 
-# Set a flag in all current and future threads; afterwards, each thread may clear it for itself.
+# Set a flag in all current and future threads. Afterwards, each thread may clear it for itself.
 cdef int set_process_flag(Flag flag) except -1
 
 # Return the context of this thread.
 cdef Context *context() noexcept nogil
-# Set or clear a flag of this thread; return its previous value.
+# Set or clear a flag of this thread, and return its previous value.
 cdef bint set_flag(Flag flag, bint on) noexcept nogil
-# Set the flags of this thread except LIMITED; return the previous flags.
+# Set the flags of this thread except LIMITED, and return the previous flags.
 cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 
@@ -82,7 +82,7 @@ cdef inline bint watched() noexcept nogil:
     return (context_flags() & (TRACING | MODES)) != 0
 
 
-# Handler that calls the function modes of a thread; `ts._core.dispatch.modes` sets it.
+# Handler that calls the function modes of a thread. `ts._core.dispatch.modes` sets it.
 cdef PyObject *modes
 
 
@@ -92,5 +92,5 @@ cdef inline object watcher():
 
 
 cdef inline object tracer():
-    """Return the active tracer of this thread; requires that `tracing()` is True."""
+    """Return the active tracer of this thread. The caller has checked that `tracing()` is True."""
     return <object>context().tracer

@@ -1,7 +1,7 @@
 """Per-thread context (thread-local storage): one word of mode flags, read on the operator path.
 
     set_grad_enabled(False)           sets the grad mode of the calling thread
-    with GradMode(False): ...         sets it for a block; `InferenceMode(True)` does this for inference mode
+    with GradMode(False): ...         sets it for a block, as `InferenceMode(True)` does for inference mode
     with TracingScope(tracer): ...    `tracer` (a `ts.tracing.tracer.Tracer`, or None) records operators, conversions to
                                       Python, and calls of scripted functions and modules
     context_flags()                   in C: GRAD_DISABLED | TRACING
@@ -9,7 +9,7 @@
 `__enter__` and `__exit__` of the blocks are C functions.  No signal handler runs inside of them, so an interrupt
 cannot leave the flags of a block set after its end.
 
-A tracer records one thread; programs that this thread forks are not recorded.
+A tracer records one thread. Tasks that this thread forks are not recorded.
 """
 
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
@@ -79,12 +79,12 @@ def is_grad_enabled():
 
 
 def set_grad_enabled(bint enabled):
-    """Enable or disable grad mode in this thread; return the previous setting."""
+    """Enable or disable grad mode in this thread, and return the previous setting."""
     return not set_flag(GRAD_DISABLED, not enabled)
 
 
 def is_limited():
-    """Return whether `ts.limits` are active in this thread; each operator then checks them."""
+    """Return whether `ts.limits` are active in this thread. If so, each operator checks them."""
     return context_flags() & LIMITED != 0
 
 
@@ -107,19 +107,19 @@ def count_overriding():
 
 
 def enter_modes(bint on):
-    """Enable or disable function modes in this thread; return the previous setting."""
+    """Enable or disable function modes in this thread, and return the previous setting."""
     if modes == NULL:
         raise RuntimeError("no handler for function modes is set: call `set_modes` first")
     return set_flag(MODES, on)
 
 
 def current_modes():
-    """Return the object that calls the function modes of this thread; None if no mode is active."""
+    """Return the object that calls the function modes of this thread, or None if no mode is active."""
     return <object>modes if context_flags() & MODES else None
 
 
 def current_tracer():
-    """Return the active tracer of this thread; None if none is active."""
+    """Return the active tracer of this thread, or None without a tracer."""
     return tracer() if tracing() else None
 
 
@@ -198,7 +198,7 @@ cdef class DisableTorchFunction(FlagBlock):
 
 
 cdef class TracingScope:
-    """Context manager that makes `recorder` the tracer of this thread; None disables tracing."""
+    """Context manager that makes `recorder` the tracer of this thread. If it is None, tracing is disabled."""
 
     cdef object recorder
     cdef list before

@@ -1,8 +1,8 @@
 """Deadline checks of a thread under `ts.limits(seconds=...)`.
 
-    charge_time(n)                 counts work of at least n nanoseconds; TimeExceeded after the deadline
+    charge_time(n)                 counts work of at least n nanoseconds. Raises TimeExceeded after the deadline.
     charge(n, bytes)               for Python code: called by compiling, loading and printing
-    count_items(n)                      counts n items of a conversion or a string; also checks for Ctrl-C
+    count_items(n)                      counts n items of a conversion or a string. Also checks for Ctrl-C.
     set_deadline(now + 2, 2)       called by the meter when limits begin and end
 
 Running C and NumPy code cannot be interrupted, so the time of a long operation is counted before it starts:

@@ -1,11 +1,11 @@
-"""Stack overflow check: the remaining C stack of this thread, which calls from C into Python also use.
+"""Stack overflow check: whether little C stack is left on this thread, for code that recurses in C or Python.
 
 Python's recursion limit counts calls, not bytes.  If a program increases the limit, or on a thread with a small stack,
 recursion could crash the process.  Functions that recurse through Python or nested values therefore call this check.
 
     if stack_is_low(): raise RecursionError(...)
 
-A check costs a load and a comparison; each module computes the stack end of a thread once.
+A check costs a load and a comparison. Each module computes the stack end of a thread once.
 """
 
 cdef extern from *:

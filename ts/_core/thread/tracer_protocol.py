@@ -27,7 +27,8 @@ class TracerProtocol(Protocol):
     is_decomposition: bool = False  # True if the decomposition of an exported program is recorded
     records_higher_order: bool = False  # True if `higher_order` records control-flow operators
     tracing_error: str = "Tracing can't be nested"  # error of `ts.jit.trace` while this tracer is active
-    fake_mode_error: str | None = None  # error of `ts.fake` while this tracer is active; None: allowed
+    # error that `ts.fake` raises while this tracer is active, or None if it is allowed
+    fake_mode_error: str | None = None
     tape: Any = None  # record of gradient computations of an export
     casts: Any = None  # list of the open autocast blocks of an export
 
@@ -35,7 +36,7 @@ class TracerProtocol(Protocol):
 
     @abstractmethod
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """Run an operator; `operators` contains its overloads."""
+        """Run an operator and return its result. `operators` contains the operator's overloads."""
         ...
 
     @abstractmethod
@@ -54,7 +55,7 @@ class TracerProtocol(Protocol):
         ...
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Run a control-flow operator; called if `records_higher_order`."""
+        """Run a control-flow operator. This is called only if `records_higher_order`."""
         raise TypeError(f"{type(self).__name__} does not record higher-order operators")
 
     def in_function(self) -> AbstractContextManager[Any]:
@@ -99,7 +100,7 @@ class TracerProtocol(Protocol):
         ...
 
     def element(self, x: Any) -> Any:
-        """Return the only element of a fake tensor; called if `has_elements`."""
+        """Return the only element of a fake tensor. This is called only if `has_elements`."""
         raise TypeError(f"{type(self).__name__} does not compute elements")
 
     def record_tolist(self, x: Any) -> Any:
@@ -126,11 +127,11 @@ class TracerProtocol(Protocol):
         return None
 
     def literal(self, x: Any) -> Any:
-        """Return the tensor to use for `x`, a constant of an index expression; None: use `x` itself."""
+        """Return the tensor that replaces `x`, a constant of an index expression, or None to use `x`."""
         return None
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Any:
-        """Return a tensor of symbolic numbers; None if `data` contains none."""
+        """Return a tensor of symbolic numbers, or None if `data` contains none."""
         return None
 
     def record_alias(self, x: Any, recorded: Any, /) -> None:

@@ -21,7 +21,7 @@ _here = _Here()
 
 @contextmanager
 def transforming() -> Iterator[None]:
-    """Mark that a transformed function runs in the block; `outside_only` then raises RuntimeError."""
+    """Mark that a transformed function runs in the block, so that `outside_only` raises an error."""
     _here.transforms += 1
     try:
         yield

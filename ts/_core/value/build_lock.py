@@ -1,10 +1,10 @@
-"""Global reentrant lock for building shared tables: operators, types, graphs, code.
+"""Global reentrant lock under which shared tables (operators, types, graphs, code) are built.
 
-A table is read-only after it is built.  While it is built, incomplete entries are visible; for example, a
-class is declared before its methods are compiled, because the methods refer to the class.  So only one thread
+A table is read-only after it is built. While it is built, incomplete entries are visible. For example, a
+class is declared before its methods are compiled, because the methods refer to the class. So only one thread
 at a time may build:
 
-    with build_lock():                    waits until no other thread holds the lock; reentrant
+    with build_lock():                    waits until no other thread holds the lock, and can be nested
         ...
         Thread(target=with_build_lock_ownership(work))   `work` runs with the lock of this thread
 
@@ -29,7 +29,7 @@ _helps: ContextVar[bool] = ContextVar("helps", default=False)
 
 
 def build_lock() -> AbstractContextManager[Any]:
-    """Return the lock as a context manager; it does nothing in threads that work for its holder."""
+    """Return the lock as a context manager. In a thread that works for the lock's holder, it does nothing."""
     return nullcontext() if _helps.get() else _lock
 
 
@@ -49,7 +49,7 @@ def import_lock() -> AbstractContextManager[Any]:
 
 
 def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Wrap `work` for a thread that this thread joins; the new thread inherits the build lock."""
+    """Wrap `work` for a new thread that the caller joins, so that the new thread inherits the build lock."""
     context = copy_context()
     context.run(_helps.set, _helps.get() or _lock._is_owned())
     return partial(context.run, work)

@@ -1,22 +1,24 @@
 """Containers of scripts, which own C arrays of IValues.  This module exports `lists`, `dicts` and `objects` for
 cimport.
 
-    List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity; numbers: see `lists.pxd`
+    List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity (unboxed numbers: `lists.pxd`)
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
     Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]    open addressing, entry numbers
             entries -> [ key value hash | key value hash | ... ]         in insertion order
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
-A container owns its IValues.  Inline accessors take a borrowed `PyObject *`, the payload of a register; the caller
-guarantees its class, because types are static, and holds the GIL.  Accessors that return `IValue *` return a borrowed
-address, valid until the next change of the container, or NULL if there is no such element; the caller then raises
-with a `raise_` function.
+A container owns its IValues. Inline accessors take a borrowed `PyObject *`, the payload of a register. The
+caller guarantees its class, which static types determine, and holds the GIL. Accessors that return `IValue *`
+return a borrowed address, valid until the next change of the container, or NULL if there is no such element.
+In this case, the caller raises with a `raise_` function.
 
-Threads share containers.  Any operation that may run Python code may let another thread run: releasing a reference;
-comparing, hashing or printing a value that is neither a number nor a string; creating an object that the garbage
-collector tracks (a container, tensor, Python list or tuple), as a collection may call finalizers.  Therefore:
+Threads share containers. Another thread can run during any operation that may run Python code. Such
+operations release a reference, compare, hash or print a value that is neither a number nor a string, or
+create an object that the garbage collector tracks (a container, tensor, Python list or tuple), because a
+collection may call finalizers. Therefore:
 
-    an address of an element is valid only until such an operation; copy and retain values that are needed longer
+    an address of an element is valid only until such an operation, so copy and retain values that are needed
+    longer
     remove an element from its container first, and release it when the container is consistent again (`copy_value`)
     a loop over a container reads its size and its memory again in each iteration
     assign related fields (an array and its dtype, a class and its method) without such an operation in between, and

@@ -1,4 +1,4 @@
-"""Dict type and inline accessors; `container.pxd` describes the properties of all containers."""
+"""The type Dict and its inline accessors. `container.pxd` describes the properties of all containers."""
 
 cimport cython
 from cpython.ref cimport PyObject
@@ -16,7 +16,7 @@ cdef enum:
 
 
 cdef struct DictEntry:
-    int64_t check             # checksum of the key; keys with different checksums are unequal
+    int64_t check             # checksum of the key, which differs only between unequal keys
     IValue key
     IValue value
 
@@ -32,7 +32,7 @@ cdef class Dict:
     cdef DictSlot *index              # hash index, in the same memory block as `entries`
     cdef Py_ssize_t size              # number of keys
     cdef Py_ssize_t used              # number of entries written, including deleted ones
-    cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion
+    cdef Py_ssize_t mask              # number of index slots - 1, or -1 before the first insertion
     cdef PyObject *recent_key         # the string key of the last successful lookup (owned reference), or NULL
     cdef IValue *recent_value                # address of the value of `recent_key`
     cdef bint of_texts                # True if all keys are strings
@@ -41,10 +41,11 @@ cdef class Dict:
 
 # Create an empty dict with memory for `expected` entries, and return a new reference.
 cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected)
-# Raise KeyError for a key; acquires the GIL and returns -1.
+# Raise KeyError for a key. The function acquires the GIL and returns -1.
 cdef int raise_key_error(IValue *key) except -1 nogil
 
-# Return the address of the value of `key`; NULL if the key is missing.  The key must have the dict's key type.
+# Return the address of the value of `key`, or NULL if the key is missing. The key must have the dict's key
+# type.
 cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
@@ -63,8 +64,8 @@ cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
 # Return the address of the value of `key`. A new key is inserted with the value None, which the caller overwrites.
 cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil
-# Remove `key` and move its value to `out`, without releasing the old value of `out`; return False if the key is
-# missing.
+# Remove `key` and move its value to `out`, without releasing the old value of `out`. Return False if the key
+# is missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
 cdef void dict_clear(PyObject *x) noexcept nogil
 
@@ -78,7 +79,10 @@ cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
-    """Set `out` to x[key], releasing the old value of `out`; raise KeyError with PyTorch's message."""
+    """Set `out` to x[key] and release its old value.
+
+    Raise KeyError with PyTorch's message for a missing key.
+    """
     cdef IValue *slot = dict_find(x, key)
     if slot == NULL:
         return raise_key_error(key)

@@ -1,7 +1,7 @@
-"""Dict, a hash table with open addressing; `dicts.pxd` has inline accessors, `container.pxd` the memory layout.
+"""Dict, a hash table with open addressing. Inline accessors are in `dicts.pxd`.
 
-Dict is a compact hash table like CPython's: entries in insertion order, and an index of entry numbers with open
-addressing.  Removed entries are marked, and dropped when the table is resized.
+As in CPython's dict, entries are stored in insertion order, and an index with open addressing contains their
+numbers. Removed entries are marked, and dropped when the table is resized (memory layout: `container.pxd`).
 
     index   -> [ hash_bits entry | hash_bits entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
     entries -> [ check key value | check key value | ... ]
@@ -200,7 +200,7 @@ cdef enum:
     GROUP = 8                 # number of slots of a group, and the minimal size of an index
 
 
-cdef struct Mark:             # hash data of a key; compared before the keys
+cdef struct Mark:             # hash data of a key, compared before the keys themselves
     uint32_t hash_bits
     int64_t check
 
@@ -232,7 +232,7 @@ cdef inline Probe first_probe(size_t mask, uint32_t hash_bits) noexcept nogil:
 
 
 cdef inline void advance_probe(Probe *probe, size_t mask) noexcept nogil:
-    """Advance the probe to the next slot of its group, cyclically; after all slots, to another group."""
+    """Advance the probe to the next slot of its group. After the last slot, continue with another group."""
     probe.slot = probe.slot & ~<size_t>(GROUP - 1) | (probe.slot + 1) & (GROUP - 1)
     if probe.slot == probe.first:
         probe.rest >>= 5
@@ -247,7 +247,7 @@ cdef inline DictSlot slot_of(uint32_t hash_bits, Py_ssize_t entry) noexcept nogi
 
 
 cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
-    """Return the index slot of `key`; -1 if it is missing.  The dict must not be empty."""
+    """Return the index slot of `key`, or -1 if it is missing. The dict must not be empty."""
     cdef Probe probe = first_probe(x.mask, mark.hash_bits)
     cdef DictSlot slot
     cdef DictEntry *entry
@@ -263,7 +263,7 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
 
 
 cdef inline void remember(Dict x, PyObject *key, IValue *value) noexcept nogil:
-    """Cache the last lookup of a string key; repeating it needs no hash, probe or comparison."""
+    """Cache the last lookup of a string key. A repeated lookup needs no hash, probe or comparison."""
     cdef PyObject *before = x.recent_key
     Py_INCREF(key)
     x.recent_key = key
@@ -272,7 +272,7 @@ cdef inline void remember(Dict x, PyObject *key, IValue *value) noexcept nogil:
 
 
 cdef inline void forget(Dict x) noexcept nogil:
-    """Clear the cached lookup; called before entries are deleted or moved."""
+    """Clear the cached lookup. This must be called before entries are deleted or moved."""
     Py_XDECREF(x.recent_key)
     x.recent_key = NULL
 
@@ -288,7 +288,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef IValue *search_text(Dict x, PyObject *key) noexcept nogil:
-    """Return the address of the value of a string key and cache the lookup; NULL if the key is missing.
+    """Return the address of the value of a string key and cache the lookup, or NULL if the key is missing.
 
     Specialization of `find_slot`.
     """
@@ -335,7 +335,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            # new entry number, in a field that is no longer needed; the loop below reads it
+            # new number of the entry, stored in a field that is no longer needed and read by the loop below
             x.entries[i].check = n
             n += 1
     for i in range(x.mask + 1):

@@ -11,8 +11,8 @@ cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # Return `spec` without None: the type of the values of `spec` that are not None.
 cdef TypeSpec not_none(TypeSpec spec)
-# Return the type of the values of `spec` that are objects (neither None nor numbers); None if there are no such
-# values.
+# Return the type of the values of `spec` that are objects (neither None nor numbers), or None if there are no
+# such values.
 cpdef TypeSpec present(TypeSpec spec)
 # Return the register class for values of a type: i (int), f (float), b (bool), o (object) or x (any of these, or
 # None).

@@ -39,7 +39,7 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    MAX_ALTERNATIVES = 16     # maximal members of a joined Union; the join of more types is Any
+    MAX_ALTERNATIVES = 16     # maximal number of members of a joined Union. The join of more types is Any.
 
 
 cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1:
@@ -112,7 +112,7 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
 
 
 cdef list alternatives(TypeSpec spec):
-    """Return a flat list of the members of a Union or Optional; a list with the type for other types."""
+    """Return a flat list of the members of a Union or Optional, or a list with the type for other types."""
     if spec.kind == KIND_UNION:
         return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
     if spec.kind == KIND_OPTIONAL:

@@ -1,6 +1,6 @@
-"""Garbage collection (cycle collection) of containers in reference cycles: slots `tp_traverse` and `tp_clear`.
+"""Garbage collection of reference cycles through containers: their type slots `tp_traverse` and `tp_clear`.
 
-In: the complete container classes.  Out: nothing; the slots of their types are replaced.
+In: the complete container classes. Out: nothing. The slots of their types are replaced.
 
 Cython generates traversal only for attributes that are Python objects, so the two slots of each class are
 replaced at import by functions that also visit the C arrays.  The classes are final, so no subclass inherits

@@ -67,13 +67,13 @@ from ts._core.value.tagged cimport (
 )
 
 
-# Convert a Python object to an IValue of type `spec` with a new reference; raise TypeError if it does not match. The
-# old value of `out` is overwritten without being released.
+# Convert a Python object to an IValue of type `spec` with a new reference, or raise TypeError if it does not
+# match. The old value of `out` is overwritten without being released.
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
-# Convert an IValue to a Python object and return a new reference; lists, dicts and tuples are copied deeply to Python
-# containers.
+# Convert an IValue to a Python object and return a new reference. Lists, dicts and tuples are copied deeply
+# to Python containers.
 cdef object box(IValue *x)
 # Convert an IValue to a Python object without copies: containers are returned as List, Dict and Tuple objects.
 cdef object box_shallow(IValue *x)
-# Convert a result of `box_shallow` to an IValue; Python containers are not converted.
+# Convert a result of `box_shallow` to an IValue. Python containers are not converted.
 cdef int unbox_shallow(object x, IValue *out) except -1

@@ -1,6 +1,7 @@
-"""Boxing and unboxing: conversion of values between Python and scripts, by type descriptors.
+"""Boxing and unboxing: conversion of values between Python objects and IValues, by type descriptors.
 
-In: a Python object and the TypeSpec of its parameter.  Out: an IValue; and the reverse.
+In: a Python object and the TypeSpec of its parameter. Out: an IValue. Boxing converts an IValue to a Python
+object.
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
@@ -162,7 +163,7 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a core container by reference; raise TypeError if it does not conform to the type `spec`."""
+    """Unbox a core container by reference, or raise TypeError if it does not conform to the type `spec`."""
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
@@ -172,7 +173,7 @@ cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a Scalar; its kind of number (bool, int, float or complex) stays the same."""
+    """Unbox a number for a Scalar parameter. It stays a bool, int, float or complex number."""
     if PyBool_Check(x):
         return unbox_bool(x, spec, out)
     if PyLong_Check(x):
@@ -194,7 +195,7 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """Unbox items of `x` as long as their type is exactly `kind`, at most `n`; return the number of these items."""
+    """Unbox the leading items of `x`, at most `n`, whose type is exactly `kind`. Return their number."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef IValue value
@@ -291,7 +292,8 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # the items of any iterable; of a tuple subclass, the stored elements, even if it overrides `__iter__`
+        # The tuple of any iterable's items. For a tuple subclass that overrides `__iter__`, the stored
+        # elements are used.
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -335,10 +337,10 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox an element of a container; a container that occurs several times is converted once.
+    """Unbox an element of a container. A container that occurs several times is converted once.
 
-    `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec, core
-    container); it is NULL until such a container is found.
+    `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec,
+    core container). It is NULL until such a container is found.
     """
     cdef object entry
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
@@ -436,7 +438,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
 
 
 cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox as the inner type of an Optional; the error message for a mismatch names the Optional."""
+    """Unbox as the inner type of an Optional. The error message for a mismatch names the Optional."""
     try:
         return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
@@ -486,7 +488,7 @@ cdef PyObject *undefined = NULL      # the undefined tensor, None in Python
 
 
 def register_undefined(x not None):
-    """Register the undefined tensor, which `box` converts to None; the reference is never released."""
+    """Register the undefined tensor, which `box` converts to None. The reference is never released."""
     global undefined
     Py_INCREF(<PyObject *>x)
     undefined = <PyObject *>x
@@ -514,10 +516,10 @@ cdef object box(IValue *x):
 
 
 cdef object box_inside(IValue *x, PyObject **copies):
-    """Box a value and its elements; a container that occurs several times is converted once.
+    """Box a value and its elements. A container that occurs several times is converted once.
 
-    `copies` maps addresses of core containers to (container, Python copy); the reference prevents that an address is
-    reused.  It is NULL until a container with other references is found.
+    `copies` maps addresses of core containers to (container, Python copy). The reference to the container
+    prevents that its address is reused. It is NULL until a container with other references is found.
     """
     cdef object o = box_shallow(x)
     cdef object entry
@@ -543,7 +545,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
 
 
 cdef object box_object(object o):
-    """Return the Python instance of a core object; creating it may convert attributes recursively."""
+    """Return the Python instance of a core object. Its creation may convert attributes recursively."""
     enter_recursion(b" while an object is converted")
     try:
         return resolve("instance_of_object")(o)
@@ -645,7 +647,7 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
 # ---------------------------------------------------------------- functions for Python
 
 def to_core(x, TypeSpec spec not None):
-    """Convert a Python value to a core value: a List, Dict or Tuple object; numbers and strings stay the same."""
+    """Convert a Python container to a List, Dict or Tuple object. Numbers and strings stay the same."""
     cdef IValue value
     unbox(x, spec, &value)
     try:
@@ -660,7 +662,10 @@ def new_object(ObjectClass cls not None):
 
 
 def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
-    """Return the attribute in slot `slot`; if `deep`, containers and objects are converted to Python's."""
+    """Return the attribute in slot `slot`.
+
+    If `deep`, core containers and objects are converted to Python's.
+    """
     if not 0 <= slot < x.size:
         raise IndexError(slot)
     if x.slots[slot].tag == TAG_OBJECT and x.slots[slot].v.o == NULL:
@@ -678,7 +683,7 @@ def object_set(Object x not None, Py_ssize_t slot, value):
 
 
 def from_core(x):
-    """Convert a result of `to_core` to a Python value; core containers are copied deeply."""
+    """Convert a result of `to_core` to a Python value. Core containers are copied deeply."""
     cdef IValue value
     unbox_shallow(x, &value)
     try:

@@ -1,4 +1,4 @@
-"""List and Tuple; `container.pxd` describes the properties of all containers.
+"""The types List and Tuple. `container.pxd` describes the properties of all containers.
 
 The element layout of a list depends only on the list's type and never changes:
 
@@ -26,7 +26,7 @@ cdef class List:
     cdef void *items
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
-    cdef Tag item                     # tag of all items of a list of numbers; TAG_NONE for other lists
+    cdef Tag item                     # tag of all items of a list of numbers, or TAG_NONE for other lists
     cdef readonly TypeSpec spec       # type of the list, such as List[int]
 
 
@@ -38,7 +38,8 @@ cdef class Tuple:
     cdef readonly TypeSpec spec
 
 
-# ---------------------------------------------------------------- construction; returns new references
+# ---------------------------------------------------------------- construction (functions return new
+# references)
 
 # Create a list with `capacity` unset items. The caller stores items 0 to n - 1 by `list_store`, then sets `size` to n.
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity)
@@ -61,7 +62,7 @@ cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
 # Copy the first `n` items of list `other` to the unset items of `x` from index `start` on.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
-# Remove all items; finalizers that run when items are released see an empty list.
+# Remove all items. Finalizers that run when items are released see an empty list.
 cdef int list_clear_items(PyObject *x) except -1
 
 
@@ -75,7 +76,7 @@ cdef inline Py_ssize_t item_bytes(Tag item) noexcept nogil:
 
 
 cdef inline Py_ssize_t list_index(PyObject *x, int64_t i) noexcept nogil:
-    """Return index `i`, which may count from the end, as a non-negative index; -1 if it is out of range."""
+    """Return index `i`, which may count from the end, as a non-negative index, or -1 if out of range."""
     if i < 0:
         i += (<List>x).size
     return i if <size_t>i < <size_t>(<List>x).size else -1
@@ -94,7 +95,7 @@ cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """Store `value` at x[i], taking over its reference; the old item must be unset or moved before."""
+    """Store `value` at x[i] and take over its reference. The old item must be unset or moved before."""
     if (<List>x).item == TAG_NONE:
         assign(&(<IValue *>(<List>x).items)[i], value)
     else:
@@ -102,7 +103,7 @@ cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept n
 
 
 cdef inline void list_replace(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """Set x[i] to `value` with a new reference; the old item is released."""
+    """Set x[i] to `value` with a new reference, and release the old item."""
     if (<List>x).item == TAG_NONE:
         copy_value(&(<IValue *>(<List>x).items)[i], value)
     else:
@@ -124,14 +125,14 @@ cdef inline void list_store_number(PyObject *x, Py_ssize_t i, int64_t value) noe
 
 
 cdef inline IValue *list_slot(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """Return the address of x[i] in a list of IValues; not for lists of unboxed numbers."""
+    """Return the address of x[i]. The list must store IValues, not unboxed numbers."""
     return &(<IValue *>(<List>x).items)[i]
 
 
 # ---- access by any index
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
-    """Set `out` to x[i], releasing the old value of `out`; raise IndexError for an index out of range."""
+    """Set `out` to x[i] and release its old value. Raise IndexError for an index out of range."""
     cdef Py_ssize_t index = list_index(x, i)
     cdef IValue value
     if index < 0:
@@ -142,7 +143,7 @@ cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nog
 
 
 cdef inline int list_set_item(PyObject *x, int64_t i, IValue *value) except -1 nogil:
-    """Set x[i] to `value`; raise IndexError for an index out of range."""
+    """Set x[i] to `value`, or raise IndexError for an index out of range."""
     cdef Py_ssize_t index = list_index(x, i)
     if index < 0:
         return raise_list_index()
@@ -163,5 +164,5 @@ cdef inline int list_append(PyObject *x, IValue *value) except -1 nogil:
 # ---------------------------------------------------------------- tuples
 
 cdef inline IValue *tuple_at(PyObject *x, Py_ssize_t i) noexcept nogil:
-    """Return the address of item `i`; the type of the tuple guarantees that `i` is in range."""
+    """Return the address of item `i`. The type of the tuple guarantees that `i` is in range."""
     return &(<Tuple>x).items[i]

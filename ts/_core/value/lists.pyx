@@ -1,7 +1,7 @@
-"""Implementation of List and Tuple; `lists.pxd` has the inline accessors, `container.pxd` the memory layout.
+"""Implementation of List and Tuple. `lists.pxd` has the inline accessors, `container.pxd` the layout.
 
-Python code can read lists and tuples (len, iteration, ==, repr); `ivalue.to_core` creates them, and only operators
-modify them:
+Python code can read lists and tuples (len, iteration, ==, repr) and create them with `ivalue.to_core`. Only
+operators modify them:
 
     >>> to_core([1, 2], List[int])
     [1, 2]
@@ -87,7 +87,7 @@ cdef inline bint owns_items(List x) noexcept:
 
 
 cdef inline Tag item_of(TypeSpec spec) noexcept:
-    """Return the tag that all items of an unboxed list have; TAG_NONE if each item has a tag."""
+    """Return the tag that all items of an unboxed list have, or TAG_NONE if each item has a tag."""
     cdef int kind = (<TypeSpec>spec.children[0]).kind
     return TAG_INT if kind == KIND_INT else TAG_FLOAT if kind == KIND_FLOAT else TAG_BOOL if kind == KIND_BOOL else TAG_NONE
 
@@ -225,7 +225,7 @@ cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint postpone(IValue *items, Py_ssize_t n) noexcept nogil:
-    """Store items for the outermost release; return False if memory is exhausted."""
+    """Store items for the outermost release. Return False if memory is exhausted."""
     global postponed, postponed_count, postponed_room
     cdef Py_ssize_t room = 2 * (postponed_count + n)
     cdef IValue *larger

@@ -1,4 +1,4 @@
-"""Object: an instance of a scripted class; `container.pxd` describes the properties of all containers.
+"""Object, an instance of a scripted class. `container.pxd` describes the properties of all containers.
 
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
@@ -19,11 +19,11 @@ cdef class ObjectClass:
     """Layout of a scripted class: attribute names, types and initial tags."""
     cdef readonly str name            # qualified name of the class
     cdef readonly object type         # the compiler's type of the class, which the core does not inspect
-    cdef readonly tuple names         # attribute names by slot; None until the first object is created
+    cdef readonly tuple names         # attribute names by slot, or None until the first object is created
     cdef readonly tuple specs         # TypeSpecs of the attributes by slot
     cdef public object spec           # TypeSpec of the class
-    cdef public object less           # less(a, b) -> bool, from the method `__lt__`; None before the first use
-    cdef object describe              # describe() -> (names, specs); called once
+    cdef public object less  # less(a, b) -> bool, from the method `__lt__`, or None before the first use
+    cdef object describe              # function that returns (names, specs), called once
     cdef int64_t *tags
     cdef Py_ssize_t size
 
@@ -38,7 +38,7 @@ cdef class Object:
     cdef object __weakref__
 
 
-# Create an object and return a new reference; numbers are 0, optionals None, other slots unset.
+# Create an object and return a new reference. Numbers are 0, optionals are None, and other slots are unset.
 cdef Object object_new(ObjectClass cls)
 
 

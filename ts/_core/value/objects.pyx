@@ -1,4 +1,4 @@
-"""Implementation of Object and ObjectClass; `objects.pxd` has their layout and the inline accessors."""
+"""Implementation of Object and ObjectClass. Their layout and inline accessors are in `objects.pxd`."""
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -24,8 +24,9 @@ from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_O
 @cython.final
 cdef class ObjectClass:
     def __cinit__(self, str name not None, describe, type=None):
-        """Store `describe`, which returns (names, specs) of the attributes; it is called when the first object is
-        created.
+        """Store `describe`, a function that returns (names, specs) of the attributes.
+
+        The function is called when the first object is created.
         """
         self.name = name
         self.describe = describe
@@ -57,7 +58,7 @@ cdef class ObjectClass:
         return 0
 
     def slot(self, str name):
-        """Return the slot number of an attribute; -1 if the class has no such attribute."""
+        """Return the slot number of an attribute, or -1 if the class has no such attribute."""
         self.settle()
         return self.names.index(name) if name in self.names else -1
 

@@ -11,9 +11,9 @@ returns a Status, so that code without the GIL can jump to one error exit, which
     status = floordiv_int_checked(a, b, &q)
     if status: goto error                     # the error exit acquires the GIL and calls raise_status
 
-Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float, `int(nan)`
-is the smallest int, shift counts are taken modulo 64.  In PyTorch, `x % 0` and `INT_MIN // -1` are undefined and
-terminate the process; here the result is an error or the wrapped value.
+Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float,
+`int(nan)` is the smallest int, and shift counts are taken modulo 64. In PyTorch, `x % 0` and `INT_MIN // -1`
+are undefined and terminate the process. Here the result is an error or the wrapped value.
 """
 
 from libc.math cimport NAN, ceil, floor, fmod, isnan, pow
@@ -37,15 +37,15 @@ cdef enum Status:
 # ---------------------------------------------------------------- ints
 
 cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
-    """Return a // b, rounded towards minus infinity; b must not be 0."""
+    """Return a // b, rounded towards minus infinity. `b` must not be 0."""
     if b == -1:
-        return -a                  # INT_MIN // -1 traps on the processor; here it wraps around
+        return -a                  # INT_MIN // -1 traps on the processor. Here it wraps around.
     cdef int64_t q = a / b
     return q - 1 if (a % b != 0 and (a ^ b) < 0) else q
 
 
 cdef inline int64_t mod_int(int64_t a, int64_t b) noexcept nogil:
-    """Return a % b with the sign of b; b must not be 0."""
+    """Return a % b with the sign of b. `b` must not be 0."""
     if b == -1:
         return 0
     cdef int64_t r = a % b
@@ -67,8 +67,9 @@ cdef inline Status mod_int_checked(int64_t a, int64_t b, int64_t *out) noexcept 
 
 
 cdef inline Status truncdiv_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
-    """Compute a / b rounded towards zero, as in C (aten::__round_to_zero_floordiv); return DIVISION_BY_ZERO for b =
-    0.
+    """Compute a / b rounded towards zero, as in C (aten::__round_to_zero_floordiv).
+
+    Return DIVISION_BY_ZERO if `b` is 0.
     """
     if b == 0:
         return DIVISION_BY_ZERO
@@ -97,7 +98,7 @@ cdef inline int64_t gcd_int(int64_t a, int64_t b) noexcept nogil:
 
 
 cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
-    """Return a ** n with wraparound; for negative n, the exact result truncated towards 0."""
+    """Return a ** n with wraparound. For negative n, the exact result is truncated towards 0."""
     if n < 0:
         return 1 if a == 1 else ((1 if n % 2 == 0 else -1) if a == -1 else 0)
     cdef int64_t result = 1
@@ -110,7 +111,7 @@ cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
 
 
 cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
-    """Compute n! with wraparound; from n = 66 on, it is 0 modulo 2**64."""
+    """Compute n! with wraparound. From n = 66 on, the result is 0, because n! is divisible by 2**64."""
     cdef int64_t i, result = 1
     if n < 0:
         return NEGATIVE_FACTORIAL
@@ -124,7 +125,7 @@ cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
 
 
 cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *out) noexcept nogil:
-    """Compute the length of range(lo, hi, step); return an error status for step 0."""
+    """Compute the length of range(lo, hi, step), or return an error status if `step` is 0."""
     if step > 0:
         out[0] = <int64_t>((<uint64_t>hi - <uint64_t>lo - 1) / <uint64_t>step) + 1 if lo < hi else 0
     elif step < 0:
@@ -137,7 +138,7 @@ cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *o
 # ---------------------------------------------------------------- floats
 
 cdef inline double truediv(double a, double b) noexcept nogil:
-    """Return a / b by IEEE 754; as in PyTorch, and unlike Python, division by zero returns inf or nan."""
+    """Return a / b by IEEE 754. As in PyTorch, and unlike in Python, division by zero returns inf or nan."""
     return a / b
 
 
@@ -146,7 +147,7 @@ cdef inline double floordiv_float(double a, double b) noexcept nogil:
 
 
 cdef inline double mod_float(double a, double b) noexcept nogil:
-    """Return a % b with the sign of b; as in PyTorch, nan if b is 0 or infinite."""
+    """Return a % b with the sign of b. As in PyTorch, the result is nan if b is 0 or infinite."""
     return fmod(fmod(a, b) + b, b)
 
 
@@ -193,7 +194,7 @@ cdef inline bint fits_int(double a) noexcept nogil:
 
 
 cdef inline int64_t int_from_float(double a) noexcept nogil:
-    """Truncate a float to int64; as on x86 and in PyTorch, values out of range become the smallest int."""
+    """Truncate a float to int64. As on x86 and in PyTorch, values out of range become the smallest int."""
     return <int64_t>a if fits_int(a) else INT64_MIN
 
 
@@ -215,7 +216,8 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
 
 # ---------------------------------------------------------------- exceptions
 
-# Raise the exception of a Status; acquires the GIL and returns -1.
+# Raise the exception of a Status. The function acquires the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil
-# Raise the exception of NOT_AN_INT, whose message contains the number; acquires the GIL and returns -1.
+# Raise the exception of NOT_AN_INT, whose message contains the number. The function acquires the GIL and
+# returns -1.
 cdef int raise_not_an_int(double value) except -1 nogil

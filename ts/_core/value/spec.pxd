@@ -3,7 +3,7 @@
 cimport cython
 
 cdef enum Kind:
-    """Kinds of types; the dict `KINDS` maps class names of IR types to kinds."""
+    """Kinds of types. The dict `KINDS` maps class names of IR types to kinds."""
     KIND_ANY = 0
     KIND_NONE = 1
     KIND_INT = 2          # also ScalarType, Layout and MemoryFormat, which are ints in scripts
@@ -16,12 +16,12 @@ cdef enum Kind:
     KIND_DEVICE = 9
     KIND_LIST = 10        # children: element type
     KIND_DICT = 11        # children: key type, value type
-    KIND_TUPLE = 12       # children: element types; detail: (name, field names) of a NamedTuple
+    KIND_TUPLE = 12       # children: element types, detail: (name, field names) of a NamedTuple
     KIND_OPTIONAL = 13    # children: the type that may be None
     KIND_UNION = 14       # children: member types
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    # values that are not converted: Generator, Stream, functions, modules; detail: their class, or None
+    # values that are not converted: Generator, Stream, functions and modules (detail: their class, or None)
     KIND_OBJECT = 17
     KIND_FUTURE = 18      # children: the result type
 
@@ -37,18 +37,19 @@ cdef class TypeSpec:
     cdef readonly int kind            # one of the KIND_ constants
     cdef readonly tuple children      # element types
     cdef readonly str annotation_str            # the type in annotation syntax as PyTorch writes it, for messages
-    cdef readonly object detail       # (name, fields) of a NamedTuple; a class; the size of a sized list parameter
+    # (name, fields) of a NamedTuple, a class, or the size of a sized list parameter
+    cdef readonly object detail
     cdef readonly bint plain          # True if values own no Python object: int, float, bool, None
     # True if values cannot be members of a reference cycle: plain types, str, complex, and tuples of these
     cdef readonly bint acyclic
-    cdef TypeSpec list_of             # the spec of List[this type]; None before the first use
-    cdef TypeSpec item                # for a dict: spec of its (key, value) tuples; None before the first use
+    cdef TypeSpec list_of             # the spec of List[this type], or None before the first use
+    cdef TypeSpec item  # for a dict: spec of its (key, value) tuples, or None before the first use
     cdef object namedtuple            # Python class of boxed values of a NamedTuple
 
 
 cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC
 cdef TypeSpec NUMBER_SPEC, DEVICE_SPEC
 
-# Return the spec of List[element]; the same object for each call with an element spec.
+# Return the spec of List[element]. Calls with the same element spec return the same object.
 cdef TypeSpec list_spec(TypeSpec element)
 cdef TypeSpec tuple_spec(tuple elements)

@@ -16,8 +16,8 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil because the interpreter loop is a nogil function.  Code with objects runs with the GIL held; only
-    # code without objects runs without the GIL.
+    # Declared nogil because the interpreter loop is a nogil function. Code with object operands runs with the
+    # GIL held. Only code without object operands runs without the GIL.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil
@@ -63,19 +63,19 @@ cdef extern from *:
 
 
 cdef inline void release(IValue *x) noexcept nogil:
-    """Release the reference of `x`; `x` must be overwritten before it is read again."""
+    """Release the reference of `x`. `x` must be overwritten before it is read again."""
     if x.tag == TAG_OBJECT:
         Py_XDECREF(x.v.o)
 
 
 cdef inline void retain(IValue *x) noexcept nogil:
-    """Add a reference to the object in `x`; do nothing if `x` has no object."""
+    """Increment the reference count of the object in `x`, if any."""
     if x.tag == TAG_OBJECT:
         Py_XINCREF(x.v.o)
 
 
 cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """Copy `src` to `dst` with a new reference; the old value is released last, because it may own `src`."""
+    """Copy `src` to `dst` with a new reference. The old value is released last, because it may own `src`."""
     cdef IValue old = dst[0]
     retain(src)
     assign(dst, src)
@@ -83,7 +83,7 @@ cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
 
 
 cdef inline void move_value(IValue *dst, IValue *src) noexcept nogil:
-    """Move `src` and its reference to `dst`; the old value of `dst` is released."""
+    """Move `src` and its reference to `dst`, and release the old value of `dst`."""
     cdef IValue old = dst[0]
     assign(dst, src)
     release(&old)
@@ -132,7 +132,10 @@ cdef inline void set_object(IValue *dst, object x) noexcept:
 
 
 cdef inline int enter_recursion(const char *where) except -1:
-    """Raise RecursionError if the C recursion is too deep; after success, call Py_LeaveRecursiveCall later."""
+    """Raise RecursionError if the C recursion is too deep.
+
+    After success, call Py_LeaveRecursiveCall later.
+    """
     if stack_is_low():
         raise RecursionError("the thread's stack is full" + where.decode())
     # the C function reports an error by any nonzero value, not only by -1

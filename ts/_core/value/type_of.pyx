@@ -1,13 +1,14 @@
 """Type inference and type checks of values.
 
-`infer_spec` returns the TypeSpec of a Python object; `conforms` checks an IValue against a TypeSpec:
+`infer_spec` returns the TypeSpec of a Python object, and `conforms` checks an IValue against a TypeSpec:
 
     infer_spec([1, 2])                  List[int], the type of an argument for `Any`
     conforms([1, 2], List[int])         True
     conforms([1, 2], List[str])         False: an instruction would use the ints as string pointers
 
-`conforms` tests all properties that typed instructions rely on, recursively in tuples.  Lists, dicts and objects store
-their type or class, which is compared; the result of a future is checked when it is read.
+`conforms` tests all properties that typed instructions rely on, recursively in tuples. Lists, dicts and
+objects store their type or class, so only this is compared. The result of a future is checked when it is
+read.
 """
 
 from enum import Enum
@@ -70,8 +71,9 @@ def register_tensor_type(cls):  # its class is `TensorMeta`, which Cython's `typ
 
 
 def register_device_type(type cls not None):
-    """Register the class of the values that Device parameters accept; `cls(text)` must create a device from a
-    string.
+    """Register the class of the values that Device parameters accept.
+
+    `cls(text)` must create a device from a string.
     """
     global device_type
     device_type = cls
@@ -86,7 +88,9 @@ def register_future_type(type cls not None):
 # ---------------------------------------------------------------- type of a Python object
 
 cdef enum:
-    MAX_TEXT_CHARS = 1 << 17  # maximal text length of an inferred type; shared tuples can make it exponentially long
+    # maximal text length of an inferred type. Tuples that share elements can make the text exponentially
+    # long.
+    MAX_TEXT_CHARS = 1 << 17
 
 
 cpdef TypeSpec infer_spec(object x):
@@ -122,7 +126,7 @@ cdef TypeSpec infer_element(object x, dict specs_by_id):
 
 
 cdef TypeSpec infer_container(object x, dict specs_by_id):
-    """Infer the type of a tuple, list or dict; a container that occurs several times is visited once."""
+    """Infer the type of a tuple, list or dict. A container that occurs several times is visited once."""
     cdef TypeSpec result = specs_by_id.get(id(x)), key, value
     if result is not None:
         return result
@@ -148,7 +152,10 @@ cdef TypeSpec infer_container(object x, dict specs_by_id):
 
 
 cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
-    """Return the common type of `values`, Optional if some are None; raise TypeError if their types differ."""
+    """Return the common type of `values`, or its Optional if some are None.
+
+    Raise TypeError if types differ.
+    """
     cdef TypeSpec common = None, spec
     cdef bint optional = False
     for value in values:
@@ -170,7 +177,7 @@ cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
 
 
 cdef TypeSpec spec_of_class(type cls):
-    """Return the TypeSpec of a scripted class or enum; of another class, one that has the name of the class."""
+    """Return the TypeSpec of a scripted class or enum. For another class, the spec has the class's name."""
     cdef object spec = None
     if "__ts_type__" in cls.__dict__ or issubclass(cls, Enum):
         spec = resolve("class_spec")(cls)
@@ -184,7 +191,10 @@ cdef bint conforms(IValue *x, TypeSpec spec) except -1:
 
 
 cdef bint is_of(IValue *x, TypeSpec spec, set checked_pairs) except -1:
-    """Return whether `x` conforms to the type `spec`; `checked_pairs` contains the (tuple, type) pairs checked before."""
+    """Return whether `x` conforms to the type `spec`.
+
+    `checked_pairs` contains the (tuple, type) pairs that were checked before.
+    """
     cdef int kind = spec.kind
     if kind == KIND_ANY:
         return True
@@ -299,7 +309,7 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
 def is_small(x, Py_ssize_t max_items=1000, Py_ssize_t max_depth=100):
     """Return whether nested Python containers have at most `max_items` elements on at most `max_depth` levels.
 
-    Shared containers count once per reference; a container that contains itself is not small."""
+    A shared container counts once per reference. A container that contains itself is not small."""
     cdef Py_ssize_t count = 0, level
     cdef list pending = [(x, 0)]
     while pending:

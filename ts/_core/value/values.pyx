@@ -169,7 +169,7 @@ cdef int compare_tuples(Tuple x, Tuple y) except? -2:
 
 
 cdef int compare_numbers(IValue *a, IValue *b) except? -2:
-    """Compare numbers of different types, and return -1, 0 or 1; raise TypeError for other values."""
+    """Compare numbers of different types and return -1, 0 or 1. Raise TypeError for other values."""
     if a.tag == TAG_NONE or b.tag == TAG_NONE or a.tag == TAG_OBJECT or b.tag == TAG_OBJECT:
         raise_different(a, b)
     x = a.v.f if a.tag == TAG_FLOAT else <object>a.v.i
@@ -302,7 +302,7 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
 cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
-    """Return a lower bound of the length of a value's string; each container is visited once.
+    """Return a lower bound of the length of a value's string. Each container is visited once.
 
     The caller raises an error for exponentially long strings of shared containers before it builds them.  `sizes` maps
     visited containers to their bounds, or is NULL.

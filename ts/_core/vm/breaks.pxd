@@ -8,7 +8,7 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    # the only program that may stop at a stop point without a breakpoint; NULL: all programs may
+    # the only task that may stop at a stop point without a breakpoint, or NULL if all tasks may
     cdef void *stepping
     cdef int depth                    # maximal call depth at which a program stops at a line
     cdef int return_depth             # maximal call depth at which a program stops at a return
@@ -22,5 +22,5 @@ cdef class Breakpoints(BreakpointsBase):
 
 @cython.final
 cdef class PausedProgram:
-    """A program that is stopped at a stop point; valid until the debugger resumes the program."""
+    """A task that is stopped at a stop point, valid until the debugger resumes the task."""
     cdef State *state

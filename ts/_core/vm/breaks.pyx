@@ -1,7 +1,8 @@
 """Stop points of the debugger, and access to stopped programs.
 
-In: a program at a BREAK instruction, which has the number of a stop point.  Out: the program continues, or `on_stop`
-is called with a `PausedProgram`.  If `on_stop` returns, the program continues; if it raises, the program ends.
+In: a program at a BREAK instruction, which has the number of a stop point. Out: the program continues, or
+`on_stop` is called with a `PausedProgram`. If `on_stop` returns, the program continues. If it raises, the
+program ends.
 
     breaks = Breakpoints(on_stop, on_failure)
     stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
@@ -30,7 +31,7 @@ cdef class Breakpoints(BreakpointsBase):
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def add_stop_point(self, bint armed=False, bint at_return=False):
-        """Create a stop point, at a line or a return; return its number."""
+        """Create a stop point at a line or a return, and return its number."""
         self.flags.append((ARMED if armed else 0) | (AT_RETURN if at_return else 0))
         return len(self.flags) - 1
 
@@ -81,7 +82,7 @@ cdef class PausedProgram:
 
     @property
     def depth(self):
-        """Return the call depth of the program; 0 after the program has ended."""
+        """Return the call depth of the program, or 0 after the program has ended."""
         return 0 if self.state == NULL else self.state.depth
 
     def frames(self):
@@ -96,9 +97,10 @@ cdef class PausedProgram:
         return result
 
     def value(self, int level, int register, bint as_python=True):
-        """Return the value of a register in the frame `level` calls further out; raise LookupError if it is unset.
+        """Return the value of a register in the frame `level` calls further out.
 
-        If `as_python`, containers and objects are converted to Python's; otherwise core objects are returned.
+        If `as_python`, containers and objects are converted to Python's. Otherwise core objects are returned.
+        Raise LookupError if the register is unset.
         """
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef IValue *value

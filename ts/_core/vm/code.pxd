@@ -4,8 +4,9 @@ It is verified when it is created, and does not change later.
 
     registers    [ parameters | locals | constants ]        template: initial values of the registers with tags
 
-In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
-in bytes from the instruction itself; `operand_pool` holds register numbers: n, then n registers.
+In `instructions`, a register operand is a byte offset (16 times the register number), and a jump is the
+distance in bytes from the instruction itself. A register list in `operand_pool` is a count n, then n register
+numbers.
 """
 
 cimport cython
@@ -25,8 +26,9 @@ cdef struct Instruction:
     int32_t c
 
 
-# Machine code of the loops of a function, entered at the LOOP instruction `at`.  The upper half of the result is an
-# exit status, the lower half the index of the next instruction; registers and the remaining `budget` are written back.
+# Machine code of the loops of a function, entered at the LOOP instruction `at`. The upper half of the result
+# is an exit status, and the lower half is the index of the next instruction. Registers and the remaining
+# `budget` are written back.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil
@@ -39,7 +41,7 @@ cdef class Code:
     cdef readonly int size
     cdef int32_t *operand_pool
     cdef int operand_pool_size
-    cdef IValue *template             # initial register values; owns the references of constants
+    cdef IValue *template             # initial register values, which own the references of constants
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
@@ -47,9 +49,9 @@ cdef class Code:
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
     cdef readonly str classes         # one letter per register: i (int), f (float), b (bool), o (object), x (any value)
-    cdef readonly tuple operators     # Operators; instructions refer to them by index
+    cdef readonly tuple operators     # Operators, to which instructions refer by index
     cdef readonly tuple functions     # function table: Callee, Method, Specializations ... objects
-    cdef readonly tuple types         # TypeSpecs; instructions refer to them by index
+    cdef readonly tuple types         # TypeSpecs, to which instructions refer by index
     cdef PyObject **operator_at       # the objects of `operators`, as borrowed references
     cdef PyObject **function_at
     cdef PyObject **type_at

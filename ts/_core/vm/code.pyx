@@ -121,12 +121,14 @@ cdef class Code:
 
     @property
     def plans(self):
-        """Return the function's specializations, which run instead of this code; None without specializations."""
+        """Return the function's specializations, which run instead of this code, or None without
+        specializations.
+        """
         return self.functions[0] if self.rows[0][0] == ENTER_SPECIALIZATION else None
 
     @property
     def constants(self):
-        """Return the values of the constant registers; core containers are not converted."""
+        """Return the values of the constant registers. Core containers are not converted."""
         cdef int i
         return [box_shallow(&self.template[i]) for i in range(self.first_constant(), self.register_count)]
 
@@ -234,12 +236,13 @@ cdef TypeSpec spec_of(object x):
 cdef class Callee:
     @property
     def available_code(self):
-        """Return the compiled Code; None before the first call."""
+        """Return the compiled Code, or None before the first call."""
         return self.code
 
     def _prepare(self):
-        """Compile the function and return its Code; called at the first call.  Subclasses implement this
-        method.
+        """Compile the function and return its Code.
+
+        Subclasses implement this method, which is called at the first call of the function.
         """
         raise NotImplementedError(f"{self.name} has no code")
 
@@ -267,7 +270,7 @@ cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeS
 
 
 def check_specialized_code(Code code not None, Specializations specializations not None):
-    """Check that specialized code has the signature of its function; raise InternalError if not."""
+    """Check that specialized code has the signature of its function, or raise InternalError if not."""
     if not has_signature(code.parameters, code.result, specializations.specs, specializations.result):
         raise InternalError(f"{specializations.name}: the signature of the specialized code differs from that of the function", "lowering")
 
@@ -276,7 +279,7 @@ set_check(check_specialized_code)
 
 
 cdef int pair_of(int first, int second) noexcept:
-    """Return the superinstruction for the opcodes `first` and `second`; `first` if there is none."""
+    """Return the superinstruction for the opcodes `first` and `second`, or `first` if there is none."""
     cdef int i
     for i in range(PAIR_COUNT):
         if PAIR_OF[i][0] == first and PAIR_OF[i][1] == second:

@@ -1,4 +1,4 @@
-"""Assertions that verified invariants hold at run time; only checked builds contain them (`TS_CHECKED=1`).
+"""Assertions of verified invariants at run time, which only checked builds contain (`TS_CHECKED=1`).
 
     if CHECKED:
         require(0 <= i < n, b"an index")      aborts the process with this message if false

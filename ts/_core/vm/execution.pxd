@@ -39,5 +39,5 @@ cdef class ScriptCoroutine:
     cdef int resume(self) except -1
 
 
-# Create a program; the caller writes the parameters to its first frame.
+# Create a coroutine for a call. The caller writes the parameters to its first frame.
 cdef ScriptCoroutine begin(Callee function)

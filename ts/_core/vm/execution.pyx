@@ -87,7 +87,10 @@ cdef extern from "Python.h":
 
 
 cdef int execute(State *state) except -1:
-    """Run a program until it ends, blocking on futures.  Requires the GIL; if it fails, its frames are released."""
+    """Run a coroutine until it ends, blocking on futures.
+
+    The caller must hold the GIL. If the coroutine fails, its frames are released.
+    """
     while advance(state) != DONE:
         try:
             awaited_future(state).block()
@@ -160,7 +163,10 @@ cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
 
 
 cdef int request_compilation_of_finished(State *state, PyObject *code) except -1:
-    """Offer the code of a finished program's first function to the compiler; if this fails, release the result."""
+    """Offer the code of a finished coroutine's first function to the compiler.
+
+    If this fails, the result of the coroutine is released.
+    """
     try:
         request_compilation(<Code>code)
     except BaseException:
@@ -170,7 +176,7 @@ cdef int request_compilation_of_finished(State *state, PyObject *code) except -1
 
 
 cdef int finish_within_deadline(State *state) except -1:
-    """Return DONE; raise TimeExceeded if the deadline passed during the last operator."""
+    """Return DONE, or raise TimeExceeded if the deadline passed during the last operator."""
     try:
         check_time()
     except BaseException:
@@ -215,10 +221,12 @@ cdef object show_to_debugger(State *state, object error):
 
 
 cdef object leave_contexts(State *state, object error):
-    """Call `__exit__` of the context managers that failing frames have entered; return the exception to raise.
+    """Call `__exit__` of the context managers that failing frames have entered.
 
-    The innermost context manager comes first.  As in Python, an exception raised by `__exit__` replaces the previous
-    one; as in PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
+    Return the exception to raise. The innermost context manager comes first.
+
+    As in Python, an exception raised by `__exit__` replaces the previous one. As in PyTorch, the result of
+    `__exit__` does not suppress an exception, and its arguments are None.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -251,7 +259,7 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slow_path(State *state) except -1:
-    """Compile the callee of a CALL, refill the budget or grow the stack; the loop then executes the CALL again.
+    """Compile the callee of a CALL, refill the budget or grow the stack. The loop then repeats the CALL.
 
     Return SUSPENDED if the program must be suspended.
     """
@@ -294,7 +302,7 @@ cdef extern from *:
 
 
 cdef int raise_failure(State *state, int status) except -1:
-    """Raise the exception for an exit status; the failed instruction is before the pc of the frame."""
+    """Raise the exception for an exit status. The failed instruction is before the pc of the frame."""
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
     if status == FAILED:
@@ -342,7 +350,10 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef inline Future step_back(State *state):
-    """Move the pc back to the WAIT that was just executed, because the program is suspended; return its future."""
+    """Move the pc back to the WAIT that was just executed, because the program is suspended.
+
+    Return the future of the WAIT.
+    """
     state.frame.pc -= 1
     return awaited_future(state)
 
@@ -353,7 +364,7 @@ cdef inline Future awaited_future(State *state):
 
 
 cdef int read_future(State *state) except -1:
-    """Execute the WAIT instruction at the pc; its future must be finished."""
+    """Execute the WAIT instruction at the pc. Its future must be finished."""
     cdef Future future = awaited_future(state)
     cdef const Instruction *at = state.frame.pc
     state.frame.pc += 1
@@ -361,7 +372,7 @@ cdef int read_future(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Execute the FORK instruction before the pc; it counts as many steps as an operator."""
+    """Execute the FORK instruction before the pc. It counts as many steps as an operator."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
@@ -502,7 +513,7 @@ cdef class ScriptCoroutine:
                 PyGC_Enable()
 
     def run(self, steps=None):
-        """Run to the end, or for about `steps` backward jumps and calls; return whether the program has ended.
+        """Run to the end, or for about `steps` backward jumps and calls. Return whether the program ended.
 
         Block while the program waits for a future.  `future` receives the program's result or exception.
         The limits of the calling thread apply. Grad mode is that of the thread that created the program, unless the
@@ -525,7 +536,7 @@ cdef class ScriptCoroutine:
         return True
 
     def suspend(self):
-        """Request that a program which another thread runs is suspended; `run` in that thread then returns False."""
+        """Request that another thread suspends this program. `run` in that thread then returns False."""
         if self.state != NULL:
             self.state.suspending = True
 
@@ -568,7 +579,7 @@ cdef class ScriptCoroutine:
         self.queue()
 
     cdef int resume(self) except -1:
-        """Run until the program ends, waits or is suspended; store the result or exception in `future`."""
+        """Run until the program ends, waits or is suspended. Store the result or exception in `future`."""
         cdef int status
         self.condition = RUNNING
         drop_code(self)

@@ -8,7 +8,7 @@ cdef list script_stack(State *state)
 cdef object add_location(object error, list stack)
 # Remove internal causes and the traceback frames of ts from an exception, and return the exception.
 cdef object remove_internal_context(object error)
-# Return whether internal frames are hidden; False when ts itself is debugged.
+# Return whether internal frames are hidden, which is False when ts itself is debugged.
 cdef bint hides_internals() except -1
 # Remove the traceback of an exception if all its frames belong to ts, and return the exception.
 cdef object remove_traceback(object error)

@@ -20,7 +20,8 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # In a calling or failed frame, `pc` is one past the instruction; in a new frame, it is the first instruction.
+        # In a calling or failed frame, `pc` is one past the instruction. In a new frame, it is the first
+        # instruction.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller

@@ -2,9 +2,9 @@
 
     chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 
-Frames are pushed to and popped from a list of chunks, so a call only increments a pointer and copies the register
-template of the callee.  A State belongs to one program at a time; the States of finished programs are reused.  All
-functions require the GIL, or a State that no other thread can access.
+Frames are pushed to and popped from a list of chunks, so a call only increments a pointer and copies the
+register template of the callee. A State belongs to one program at a time. The States of finished programs are
+reused. All functions require the GIL, or a State that no other thread can access.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -38,12 +38,12 @@ cdef struct State:
     char *end
     Chunk *chunk
     IValue result                 # result of the finished program
-    PyThreadState *thread         # thread state saved while the program runs without the GIL; else NULL
-    # steps (backward jumps and calls) left until the next meter check; updated when the loop exits
+    PyThreadState *thread         # thread state saved while the program runs without the GIL, else NULL
+    # steps (backward jumps and calls) left until the next meter check, updated when the loop exits
     int64_t budget
     int64_t quantum               # value of `budget` after the last meter check
     double last_check_time        # time of the last check for signals
-    int64_t slice                 # steps left until the program is suspended; INT64_MAX for never
+    int64_t slice                 # steps left until the program is suspended, or INT64_MAX for never
     bint suspending               # set by other threads: the program is suspended at the next meter check
     int depth
     int depth_limit
@@ -59,7 +59,7 @@ cdef inline size_t frame_size(Code code) noexcept nogil:
 
 
 cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
-    """Push a frame with initialized registers and return it; return NULL if the chunk is full."""
+    """Push a frame with initialized registers and return it, or return NULL if the chunk is full."""
     cdef char *base = state.top
     cdef size_t size = frame_size(code)
     if size > <size_t>(state.end - base):
@@ -75,8 +75,8 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-# Turn the innermost frame, which has only its arguments, into a frame of other code with equal parameters; return
-# NULL if the chunk is full.  Not inlined, because the loop would then need more machine registers.
+# Turn the innermost frame, which has only its arguments, into a frame of other code with equal parameters.
+# Return NULL if the chunk is full. Not inlined, because the loop would then need more machine registers.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 
@@ -89,7 +89,7 @@ cdef inline void release_registers(Frame *frame) noexcept nogil:
 
 
 cdef inline void pop_frame(State *state) noexcept nogil:
-    """Remove the innermost frame; the caller must have released its registers."""
+    """Remove the innermost frame. The caller must have released its registers."""
     cdef Frame *frame = state.frame
     state.frame = frame.caller
     state.top = <char *>frame
@@ -102,10 +102,10 @@ cdef State *allocate_state() except NULL
 # Release all frames of a program, with their registers (stack unwinding).
 cdef void release_frames(State *state) noexcept
 cdef void release_state(State *state) noexcept
-# Enter a new chunk with memory for a frame of `size` bytes; raise MemoryError if the allocation fails.
+# Enter a new chunk with memory for a frame of `size` bytes, or raise MemoryError if the allocation fails.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
-# Move the innermost frame to a chunk with memory for the registers of `code`; used before `exchange_code`.
+# Move the innermost frame to a chunk with memory for the registers of `code`. Used before `exchange_code`.
 cdef int move_frame(State *state, Code code) except -1
 
 

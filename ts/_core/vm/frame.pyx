@@ -84,7 +84,7 @@ cdef int enter_chunk(State *state, size_t size) except -1:
 
 
 cdef void leave_chunk(State *state) noexcept nogil:
-    """Return to the previous stack chunk; the current chunk is cached for the next deep call."""
+    """Return to the previous stack chunk. The current chunk is cached for the next deep call."""
     state.chunk = state.chunk.previous
     state.top, state.end = state.chunk.top, state.chunk.end
 

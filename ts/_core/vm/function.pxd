@@ -14,19 +14,19 @@ cdef class Function(Callee):
     cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
     cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    # number of arguments of a call with only positional arguments; -1 if there are keyword-only arguments
+    # number of arguments of a call with only positional arguments, or -1 if there are keyword-only arguments
     cdef int plain_count
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
-    cdef Function differentiated      # the graph variant with gradients; None before the first use
+    cdef Function differentiated      # the graph variant with gradients, or None before the first use
     cdef object __weakref__
     cdef dict __dict__
 
     # Return the graph variant that a call in this thread runs.
     cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
-    # Run with values that conform to the parameters; write the result to `result` with a new reference.
+    # Run with values that conform to the parameters. Write the result to `result` with a new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)

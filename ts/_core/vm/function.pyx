@@ -42,7 +42,7 @@ cdef PyObject *last_called = NULL  # a borrowed reference, which the Function re
 
 
 def last_executed():
-    """Return the function last called from Python on any thread; None before the first call or after
+    """Return the function last called from Python on any thread, or None before the first call or after
     deallocation.
     """
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
@@ -54,7 +54,7 @@ def is_optimizing():
 
 
 def set_optimizing(bint on):
-    """Enable or disable optimized graphs in this thread; return the previous setting."""
+    """Enable or disable optimized graphs in this thread, and return the previous setting."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
 
 
@@ -63,7 +63,8 @@ cdef enum:
 
 
 cdef enum:
-    # maximal number of nested values searched for tensors; for more values, a tensor that requires grad is assumed
+    # Maximal number of nested values searched for tensors. For more values, a tensor that requires grad is
+    # assumed.
     MAX_QUERIES = 4096
 
 
@@ -187,11 +188,13 @@ cdef class Function:
         return self.differentiated
 
     def without_optimisation(self):
-        """Return the unoptimized graph variant; `self` if there is no other variant."""
+        """Return the unoptimized graph variant, or `self` if there is no other variant."""
         return self
 
     def with_gradients(self):
-        """Return the differentiated graph variant, which runs in grad mode; `self` if there is no other variant."""
+        """Return the differentiated graph variant, which runs in grad mode, or `self` if there is no other
+        variant.
+        """
         return self
 
     @property
@@ -201,8 +204,9 @@ cdef class Function:
 
     @property
     def compiled_code(self):
-        """Return the general Code that calls of this thread without gradients run; it is compiled at the first
-        access.
+        """Return the general Code that calls of this thread without gradients run.
+
+        It is compiled at the first access.
         """
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         if runs.ready == NULL:
@@ -212,7 +216,7 @@ cdef class Function:
 
     @property
     def plans(self):
-        """Return the specializations of `compiled_code`; None without specializations."""
+        """Return the specializations of `compiled_code`, or None without specializations."""
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         return None if runs.ready == NULL else runs.code.plans
 
@@ -265,7 +269,7 @@ cdef class Function:
         return 0
 
     cdef int write_parameters(self, State *state, tuple args) except -1:
-        """Unbox the arguments into the innermost frame; if this fails, release all frames."""
+        """Unbox the arguments into the innermost frame. If this fails, release all frames."""
         cdef IValue *r = <IValue *>frame_registers(state.frame)
         cdef int i = 0, overflow = 0
         try:
@@ -291,7 +295,7 @@ cdef class Function:
         return 0
 
     def start(self, *args, **kwargs):
-        """Return a `ScriptCoroutine` for a call; it is not started yet."""
+        """Return a `ScriptCoroutine` for a call, which is not started yet."""
         cdef ScriptCoroutine program
         if self.ready == NULL:
             self.prepare()
@@ -302,7 +306,7 @@ cdef class Function:
         return program
 
     def bind(self, tuple args, dict kwargs):
-        """Convert keyword arguments to positional arguments; raise PyTorch's error for an invalid call."""
+        """Convert keyword arguments to positional arguments. Raise PyTorch's error for an invalid call."""
         if len(args) + len(kwargs) > self.argument_count:
             raise RuntimeError(
                 f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
@@ -342,5 +346,5 @@ cdef class Function:
 
 
 cdef str with_hint(str hint):
-    """Return `hint` as the last line of an error message; "" if the hint is empty."""
+    """Return `hint` as the last line of an error message, or "" if the hint is empty."""
     return f"\nHint: {hint}" if hint else ""

@@ -56,13 +56,13 @@ cdef class Future:
         return self.finished
 
     def wait(self):
-        """Block until the future is finished; return its result or raise its exception."""
+        """Block until the future is finished, then return its result or raise its exception."""
         if not self.finished:
             self.block()
         return self.outcome()
 
     def value(self):
-        """Return the result of a finished future; raise RuntimeError if it is unfinished."""
+        """Return the result of a finished future, or raise RuntimeError if it is unfinished."""
         if not self.finished:
             raise RuntimeError("value() of a future that is not completed; use wait()")
         return self.outcome()
@@ -80,7 +80,7 @@ cdef class Future:
             release(&value)
 
     def exception(self):
-        """Return the exception of a failed future; None for other futures."""
+        """Return the exception of a failed future, or None for other futures."""
         return self.error
 
     cdef int take(self, TypeSpec spec, IValue *out) except -1:
@@ -130,7 +130,7 @@ cdef class Future:
         return 0
 
     def call(self, callback):
-        """Call `callback` with the future; if it raises, print the traceback."""
+        """Call `callback` with the future. If it raises, print the traceback."""
         try:
             callback(self)
         except Exception:
@@ -195,7 +195,10 @@ register_future_type(Future)
 
 
 cdef object waiting_program(Future future):
-    """Return a queued program that `future` depends on, directly or through other futures; None if there is none."""
+    """Return a queued program that `future` depends on, directly or through other futures.
+
+    Return None without such a program.
+    """
     cdef int steps = 0
     producer = future.producer
     while producer is not None and steps < 10000:  # limited, because futures may wait for each other in a cycle

@@ -4,7 +4,7 @@
     Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state
 
     carry(7)                                        sets one more object that work on other threads inherits
-    carried()                                       7, in this thread and in such work; None by default
+    carried()                                       7, in this thread and in such work (None by default)
 """
 
 cimport cython
@@ -22,12 +22,12 @@ cdef extern from *:
 
 
 def carried():
-    """Return the object set by `carry` in this thread or inherited from another thread; None by default."""
+    """Return the object that `carry` set in this thread or that it inherits (None by default)."""
     return None if carried_here == NULL else <object>carried_here
 
 
 def carry(x):
-    """Set the object that `carried` returns, here and in work on other threads; None removes it."""
+    """Set the object that `carried` returns, here and in work on other threads. None removes the object."""
     global carried_here
     cdef PyObject *before = carried_here
     carried_here = NULL if x is None else <PyObject *>x

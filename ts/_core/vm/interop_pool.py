@@ -1,10 +1,10 @@
 """Thread pool for forked programs.
 
-In: queued `ScriptCoroutine` objects.  Out: nothing; a thread of the pool runs each of them.
+In: queued `ScriptCoroutine` objects. Out: nothing. A thread of the pool runs each of them.
 
 Each queued program starts a new thread until the pool has `get_num_interop_threads()` threads. A waiting
 program does not occupy a thread, so one thread is sufficient for any number of programs. A thread that waits
-for a queued program may run the program; the pool then skips it.
+for a queued program may run the program, which the pool then skips.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _queue: SimpleQueue[ScriptCoroutine] = SimpleQueue()
 _starting = Lock()
 _running = 0
-_size = 0  # number of threads set by `set_num_interop_threads`; 0 means the number of CPUs
+_size = 0  # number of threads set by `set_num_interop_threads`, where 0 means the number of CPUs
 
 
 def submit(program: ScriptCoroutine) -> None:
-    """Queue a program for a thread of the pool; start a thread if needed."""
+    """Queue a program for a thread of the pool, and start a thread if needed."""
     if _running < get_num_interop_threads():
         _start_thread()
     _queue.put(program)
@@ -49,7 +49,7 @@ def get_num_interop_threads() -> int:
 
 
 def set_num_interop_threads(count: int) -> None:
-    """Set the maximal number of threads for forked programs; raise RuntimeError after a fork."""
+    """Set the maximal number of threads for forked programs. Raise RuntimeError after a fork."""
     global _size
     if not isinstance(count, int):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")

@@ -3,7 +3,7 @@
 In: a State whose innermost frame is before an instruction.  Out: an exit status, and the updated state.
 
     ADD_I64  2 0 1        r[2] := r[0] + r[1]
-    RETURN   2            pops the frame; DONE if it was the last frame
+    RETURN   2            pops the frame, and returns DONE if it was the last frame
 
 The loop does not recurse: a CALL pushes a frame, a RETURN pops it.  It has a single exit, which returns a status, such
 as a meter check, a callee that is not compiled yet, or an error.  `execution` handles the status outside of the hot
@@ -107,8 +107,9 @@ ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogi
 # ---------------------------------------------------------------- interpreter loop
 
 cdef int loop(State *state) noexcept nogil:
-    """Execute instructions until a status must be handled outside of the loop; `state` contains the frame and its
-    pc.
+    """Execute instructions until a status must be handled outside of the loop.
+
+    `state` contains the frame and its pc.
     """
     cdef Frame *frame = state.frame
     cdef char *r = frame_registers(frame)
@@ -754,7 +755,7 @@ cdef int loop(State *state) noexcept nogil:
 # ---------------------------------------------------------------- calls
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
-    """Push a frame for the callee and return it; return NULL if the call needs `call_slow_path`."""
+    """Push a frame for the callee and return it, or return NULL if the call needs `call_slow_path`."""
     cdef PyObject *code = (<Callee>function).ready
     if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
         return NULL
@@ -764,15 +765,19 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
 
 
 cdef inline Frame *exchange(State *state, PyObject *specializations) noexcept nogil:
-    """Turn the innermost frame into a frame of the specialized code for its arguments; NULL if the slow path is
-    needed.
+    """Turn the innermost frame into a frame of the specialized code for its arguments.
+
+    Return NULL if the slow path is needed.
     """
     cdef PyObject *code = (<ChooseCode>code_for)(specializations, <IValue *>frame_registers(state.frame))
     return NULL if code == NULL else exchange_code(state, <Code>code)
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """Push a frame for the method in the inline cache; return NULL if the object's class is not the cached class."""
+    """Push a frame for the method in the inline cache.
+
+    Return NULL if the object's class is not the cached class.
+    """
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL
     return enter(<PyObject *>(<Method>method).callee, state, budget)

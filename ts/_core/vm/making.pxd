@@ -1,4 +1,6 @@
-"""Functions for instructions that create containers, check types or print; they are too long for the interpreter loop.
+"""Functions for instructions that create containers, check types or print.
+
+They are too long for the interpreter loop.
 
 `items` is a register list in the code's pool: a count, followed by register numbers.
 """
@@ -13,7 +15,8 @@ cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
 cdef int make_tuple(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_object(PyObject *spec, IValue *out) except -1
-# Return whether a value has a type, like `isinstance` in scripts; containers store their type.
+# Return whether a value has a type, like `isinstance` in scripts. For containers, the stored type is
+# compared.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
 # Return whether typed instructions may treat a value as a value of the type.
 cdef int is_of_type(IValue *x, PyObject *type) except -1

@@ -3,7 +3,7 @@
 A backward jump or a call counts 1, an operator 16.  At zero, the loop handles signals (Ctrl-C), lets other threads
 run, and checks the limits of the thread:
 
-    with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None; blocks can be nested
+    with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None, and blocks can be nested
         ...
 
 Code without object operands releases the GIL at its first check, not at once, so that short calls do not pay for it.
@@ -40,10 +40,10 @@ cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GI
 
 
 cdef struct ResourceLimits:
-    # Limits of one `with ts.limits(...)` block; a quantity without a limit has the largest value.
+    # Limits of one `with ts.limits(...)` block. A quantity without a limit has the largest value.
     ResourceLimits *outer                     # limits of the enclosing block (owned reference), or NULL
     int users                         # number of references: from the thread, from inner limits, from forked programs
-    int64_t fuel                      # remaining steps; can be negative, because operators count more than one step
+    int64_t fuel  # remaining steps, possibly negative, because operators count more than one step
     int64_t initial_fuel
     double deadline                   # the earliest deadline of this block and its outer blocks
     double seconds                    # argument `seconds` of the block with this deadline
@@ -52,12 +52,12 @@ cdef struct ResourceLimits:
 
 
 cdef inline ResourceLimits *innermost() noexcept nogil:
-    """Return the limits of the innermost block in this thread; NULL without limits."""
+    """Return the limits of the innermost block in this thread, or NULL without limits."""
     return <ResourceLimits *>context().limits
 
 
 cdef class LimitsBlock:
-    """Context manager of `ts.limits`; no signal handler runs in `__enter__` and `__exit__`."""
+    """Context manager of `ts.limits`. No signal handler runs in `__enter__` and `__exit__`."""
 
     cdef readonly object fuel, seconds, bytes, depth
 
@@ -175,7 +175,7 @@ cdef void charge(State *state) noexcept nogil:
     state.quantum = state.budget = 0
 
 
-# Type of `check_limits` for calls from nogil functions; the caller must hold the GIL.
+# Type of `check_limits` for calls from nogil functions. The caller must hold the GIL.
 ctypedef int (*Check)() noexcept nogil
 
 
@@ -208,7 +208,7 @@ cdef str stack_message(int depth, str name):
 
 
 cdef int check_limits() except -1:
-    """Raise the exception of a signal handler, or the error of an exceeded limit; return 0 otherwise."""
+    """Raise the exception of a signal handler or the error of an exceeded limit. Otherwise return 0."""
     cdef ResourceLimits *limits = innermost()
     check_time()
     while limits != NULL:

@@ -14,10 +14,9 @@ cdef enum:
     # backward jumps of a call are counted only if it executes at least this many
     MIN_COUNTED_JUMPS = 64
 
-# Addresses that machine code uses: by opcode, the callback that executes the instruction; then other
-# addresses.
+# Addresses that machine code uses. The callbacks that execute single instructions come first, by opcode.
 cdef void **NATIVE_TABLE
-# Number of backward jumps after which a Code is hot; INT64_MAX if no compiler is registered.
+# Number of backward jumps after which a Code is hot, or INT64_MAX if no compiler is registered.
 cdef int64_t hot_loop_threshold
 
 # Request machine code for a Code, at most once per Code.  Requires the GIL.
@@ -25,6 +24,6 @@ cdef int request_compilation(Code code) except -1
 
 
 cdef inline bint count_backward_jumps(PyObject *code, int64_t jumps) noexcept nogil:
-    """Hot loop detection: count executed backward jumps (back edges); return whether to compile the Code."""
+    """Hot loop detection: count executed backward jumps (back edges), and return whether to compile."""
     (<Code>code).hotness_counter = (<Code>code).hotness_counter + jumps
     return (<Code>code).hotness_counter >= hot_loop_threshold and not (<Code>code).compilation_requested

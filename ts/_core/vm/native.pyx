@@ -77,7 +77,7 @@ cdef extern from *:
 ctypedef int (*Helper)(char *r, const Instruction *at) noexcept nogil
 
 cdef void *table[OPCODE_COUNT + 2]
-# for tests: number of instructions after which machine code returns to the interpreter; negative: never
+# For tests: number of instructions after which machine code returns to the interpreter. Negative means never.
 cdef int64_t until_exit = -1
 
 NATIVE_TABLE = table
@@ -136,7 +136,10 @@ cdef int request_compilation(Code code) except -1:
 
 
 def register_compiler(request, int64_t jumps):
-    """Register `request`, which is called with each Code after `jumps` backward jumps; None disables compilation."""
+    """Register `request`, which is called with each Code after `jumps` backward jumps.
+
+    None disables compilation.
+    """
     global compiler, hot_loop_threshold
     compiler = request
     hot_loop_threshold = INT64_MAX if request is None else jumps

@@ -4,10 +4,10 @@ In: registers.  Out: the result of the callable, whose type is checked.
 
     op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which must return an int
 
-Containers are copied in both directions, as in all conversions between scripts and Python.  If the callable raises,
-the script raises a RuntimeError with this exception as the cause; its message contains the class, message and Python
-stack. Errors of `ts.limits`, and exceptions that do not derive from `Exception` (KeyboardInterrupt), propagate
-unchanged.
+Containers are copied in both directions, as in all conversions between scripts and Python. If the callable
+raises, the script raises a RuntimeError with this exception as the cause. The message contains the
+exception's class, message and Python stack. Errors of `ts.limits`, and exceptions that do not derive from
+`Exception` (KeyboardInterrupt), propagate unchanged.
 """
 
 from warnings import warn_explicit
@@ -73,7 +73,7 @@ cdef str class_name(object x):
 
 @cython.final
 cdef class WarnOperator(Operator):
-    """Operator for `warnings.warn` in a script; the warning shows the source location of the call."""
+    """Operator for `warnings.warn` in a script. The warning shows the source location of the call."""
 
     cdef readonly str filename
     cdef readonly int line

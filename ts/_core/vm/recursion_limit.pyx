@@ -17,10 +17,10 @@ cdef extern from *:
 
 
 def allow(int depth):
-    """Increase the C recursion limit of this thread by `depth`; its stack must be large enough."""
+    """Increase the C recursion limit of this thread by `depth`. Its stack must be large enough."""
     allow_recursion(depth)
 
 
 def interrupt(unsigned long thread):
-    """Raise KeyboardInterrupt asynchronously in another thread; do nothing if the thread has ended."""
+    """Raise KeyboardInterrupt asynchronously in another thread. Do nothing if the thread has ended."""
     PyThreadState_SetAsyncExc(thread, KeyboardInterrupt)

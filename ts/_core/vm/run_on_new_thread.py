@@ -1,6 +1,6 @@
 """Synchronous execution of a function on a new thread with a given stack size.
 
-In: a function; out: its result, or the exception that it raises.
+In: a function. Out: its result, or the exception that it raises.
 
     run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 
@@ -27,7 +27,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
-    """Return `work()`, run on a new thread; `stack_bytes` 0 selects the default stack size."""
+    """Return `work()`, run on a new thread. If `stack_bytes` is 0, the stack has its default size."""
     results: list[_T] = []
     errors: list[BaseException] = []
     done = threading.Event()

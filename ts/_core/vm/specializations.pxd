@@ -20,7 +20,7 @@ from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
     MAX_GUARDS = 16               # maximal number of guarded arguments of a function
-    # maximal number of specializations of a function; general code runs for other arguments
+    # Maximal number of specializations of a function. General code runs for other arguments.
     MAX_SPECIALIZATIONS = 8
     MAX_SPECIALIZATIONS_OF_PROCESS = 4096    # maximal number of specializations of all functions in the process
 
@@ -44,9 +44,10 @@ cdef class Specializations:
     cdef int count
     cdef int last                  # index of the specialization that was used last
     cdef uint32_t guards[MAX_SPECIALIZATIONS][MAX_GUARDS]
-    cdef PyObject *codes[MAX_SPECIALIZATIONS]  # references borrowed from `code_references`; NULL for general code
+    # references borrowed from `code_references`, or NULL for general code
+    cdef PyObject *codes[MAX_SPECIALIZATIONS]
     cdef int64_t runs[MAX_SPECIALIZATIONS]
-    cdef PyObject *general         # general code (borrowed reference); NULL if it is not compiled yet
+    cdef PyObject *general         # general code (borrowed reference), or NULL if it is not compiled yet
     cdef PyObject *chosen          # the code that was entered last
     cdef readonly int64_t left     # number of calls that ran general code, because no specialization matched
     cdef list code_references
@@ -57,8 +58,8 @@ cdef class Specializations:
     cdef PyObject *adopt(self, object code) except NULL
 
 
-# Return the code for the arguments in the first registers (borrowed reference); NULL if it is not compiled yet.
-# `code_for` counts the call; `code_of` counts it if `entered`.
+# Return the code for the arguments in the first registers (borrowed reference), or NULL if it is not compiled
+# yet. `code_for` counts the call. `code_of` counts it if `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
 # Register check(code, specializations), which checks the signature of new code.  `code.pyx` defines it,

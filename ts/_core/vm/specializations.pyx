@@ -4,7 +4,7 @@ In: the arguments, in the first registers of a frame.  Out: the specialization w
 general code.
 
     specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
-    make([x, b])                  called once per combination of guards; later calls reuse the code
+    make([x, b])                  called once per combination of guards, because later calls reuse the code
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
@@ -26,7 +26,7 @@ cdef int set_check(object function) except -1:
 
 
 cdef uint32_t guard_of(const IValue *x) noexcept:
-    """Return the guard of an argument; UNSUPPORTED_GUARD if it cannot be specialized."""
+    """Return the guard of an argument, or UNSUPPORTED_GUARD if it cannot be specialized."""
     cdef int rank
     if x.tag == TAG_NONE:
         return IS_NONE
@@ -45,7 +45,7 @@ cdef uint32_t guard_of(const IValue *x) noexcept:
 
 
 cdef int rank_elsewhere(Tensor t) noexcept:
-    """Return the rank of a device array; -1 if it is unknown."""
+    """Return the rank of a device array, or -1 if it is unknown."""
     try:
         return len(t.array.shape)
     except Exception:
@@ -61,7 +61,7 @@ cdef inline bint holds(const uint32_t *guards, const uint32_t *expected, int cou
 
 
 cdef int find(Specializations p, const uint32_t *guards) noexcept:
-    """Return the index of the specialization with equal guards; -1 without match."""
+    """Return the index of the specialization with equal guards, or -1 without match."""
     cdef int index
     if p.last < p.count and holds(guards, p.guards[p.last], p.guard_count):
         return p.last
@@ -114,7 +114,7 @@ cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """Guard the arguments in `registers`; raise ValueError for invalid registers or excess arguments."""
+        """Guard the arguments in `registers`. Raise ValueError for invalid registers or excess arguments."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.code_references = []
@@ -135,14 +135,18 @@ cdef class Specializations:
 
     @property
     def specialized_codes(self):
-        """Return (code, number of calls that entered it) per specialization; the code is None for general
-        code.
+        """Return (code, number of calls that entered it) per specialization.
+
+        `code` is None for general code.
         """
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 
     @property
     def chosen_specialization(self):
-        """Return the index of the last entered specialization; None for general code or before the first call."""
+        """Return the index of the last entered specialization.
+
+        Return None for general code or before the first call.
+        """
         for i in range(self.count):
             if self.codes[i] != NULL and self.codes[i] == self.chosen:
                 return i
@@ -150,7 +154,7 @@ cdef class Specializations:
 
     @property
     def general_code(self):
-        """Return the general code; None if it is not compiled yet."""
+        """Return the general code, or None if it is not compiled yet."""
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
@@ -180,7 +184,7 @@ cdef class Specializations:
         return 0
 
     cpdef object code_for_all(self):
-        """Return the general code; it is compiled at the first call (double-checked locking)."""
+        """Return the general code. It is compiled at the first call (double-checked locking)."""
         if self.general == NULL:
             with build_lock():
                 if self.general == NULL:

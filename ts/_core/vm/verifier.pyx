@@ -14,10 +14,10 @@ Then the verifier infers the types of object registers along all control-flow pa
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-At a merge point, a register has the common supertype of its types on both paths; it is unset if it is unset on one
-path.
-Types only become more general, so the fixed point is valid for all paths.  Values whose type is known only at run time
-(an `Any` argument, a member of a union) need a CAST before typed instructions read them.
+At a merge point, a register has the common supertype of its types on both paths. It is unset if it is unset
+on one path. Types only become more general, so the fixed point is valid for all paths. Values whose type is
+known only at run time (an `Any` argument, a member of a union) need a CAST before typed instructions read
+them.
 """
 
 from ts._core.dispatch.operator cimport Operator
@@ -68,7 +68,7 @@ cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-
 
 
 class VerificationError(Exception):
-    """An invalid instruction; `run` adds the instruction to the message."""
+    """An invalid instruction. `run` adds the instruction to the message."""
 
 
 cdef class Verifier:
@@ -180,9 +180,10 @@ cdef class Verifier:
 
     cdef int verify_flow(self) except -1:
         """Propagate the types of registers along control flow until they no longer change."""
-        # per jump target, the types of `object_registers`; (): not reached yet; None: no jump target
+        # types of `object_registers` per jump target, () if not reached yet, or None for no jump target
         cdef list starts = [None] * self.size
-        cdef list at = self.first_state()        # types of all registers; only the types of `object_registers` change
+        # types of all registers, of which only those of `object_registers` change
+        cdef list at = self.first_state()
         cdef Py_ssize_t i
         cdef int op
         cdef set changed = {0}
@@ -227,7 +228,7 @@ cdef class Verifier:
         return 0
 
     cdef list first_state(self):
-        """Return the types of the registers when the function starts; None for unset object registers."""
+        """Return the types of the registers when the function starts, or None for unset object registers."""
         cdef Py_ssize_t i
         cdef list at = list(self.parameters)
         for i in range(len(at), self.first_constant):
@@ -235,7 +236,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge the register types `at` into those of jump target `i`; return whether the latter changed."""
+        """Merge the register types `at` into those of jump target `i`. Return whether the latter changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
@@ -256,7 +257,7 @@ cdef class Verifier:
         return changed
 
     cdef bint step(self, Py_ssize_t i, list at) except -1:
-        """Check the operand types of an instruction and apply its effect; return False if it always fails."""
+        """Check the operand types of an instruction and apply its effect. Return False if it always fails."""
         cdef tuple row = self.rows[i]
         cdef int op = row[0]
         cdef Py_ssize_t a = row[1], b = row[2], c = row[3], k, n
