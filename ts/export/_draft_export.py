@@ -106,7 +106,7 @@ class DraftExportReport:
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Return True if no failures were recorded; in this case, `export` returns the same program."""
+        """Return True if no failures were recorded, so that `export` would return the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
@@ -143,10 +143,10 @@ def draft_export(
     strict: bool = False,
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export `mod` for the example arguments; errors that `export` would raise are collected in a report.
+    """Export `mod` for the example arguments. Errors that `export` would raise are collected in a report.
 
-    The report is the program's `_report`.  The program is correct for the example arguments; for other
-    arguments, the program asserts the conditions that the export assumed.  Results of operators with
+    The attribute `_report` of the program is the report. The program is correct for the example arguments.
+    For other arguments, it asserts the conditions that the export assumed. Results of operators with
     incorrect fake kernels may be wrong.
     """
     report = DraftExportReport()
@@ -343,7 +343,7 @@ class _DraftRecorder(ExportTracer):
     # ---- custom operators with insufficient fake kernels
 
     def _with_unbacked_sizes(self, real: Any) -> Any:
-        """Create fake tensors for real results; each size becomes a new unbacked symbol."""
+        """Create fake tensors for real results. Each size of a tensor becomes a new unbacked symbol."""
         if isinstance(real, list | tuple):
             return type(real)(map(self._with_unbacked_sizes, real))
         if not isinstance(real, Tensor):
@@ -355,7 +355,7 @@ class _DraftRecorder(ExportTracer):
         return fake
 
     def _mismatch(self, fake: Any, real: Any) -> str:
-        """Describe how fake and real results differ; return an empty string if they are consistent."""
+        """Describe how fake and real results differ, or return an empty string if they are consistent."""
         fake, real = pytree.tree_leaves(fake), pytree.tree_leaves(real)
         if len(fake) != len(real):
             return f"{len(real)} results and {len(fake)} are not equal!"
@@ -370,7 +370,7 @@ class _DraftRecorder(ExportTracer):
         return ""
 
     def _example_of(self, size: Any, default: int) -> Any:
-        """Return the example value of `size`; for an unbacked symbol without example value, `default`."""
+        """Return the example value of `size`, or `default` for an unbacked symbol without example value."""
         try:
             return self._real(size)
         except KeyError:

@@ -22,8 +22,8 @@ def rule_of(op: Any, device: str) -> str:
     """Return an operator's autocast rule for a device type.
 
     The rule is the dtype of the converted arguments: "lower" (the dtype that the autocast block selects),
-    "float32", or "widest" (float32 if an argument is float32, otherwise the dtype for "lower"); "" for no
-    conversion; or the message of the error that autocast raises.
+    "float32", or "widest" (float32 if an argument is float32, otherwise the dtype for "lower"). The rule ""
+    means no conversion. Another rule is the message of the error that autocast raises.
     """
     rule = "" if op.record is None else op.record.autocast
     return rule if isinstance(rule, str) else rule.get(device, "")
@@ -42,7 +42,7 @@ def find_autocast_flag(values: list[Any]) -> int | None:
 
 
 def cast_dtype(op: Any, values: list[Any]) -> Any:
-    """Return the autocast dtype of an operator; None if its arguments are not converted.
+    """Return the autocast dtype of an operator, or None if its arguments are not converted.
 
     Raise RuntimeError for operators that autocast does not allow.
     """

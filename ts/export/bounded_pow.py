@@ -1,6 +1,6 @@
 """Power function with a bound on the size of integer results.
 
-`power(2, 10)` is 1024; `power(2, 10**9)` raises OverflowError.
+`power(2, 10)` is 1024, but `power(2, 10**9)` raises OverflowError.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ MAX_BITS: Final = 1 << 12  # maximum number of bits of an integer result
 
 
 def power(a: Any, b: Any) -> Any:
-    """Return a ** b; raise OverflowError above `MAX_BITS` bits, and ValueError for complex results."""
+    """Return a ** b. Raise OverflowError above `MAX_BITS` bits, and ValueError for complex results."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
     result = a**b

@@ -47,7 +47,7 @@ def is_simple_guard(condition: Any) -> bool:
 
 
 def canonical_equality(condition: Any) -> Any:
-    """Cancel common terms of an equality; return other conditions unchanged."""
+    """Cancel common terms of an equality. Other conditions are returned unchanged."""
     if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
         return condition
     terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]

@@ -48,7 +48,7 @@ class DecisionPolicy:
     """Policy of an export: the example arguments decide, and guards ensure the same decisions in calls.
 
     The methods are called only for conditions and expressions whose values do not follow from the facts of
-    the environment; those passed to `specialize`, `guess` and `require` are simplified.
+    the environment. The methods `specialize`, `guess` and `require` receive simplified expressions.
     """
 
     is_frozen = False  # True if the policy adds no facts to the environment
@@ -98,7 +98,7 @@ class DecisionPolicy:
         environment.learn(condition)
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Add a guard for a condition; if it depends on tensor elements, let the graph assert the condition.
+        """Add a guard for a condition. If it depends on tensor elements, let the graph assert the condition.
 
         Raise RuntimeError if the condition is false.
         """
@@ -111,7 +111,7 @@ class DecisionPolicy:
         environment.learn(condition)
 
     def undetermined(self, environment: ShapeEnv, expression: Any, type_name: str = "") -> Any:
-        """Raise the error for a data-dependent expression; subclasses may return a value instead."""
+        """Raise the error for a data-dependent expression. Subclasses may return a value instead."""
         raise data_dependent_error(environment, expression, type_name) from None
 
 

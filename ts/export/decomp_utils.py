@@ -13,7 +13,7 @@ __getattr__ = names_for(__name__)
 
 
 class CustomDecompTable(dict[Any, Callable[..., Any]]):
-    """Dictionary: operator -> decomposition; users may remove and replace decompositions."""
+    """Dictionary: operator -> decomposition. Users may remove and replace decompositions."""
 
     def copy(self) -> CustomDecompTable:
         """Return a table with the same entries."""

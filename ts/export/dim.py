@@ -3,7 +3,7 @@
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
 Dim.AUTO                                  dynamic, or constant if the program requires this
-Dim.DYNAMIC                               dynamic; an error if the program requires a constant size
+Dim.DYNAMIC                               dynamic, or an error if the program requires a constant size
 Dim.STATIC                                constant
 """
 
@@ -119,7 +119,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
 
 def to_int_bound(x: Any) -> int | None:
-    """Convert a range bound to int; return None for infinite and non-integer bounds."""
+    """Convert a range bound to int. Return None for infinite and non-integer bounds."""
     try:
         n = int(x)
     except (OverflowError, TypeError, ValueError):

@@ -111,7 +111,7 @@ class AdditionalInputs:
         return pytree.tree_map(shape, first, *others)
 
     def verify(self, ep: Any) -> None:
-        """Run the program on all example arguments; raise RuntimeError if its guards reject one of them."""
+        """Run the program on all example arguments. Raise RuntimeError if its guards reject one of them."""
         from ts.export.argument_checks import check_arguments
         from ts.export.runner import flattened
 
@@ -366,7 +366,7 @@ class _SuggestedFixParser:
         raise self._parse_error(ast.unparse(x))
 
     def _parse_bound(self, x: ast.expr | None) -> int | None:
-        """Parse the bound of a range; return None if it is infinite."""
+        """Parse the bound of a range. Return None if the bound is infinite."""
         if x is None or (isinstance(x, ast.Name) and x.id in ("oo", "int_oo")):
             return None
         if isinstance(x, ast.Constant) and type(x.value) is int:

@@ -13,7 +13,7 @@ __getattr__ = names_for(__name__)
 
 
 def default_decompositions() -> CustomDecompTable:
-    """Return the default decomposition table of `run_decompositions()`; requires sympy."""
+    """Return the default decomposition table of `run_decompositions()`. This function requires sympy."""
     from ts.export import run_decompositions
 
     return run_decompositions.default_decompositions()

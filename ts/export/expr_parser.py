@@ -3,8 +3,8 @@
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
-The parser evaluates nothing. It returns a syntax tree of names, numbers, strings, calls and operators; length
-and depth of a formula are bounded, and the caller resolves the names.
+The parser evaluates nothing. It returns a syntax tree of names, numbers, strings, calls and operators. The
+length and depth of a formula are bounded. The caller resolves the names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts.errors import ArchiveError
 
 _MAX_FORMULA_CHARS: Final = 1 << 14  # maximum length of a formula
 _MAX_NESTING_DEPTH: Final = 60  # maximum depth of nested parentheses and calls
-# maximum height of the syntax tree; the tree of a long sum is high, although nothing is nested
+# maximum height of the syntax tree, since the tree of a long sum is high, although nothing is nested
 _MAX_TREE_HEIGHT: Final = 150
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
@@ -132,7 +132,7 @@ def _operands(formula: Formula) -> tuple[Formula, ...]:
 
 
 def parse(source: str) -> Formula:
-    """Parse a formula to a syntax tree; raise ArchiveError if it is malformed."""
+    """Parse a formula to a syntax tree. Raise ArchiveError if the formula is malformed."""
     return _Parser(source).parse()
 
 
@@ -161,7 +161,7 @@ class _Parser:
         return before
 
     def accept_token(self, *marks: str) -> str:
-        """Move to the next token and return the current token if it is in `marks`; otherwise return ""."""
+        """If the current token is in `marks`, advance and return it. Otherwise, return ""."""
         if self.kind in ("mark", "name") and self.token in marks:
             return self.advance()
         return ""

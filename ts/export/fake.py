@@ -1,9 +1,9 @@
-"""Fake tensors: tensors with metadata and without elements; exports run programs on them.
+"""Fake tensors, which have metadata but no elements. Exports run programs on them.
 
     fake(x)         a Tensor with the shape, dtype and device of x, and no memory
 
-The array of a fake tensor is a meta array, whose sizes may be symbolic; its device is the device of the
-tensor that it represents.
+The array of a fake tensor is a meta array, whose sizes may be symbolic. The device of a fake tensor is the
+device of the tensor that it represents.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ backends.get("meta")
 class Fake(Layer):
     """Layer of a fake tensor: holds the tensor's meta array and the device of the represented tensor.
 
-    mode    fake tensor mode that handles operators on the tensor; None in exports
+    mode fake tensor mode that handles operators on the tensor, or None in exports
     """
 
-    level = 0  # 0, because this layer is no function transform; levels of nested transforms start at 1
+    level = 0  # 0, because this layer is no function transform (levels of nested transforms start at 1)
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
@@ -48,7 +48,7 @@ class Fake(Layer):
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
-        """Return the single element of a tensor; under a tracer, return a symbol for it."""
+        """Return the single element of a tensor, or a symbol for the element under a tracer."""
         recorder = current_tracer()
         context = recorder if recorder is not None and recorder.has_elements else self.mode
         if context is None:
@@ -92,7 +92,7 @@ class Fake(Layer):
 
 
 def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None = None) -> MetaArray:
-    """Create an array without elements; strides are in elements."""
+    """Create an array without elements. `strides` are in elements."""
     item = np.dtype(dtype).itemsize
     return MetaArray(shape, dtype, None if strides is None else [s * item for s in strides])
 
@@ -110,7 +110,7 @@ def substitute_constants(array: MetaArray) -> MetaArray:
 
 
 def substitute_constant(n: Any) -> Any:
-    """Return the int that a symbol is known to equal; return other values unchanged."""
+    """Return the int that a symbol is known to equal. Other values are returned unchanged."""
     constant = n.node.maybe_as_int() if isinstance(n, SymInt) else None
     return n if constant is None else constant
 
@@ -138,7 +138,7 @@ def is_fake(x: Any) -> bool:
 
 
 def device_of(x: Tensor) -> devices.device:
-    """Return a tensor's device; for a fake tensor, the device of the tensor that it represents."""
+    """Return a tensor's device. A fake tensor has the device of the tensor that it represents."""
     layer = layer_of(x)
     return layer.device if isinstance(layer, Fake) else x.device
 

@@ -47,7 +47,7 @@ class StorageState:
 class View:
     """Call of a view operator.
 
-    `arguments` are the arguments except the viewed tensor; `index` selects one of several results, and is
+    `arguments` are the arguments except the viewed tensor. `index` selects one of several results, and is
     None if the operator has one result.
     """
 
@@ -69,7 +69,7 @@ class View:
 class TensorAlias:
     """Description of a tensor as a view of a storage.
 
-    `views` is the chain of view operators that are applied to the base; `synced_writes` is the number of
+    `views` is the chain of view operators that are applied to the base. `synced_writes` is the number of
     writes to the storage that the node of the tensor includes.
     """
 
@@ -86,7 +86,7 @@ class FunctionalizingTracer(ExportTracer):
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
-        # node of the exported graph that is being replayed; new nodes copy its metadata
+        # node of the exported graph that is being replayed, whose metadata new nodes copy
         self.origin: Node | None = None
         # conditions on sizes that hold for the example arguments and become guards of the new program
         self.noted: list[Any] = []
@@ -131,7 +131,7 @@ class FunctionalizingTracer(ExportTracer):
         return super()._tensor_node(x)
 
     def alias_of(self, x: Tensor) -> TensorAlias:
-        """Return the alias record of a tensor; a tensor without record becomes the base of a new storage."""
+        """Return the alias record of a tensor. A tensor without record becomes the base of a new storage."""
         entry = self._aliases.get(id(x))
         if entry is None:
             entry = self._aliases[id(x)] = x, TensorAlias(StorageState(x))
@@ -148,7 +148,7 @@ class FunctionalizingTracer(ExportTracer):
     # ---- writing
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Record `value` as the new value of `x`; the base and all views of its storage change too."""
+        """Record `value` as the new value of `x`. The base and all views of its storage change, too."""
         with self.recording():
             self._write(x, value)
 
@@ -175,14 +175,14 @@ class FunctionalizingTracer(ExportTracer):
     # ---- operators
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` and return its result; a tensor batched by `vmap` is converted as a whole."""
+        """Record `x.to(...)` and return its result. A tensor batched by `vmap` is converted as a whole."""
         return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """Record an operator without mutation, and return its result.
 
         If autocast is enabled, its casts are recorded first. The operator is replaced by its decomposition if
-        it has one; an operator that mutates arguments is replaced by its functional variant.
+        it has one. An operator that mutates arguments is replaced by its functional variant.
         """
         values = [self._with_fakes(x) for x in values]
         alias = find_autocast_flag(values)
@@ -237,7 +237,7 @@ class FunctionalizingTracer(ExportTracer):
         return result
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
-        """Run the decomposition of an operator; return NotImplemented if it has none."""
+        """Run an operator's decomposition, or return NotImplemented if none is registered."""
         decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
             return NotImplemented
@@ -258,7 +258,7 @@ class FunctionalizingTracer(ExportTracer):
             self._decomposition_depth -= 1
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Run an operator that changes the shape of its argument in place; record a view of the argument."""
+        """Run an operator that changes its argument's shape in place. Record a view of the argument."""
         x = values[0]
         view = self.run(_without_write(op), values)
         with self.recording():

@@ -3,9 +3,9 @@
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
 
-Fake tensors have no autograd graph; instead, the list of recorded operator calls is the tape. The backward
-pass runs the derivative formulas of `ts.ops.derivatives` on the arguments and results of these calls. The
-operators of the formulas are recorded too, so gradients can be differentiated again.
+Since fake tensors have no autograd graph, the list of recorded operator calls is used as the tape. The
+backward pass runs the derivative formulas of `ts.ops.derivatives` on the arguments and results of these
+calls. The operators of the formulas are recorded, too, so that gradients can be differentiated again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # Nodes that backward passes recorded; those with unused results are removed.
+        # Nodes that backward passes recorded. Those with unused results are removed.
         self.nodes: set[Node] = set()
         # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
@@ -93,12 +93,12 @@ class ExportTape:
         self.entries.append(TapeEntry(CustomFunctionNode(name), fakes, outputs, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
-        """Record that `x` has a gradient hook; `how` describes the hook in error messages."""
+        """Record that `x` has a gradient hook. `how` describes the hook in error messages."""
         x = self.recorder.fake_of(x)
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """In a backward pass, return the result of an operator that needs no node; otherwise return None.
+        """In a backward pass, return the result of an operator that needs no node, otherwise None.
 
         Such an operator is the conjugate of a real tensor. If a formula passes only numbers to an operator
         whose first parameter is a tensor, the first number in `values` is replaced by a 0-d tensor.
@@ -148,7 +148,7 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Add the gradients of `roots` to the `grad` of `inputs`; if None, to the `grad` of all leaf tensors.
+        """Add the gradients of `roots` to attributes `grad` of `inputs`, or of all leaf tensors for None.
 
         Raise UserError if one of these tensors is a parameter.
         """
@@ -285,7 +285,7 @@ class ExportTape:
         return self._by_formula(entry, derivative, sums, dependents)
 
     def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return an operator's decomposition as a function; None without decomposition."""
+        """Return a function for an operator's decomposition, or None without decomposition."""
         if derivative is not None:
             return self._script(formulas.get_decomposition(record)) if derivative.decomposition else None
         return (lambda values: record.kernel(*values)) if record.tensor_kernel else None

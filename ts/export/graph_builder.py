@@ -1,6 +1,6 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor; for a real tensor, a parameter or constant
+    recorder.node_of(x)         the node of a fake tensor, or of a real one (parameter, constant)
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
 `tracer.ExportTracer` selects the operator overloads that are recorded.
@@ -51,7 +51,7 @@ class FxGraphBuilder(TracerProtocol):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
-        self.calls: ModuleCalls | None = None  # records the calls of submodules; None in a replay
+        self.calls: ModuleCalls | None = None  # records the calls of submodules, or None in a replay
         self.functions: FunctionCounter | None = None  # counts the calls of each function that nodes call
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
         # id of a real tensor -> (the real tensor, its fake tensor)
@@ -104,7 +104,7 @@ class FxGraphBuilder(TracerProtocol):
     def placeholder(self, name: str, value: Any) -> Node:
         """Create a graph input with a valid and unique name, which may be the name of a Python builtin.
 
-        Invalid characters become `_`; a duplicate name gets a numeric suffix.
+        Invalid characters become `_`. A duplicate name gets a numeric suffix.
         """
         name = word(name)
         node = self.graph.placeholder(name)
@@ -129,7 +129,7 @@ class FxGraphBuilder(TracerProtocol):
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
-        """Record the real tensor that `fake_tensor` represents; only tracers of draft exports record it."""
+        """Record the real tensor that `fake_tensor` represents, which only tracers of draft exports do."""
 
     # ---- nodes of values
 
@@ -214,9 +214,10 @@ class FxGraphBuilder(TracerProtocol):
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return a `sym_size` node of a tensor size that equals `expression`; None if no size is equal.
+        """Return a `sym_size` node of a tensor size that equals `expression`, or None if no size is equal.
 
-        The sizes of arguments are searched; if `expression` is a plain symbol, the sizes of all tensors.
+        The sizes of arguments are searched. If `expression` is a plain symbol, the sizes of all tensors are
+        searched.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
@@ -276,7 +277,7 @@ class FxGraphBuilder(TracerProtocol):
         return node
 
     def _computed(self, expression: Any) -> Node:
-        """Create nodes that compute `expression` from the nodes of its symbols; return the last node."""
+        """Create nodes that compute `expression` from the nodes of its symbols, and return the last node."""
         if isinstance(expression, sympy.Piecewise):
             return self._chosen(expression)
         operation, _ = sympy_functions.FUNCTIONS.get(expression.func, (None, None))
@@ -373,7 +374,7 @@ class FxGraphBuilder(TracerProtocol):
 
 
 def _as_float(x: Any) -> Any:
-    """Convert an int or SymInt to float; return other values unchanged."""
+    """Convert an int or SymInt to float. Other values are returned unchanged."""
     if isinstance(x, SymInt):
         return x.node.operate("sym_float", x)
     return float(x) if type(x) is int else x

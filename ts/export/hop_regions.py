@@ -1,8 +1,8 @@
 """Extraction of `no_grad` and `autocast` blocks of the program into subgraphs.
 
-    with ts.no_grad():              submod_1: linear = aten.linear(x, w); return (linear,)
+    with ts.no_grad():              submod_1: linear = aten.linear(x, w), return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
-    self.b(h)                       getitem = linear[0]; aten.linear(getitem, ...)
+    self.b(h)                       getitem = linear[0], aten.linear(getitem, ...)
 
 The tracer records the blocks that enclose each node (`FxGraphBuilder.blocks`). If a node is in a grad-mode
 block and an autocast block, the autocast block is the outer one.
@@ -31,13 +31,13 @@ def block_of_grad(enabled: bool) -> Block:
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """Return the description of a `with ts.autocast(...)` block; its argument `cache_enabled` is False."""
+    """Return the description of a `with ts.autocast(...)` block whose `cache_enabled` is False."""
     return autocast_op, device, dtype, enabled, False
 
 
 @dataclass
 class _Region:
-    """Consecutive nodes in the same block; they become one subgraph."""
+    """Consecutive nodes in the same block, which become one subgraph."""
 
     block: Block | None
     index: int
@@ -45,12 +45,12 @@ class _Region:
 
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
-    """Move each block of `graph` into a subgraph; return a dictionary: old name of a result -> new name."""
+    """Move each block of `graph` into a subgraph, and return a dict from old to new names of results."""
     return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 
 class _RegionExtractor:
-    """Extractor of the blocks of one graph; `depth` blocks enclose the whole graph."""
+    """Extractor of the blocks of one graph. The graph as a whole is inside `depth` blocks."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class _RegionExtractor:
     def _regions(self) -> tuple[list[_Region], int]:
         """Return the graph's regions inside of blocks, and the number of its last region.
 
-        All regions are numbered; the numbers in names of subgraphs begin after the last of these numbers.
+        All regions are numbered. The numbers in names of subgraphs continue after the last of these numbers.
         Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
         of the region.
         """
@@ -146,7 +146,7 @@ class _RegionExtractor:
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return the nodes whose values the region uses, and the module of the region's subgraph."""
         graph, nodes = Graph(), region.nodes
-        # node -> name of the subgraph's input; inputs of an outermost autocast block are numbered
+        # node -> name of the subgraph's input. Inputs of an outermost autocast block are numbered.
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

@@ -2,9 +2,9 @@
 
     InputGuard(Operation("<=", (Source("x", 0), Constant(16))), "x.size()[0] <= 16")
 
-A guard is data: a formula whose names are locations in the arguments. Exports create the formulas from
-expressions of symbols (`guards`), archives from text (`pt2_format.argument_conditions`); `compile_formula`
-evaluates both.
+A guard is data, namely a formula whose names are locations in the arguments. Exports create the formulas from
+expressions of symbols (`guards`), and archives from text (`pt2_format.argument_conditions`).
+`compile_formula` compiles both kinds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 class InputGuard:
     """Condition on the leaves (flattened arguments) of a call.
 
-    `code` is the condition in the syntax of archives, where `L['x']` is the argument x; it is "" if archives
+    `code` is the condition in the syntax of archives, where `L['x']` is the argument x, or "" if archives
     omit the condition. `where` is the source line of the program that requires the condition, or None.
     """
 
@@ -60,7 +60,10 @@ class InputGuard:
         return hash((self.text, self.code))
 
     def holds(self, leaves: list[Any]) -> bool:
-        """Return True if `leaves` satisfy the condition; a condition that cannot be evaluated fails."""
+        """Return True if `leaves` satisfy the condition.
+
+        A condition that cannot be evaluated is not satisfied.
+        """
         try:
             return bool(self._holds(leaves))
         # a division by a size of 0, an argument with fewer dimensions, or arithmetic on strings
@@ -191,7 +194,7 @@ _VARIADIC: Final = frozenset(name for name, function in _FUNCTIONS.items() if fu
 
 
 class GuardsFn(Module):
-    """Module that evaluates a program's guards in order; the first failure raises AssertionError."""
+    """Module that evaluates a program's guards in order. The first violated guard raises AssertionError."""
 
     _is_impure: Final = True  # dead code elimination must keep calls of this module, whose results are unused
 

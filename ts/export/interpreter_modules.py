@@ -1,4 +1,4 @@
-"""Modules of an unflattened program; each runs the graph of one module call."""
+"""Modules of an unflattened program, each of which runs the graph of one module call."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class InterpreterModuleDispatcher(Module):
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of the next call; the first call follows the last one."""
+        """Run the graph of the next call. After the last call, start again with the first one."""
         module = self._calls[self._next]
         self._next = (self._next + 1) % len(self._calls)
         return module(*args, **kwargs)

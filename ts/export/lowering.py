@@ -54,7 +54,7 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
-# Type of the error that compiled programs raise for integers above 64 bits; Python code has no such limit.
+# Type of the error that compiled programs raise for integers above 64 bits. Python code has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
 # 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
 _INT64_LIMIT: Final = 2.0**62
@@ -73,7 +73,7 @@ def lower_graph_module(
 
     If an integer exceeds 64 bits, the function raises ScriptRuntimeError with the type OVERFLOW_ERROR, and
     the caller runs the Python code instead. If the graph has side effects, which must not happen twice, the
-    type is RuntimeError. The `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not
+    type is RuntimeError. The `get_attr` nodes in `state` become the first inputs. Nodes in `skipped` are not
     emitted.
     """
     from ts.runtime.function import create_function_from_graph
@@ -108,7 +108,7 @@ class _Lowering:
         self.values: dict[Node, Any] = {}  # node -> its Value, or a list of Values if it has several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
-        """Emit the module's graph at the insertion point; return the graph's results for `inputs`."""
+        """Emit the module's graph at the insertion point, and return the graph's results for `inputs`."""
         remaining_inputs = iter(inputs)
         for node in self.module.graph.nodes:
             if node in self.values:
@@ -173,7 +173,7 @@ class _Lowering:
         return output
 
     def _check_overflow(self, kind: str, operands: list[Value]) -> None:
-        """Emit code that raises an error if an integer result exceeds 64 bits; see `lower_graph_module`."""
+        """Emit code that raises the error described in `lower_graph_module` if an integer exceeds 64 bits."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.has_side_effects else OVERFLOW_ERROR
@@ -204,7 +204,7 @@ class _Lowering:
         return [node.add_output().set_type(value.type()) for value in branch_results[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
-        """Lower `while_loop` to a Loop node; the condition runs before the first and after each iteration."""
+        """Lower `while_loop` to a Loop node. The condition runs before the first and after each iteration."""
         graph = self.graph
         start = [self._value(x, None) for x in carried]
         more = [self._value(x, None) for x in others]
@@ -316,7 +316,7 @@ class _Lowering:
             self.graph.insert_node(raised)
 
     def _inline_subgraph(self, module: Any, inputs: list[Value]) -> list[Value]:
-        """Emit the nodes of a subgraph at the insertion point; return its results for `inputs`."""
+        """Emit the nodes of a subgraph at the insertion point, and return its results for `inputs`."""
         subgraph = self.values[module] if isinstance(module, Node) else None
         if not isinstance(subgraph, GraphModule):
             raise UnsupportedNodeError("a branch or loop whose graph is not an attribute of the program")

@@ -145,6 +145,6 @@ class ModuleCalls:
 
 
 def class_name(module: Module) -> str:
-    """Return the qualified name of a module's class; classes of `ts` get the module names of PyTorch."""
+    """Return the qualified name of a module's class. For classes of `ts`, it contains PyTorch's module."""
     kind = type(module)
     return f"{torch_name(kind.__module__)}.{kind.__qualname__}"

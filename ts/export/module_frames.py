@@ -2,14 +2,14 @@
 
     Unflattening(program, module).run()
 
-The metadata `nn_module_stack` of a node names the module calls that enclose it; frames are opened and closed
+The metadata `nn_module_stack` of a node names the module calls that enclose it. Frames are opened and closed
 where this metadata changes. Values of outer frames that a frame uses become inputs of the frame's graph, and
 values that outer frames use become results. A call with a preserved signature has the pytrees of the original
 call: its graph flattens the inputs and unflattens the result, and the calling graph unflattens the arguments
 and flattens the result.
 
-Calls of a module with equal graphs share one module.  A different graph becomes a separate module
-(`encoder@1`); if signatures are preserved, one module runs the graphs of its calls in turn.
+Calls of a module with equal graphs share one module. A call with another graph gets a separate module
+(`encoder@1`). If signatures are preserved, one module runs the graphs of its calls in turn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Frame:
         self.parent = parent
         self.graph = Graph()
         self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph
-        # program nodes of outer frames that this frame uses; each one is an input of the graph
+        # program nodes of outer frames that this frame uses, each of which is an input of the graph
         self.needs: list[Node] = []
         self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
@@ -144,7 +144,7 @@ class Frame:
                 self.values[self.work.node(argument.name)] = leaf(k, argument.name)
 
     def _flatten_call(self, tree: Any, spec: Node) -> Callable[..., Node]:
-        """Emit a call that flattens `tree`; return a function that creates the node of its k-th leaf."""
+        """Emit a call that flattens `tree`. The returned function creates the node of the k-th leaf."""
         flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
         return lambda k, name=None: self._item(flat, k, name)
 
@@ -209,7 +209,7 @@ class Frame:
             parent.values[node] = leaf(output_index[node])
 
     def _register_module(self, parent: Frame) -> str:
-        """Register the module of this finished frame in its parent; return its name.
+        """Register the module of this finished frame in its parent, and return its name.
 
         Equal graphs share one module.
         """
@@ -248,7 +248,7 @@ class Unflattening:
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
     def is_used_outside(self, node: Node, inside: set[Node]) -> bool:
-        """Return True if a node outside of a frame uses `node`; `inside` is the set of the frame's nodes."""
+        """Return True if a node outside of a frame uses `node`. `inside` contains the frame's nodes."""
         output = self.program.graph.output_node()
         return any(
             user not in inside if user is not output else node in self.returned_nodes for user in node.users
@@ -264,7 +264,7 @@ class Unflattening:
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
         """Return the module that runs the graph of this call of the submodule `name` of `owner`.
 
-        For the first call, this is the registered submodule; for later calls, a new module.
+        For the first call, this is the registered submodule. For later calls, it is a new module.
         """
         registered_module = _submodule(owner, name)
         if isinstance(registered_module, InterpreterModule) and (id(owner), name) not in self.closed:
@@ -351,7 +351,7 @@ class Unflattening:
     def _switch_frame(
         self, frame: Frame, running: list[str], enclosing_calls: list[str], paths: dict[str, str]
     ) -> Frame:
-        """Close the frames of ended calls, open frames for `enclosing_calls`; return the innermost frame."""
+        """Close the frames of ended calls, open frames for `enclosing_calls`, and return the last one."""
         common = 0
         while common < min(len(running), len(enclosing_calls)) and running[common] == enclosing_calls[common]:
             common += 1
@@ -366,7 +366,7 @@ class Unflattening:
 
 
 def put_module(root: Module, path: str, module: Module) -> None:
-    """Register a submodule at a dotted path; missing parent modules are created."""
+    """Register a submodule at a dotted path. Missing parent modules are created."""
     *around, name = path.split(".")
     for atom in around:
         submodule = root._modules.get(atom)

@@ -66,7 +66,7 @@ class Snapshot:
                     yield path, x, now
 
     def restore(self) -> None:
-        """Restore the attributes of all modules; warn about tensors that were assigned to attributes."""
+        """Restore the attributes of all modules. Warn about tensors that were assigned to attributes."""
         assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
         for _, module, attributes, tables in self.before:
             now = module.__dict__

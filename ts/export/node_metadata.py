@@ -1,6 +1,6 @@
 """Metadata of exported nodes with PyTorch's keys and names, for graph passes written for PyTorch.
 
-    meta["torch_fn"]           ("relu_1", "function.relu"): name and number of the call; called function
+    meta["torch_fn"]           ("relu_1", "function.relu"): name and number of the call, called function
     meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
     meta["unbacked_bindings"]  paths in the node's value to the unbacked symbols that it defines
     sym_size_int_1             the name of a size node
@@ -33,7 +33,7 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
 class FunctionCounter:
-    """Counter of the calls of each function in a program; records the outermost active call, too.
+    """Counter of the calls of each function in a program, which also records the outermost active call.
 
     A function that is also a tensor method counts as a method, because the compiled core does not record
     whether a function was called as a method.
@@ -78,7 +78,7 @@ class FunctionCounter:
         return self._count(method), f"method_descriptor.{method}"
 
     def _count(self, name: str) -> str:
-        """Increment the number of calls of the function `name`; return the name with this number."""
+        """Increment the number of calls of the function `name`, and return the name with this number."""
         self._counts[name] += 1
         return f"{name}_{self._counts[name]}"
 
@@ -97,7 +97,7 @@ def _symbol_in(n: Any) -> Any:
 
 
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
-    """Rename size nodes to `sym_size_int_N`; return a dictionary: previous name -> new name.
+    """Rename size nodes to `sym_size_int_N`, and return a dict from previous to new names.
 
     `used_sizes` is the number of sizes that the program itself reads. PyTorch inserts nodes for the sizes of
     the inputs a second time and then deletes nodes without users. The numbers N of the second insertion start

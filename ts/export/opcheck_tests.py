@@ -2,7 +2,7 @@
 
     opcheck(mine.scale, (x,))        {"test_schema": "SUCCESS", ...}
 
-test_schema                   mutations match the schema; results do not alias arguments
+test_schema                   mutations match the schema, and results do not alias arguments
 test_autograd_registration    results that require grad have gradients
 test_faketensor               dtypes and shapes of the fake kernel's results match the real results
 test_aot_dispatch_dynamic     results and gradients of an export with dynamic sizes match the operator's
@@ -120,7 +120,7 @@ def _faketensor(case: _Case) -> None:
     try:
         with ts.no_grad():
             fake_outputs = _tensors(case.op(*args, **kwargs))
-    # there are no fake results; `test_aot_dispatch_dynamic` covers data-dependent results
+    # There are no fake results. `test_aot_dispatch_dynamic` checks data-dependent results.
     except ts.errors.DataDependentOutputException:
         return
     prefix = (
@@ -195,7 +195,7 @@ def opcheck(
     raise_exception: bool,
     closeness: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Run the tests and return each result: "SUCCESS" or the error; see `ts.library.opcheck`."""
+    """Run the tests of `ts.library.opcheck`, and return each result: "SUCCESS" or the error."""
     names = (
         _USUAL if test_utils == "" else (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
     )

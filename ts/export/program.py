@@ -200,7 +200,7 @@ class ExportedProgram:
 
     @property
     def dialect(self) -> str:
-        """Dialect: `TRAINING` after `export`; `ATEN`, which has no mutation, after `run_decompositions`."""
+        """Dialect of the program: `TRAINING` after `export`, `ATEN` (no mutation) after decomposition."""
         return self._dialect
 
     @property
@@ -231,7 +231,7 @@ class ExportedProgram:
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
         """Return an equivalent program that mutates no tensors, with decomposed operators.
 
-        `decomp_table` contains the decompositions; None decomposes to core operators.
+        `decomp_table` contains the decompositions. If it is None, operators are decomposed to core operators.
         """
         from ts.export.run_decompositions import decompose_program
 
@@ -246,7 +246,7 @@ class ExportedProgram:
         constants: dict[str, Any] | None = None,
         verifiers: Any = None,
     ) -> ExportedProgram:
-        """Return a program with a new graph and signature; all other fields are shared with this program."""
+        """Return a program with a new graph and signature. The other fields are shared with this program."""
         dialect = verifiers[0].dialect if verifiers else self._dialect
         return type(self)._create(
             graph_module, graph_signature, self.state_dict if state_dict is None else state_dict,
@@ -302,7 +302,7 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a module that is called like the original module; it evaluates guards if `check_guards`."""
+        """Return a module that is called like the original module. It evaluates guards if `check_guards`."""
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)

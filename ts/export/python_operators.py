@@ -1,7 +1,7 @@
 """Overloads of Python operator symbols: `x & y` is `aten.__and__`, unlike `ts.bitwise_and(x, y)`.
 
-A tracer receives `x & y` and `ts.bitwise_and(x, y)` as calls of `bitwise_and`; the bytecode instruction that
-the caller executes tells which of these forms the program contains.
+A tracer receives `x & y` and `ts.bitwise_and(x, y)` as calls of `bitwise_and`. The bytecode instruction that
+the caller executes determines which of the two the program contains.
 """
 
 from __future__ import annotations

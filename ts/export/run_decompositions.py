@@ -56,7 +56,7 @@ _WRITTEN = {
 
 
 def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
-    """Decompose a program by the table `decompositions`; if it is None, to core operators."""
+    """Decompose a program by the table `decompositions`, or to core operators if it is None."""
     table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     before, environment.min_sizes_in_calls = (
@@ -179,7 +179,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Return a module call entry with the new node names; dead code elimination keeps these nodes."""
+        """Return a module call entry with the new node names. Dead code elimination keeps these nodes."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -205,7 +205,7 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """Run all nodes except inputs, which already have values, again; return the graph's results."""
+        """Run all nodes again, except inputs, which already have values. Return the graph's results."""
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -304,7 +304,7 @@ class _Run:
         return self.recorder.run(op, values)
 
     def _attribute(self, node: Node) -> Any:
-        """Copy a `get_attr` node; a subgraph is decomposed, a constant is kept."""
+        """Copy a `get_attr` node. An attribute that is a subgraph is decomposed, and a constant is kept."""
         name = str(node.target)
         attribute = getattr(self.module, name)
         if isinstance(attribute, GraphModule) and name not in self.submodules:

@@ -1,6 +1,6 @@
-"""Execution of a program's module: the first call runs Python code, later calls a compiled graph.
+"""Execution of a program's module. The first call runs Python code, later calls a compiled graph.
 
-The arguments must have the tree structure of the export's arguments; guards check the flattened arguments.
+The arguments must have the tree structure of the export's arguments. Guards check the flattened arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Input(NamedTuple):
 
 
 class Runner:
-    """Runner of a module's graph; after a change of the graph, the module creates a new runner."""
+    """Runner of a module's graph. After a change of the graph, the module creates a new runner."""
 
     def __init__(self, module: UnliftedModule) -> None:
         self.calls = 0
@@ -135,7 +135,7 @@ class _StateSlots:
         self._find()
 
     def values(self) -> list[Any]:
-        """Return the current parameters, buffers and constants; raise AttributeError if one is missing."""
+        """Return the current parameters, buffers and constants. Raise AttributeError if one is missing."""
         if list(map(dict.get, *self.around)) != self.modules:
             self._find()
         try:
@@ -201,14 +201,14 @@ def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Inpu
 
 
 def _count_if_flat(in_spec: Any) -> int:
-    """Return the number of arguments if all are positional and none is a container; otherwise -1."""
+    """Return the number of arguments if all are positional and none is a container, otherwise -1."""
     args, kwargs = in_spec.children()
     flat = args.type is tuple and all(child.is_leaf() for child in args.children())
     return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
 def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
-    """Flatten arguments by `in_spec`; raise ValueError if their tree structure differs."""
+    """Flatten arguments by `in_spec`. Raise ValueError if their tree structure differs."""
     names = in_spec.child(1).context if in_spec.num_children > 1 else []
     if set(names) != set(kwargs):
         raise ValueError(

@@ -46,7 +46,7 @@ def reinsert(recorder: ExportTracer) -> dict[str, str]:
 
 
 class _Insertion:
-    """Insertion of assertions into one graph; inserted conditions are removed from `requirements`."""
+    """Insertion of assertions into one graph. Inserted conditions are removed from `requirements`."""
 
     def __init__(
         self, recorder: ExportTracer, requirements: list[Requirement], is_first: bool = True
@@ -63,10 +63,10 @@ class _Insertion:
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
         # Symbol of a boolean -> expression that is 1 if the boolean is true and otherwise 0.
         self.number_by_symbol: dict[Any, Any] = {}
-        self.origin: Node | None = None  # node of the asserted number; new nodes copy its metadata
+        self.origin: Node | None = None  # node of the asserted number, whose metadata new nodes copy
 
     def run(self) -> dict[str, str]:
-        """Insert the assertions; return a dictionary: name of an erased node -> name of its replacement."""
+        """Insert the assertions, and return a dict from names of erased nodes to those of replacements."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._size_nodes = recorder._size_nodes, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
@@ -223,7 +223,7 @@ class _Insertion:
                 condition_node.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
-        """Return the node of a condition; its inequalities are written with the number on the right."""
+        """Return the node of a condition, in which inequalities have the number on the right."""
         recorder, normalized_condition = self.recorder, condition
         if isinstance(condition, sympy.Ne):
             operands = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
@@ -272,7 +272,7 @@ def is_size_of_input(node: Node) -> bool:
 
 
 def _truth_of_data(node: Node) -> Any:
-    """Return the 0-or-1 symbol of a data-dependent boolean node; None for other nodes."""
+    """Return the 0-or-1 symbol of a data-dependent boolean node, or None for other nodes."""
     value = node.meta.get("val")
     if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
         return None
@@ -286,7 +286,7 @@ def _number_of_truth(symbol: Any) -> Any:
 
 
 def _truth_of_data_number(node: Node) -> Any:
-    """Return the symbol of the boolean that a `sym_ite` node converts to a number; None for other nodes."""
+    """Return the symbol of the boolean that a `sym_ite` node converts to a number, or None."""
     tested = node.args[0] if node.target is TARGETS["sym_ite"] else None
     return _truth_of_data(tested) if isinstance(tested, Node) else None
 

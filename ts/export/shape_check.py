@@ -1,9 +1,9 @@
 """Check that the recorded shapes of a program are right for all values in the symbols' ranges.
 
-    check_shapes(program)     undetermined conditions; ShapeError if a shape differs
+    check_shapes(program) undetermined conditions, or ShapeError if a shape differs
 
-The shape rule of each operator runs again on the recorded metadata of its arguments; calls with equal
-metadata are checked once. Sizes are compared as expressions. If a comparison is undecided, the sizes are
+The shape rule of each operator runs again on the recorded metadata of its arguments. Calls with equal
+metadata are checked once. Sizes are compared as expressions. If such a comparison is undecided, the sizes are
 compared as numbers for sample values of the symbols that satisfy the guards.
 """
 
@@ -116,7 +116,7 @@ class _CheckedEnvironment(ShapeEnv):
         return self.related(name, *operands) if name in RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Return the result of a comparison of polynomials by the symbols' ranges; None if undecided.
+        """Compare polynomials by the ranges of their symbols. Return None if the comparison is undecided.
 
         This is faster than a comparison by sympy.
         """
@@ -135,14 +135,14 @@ class _CheckedEnvironment(ShapeEnv):
         return sympy.true if holds is (name in ("ge", "gt", "eq")) else sympy.false
 
     def _difference(self, a: Any, b: Any) -> Any:
-        """Return a - b if both are polynomials; otherwise None."""
+        """Return a - b if both are polynomials, otherwise None."""
         a, b = self._terms(a), self._terms(b)
         if a is None or b is None:
             return None
         return _ZERO if a == b else a - b
 
     def _terms(self, x: Any) -> Any:
-        """Return the expanded polynomial of an expression; None for other expressions."""
+        """Return the expanded polynomial of an expression, or None for other expressions."""
         if x not in self._expanded:
             self._expanded[x] = sympy.expand(x) if _is_polynomial(x) else None
         return self._expanded[x]
@@ -161,7 +161,7 @@ class _CheckedEnvironment(ShapeEnv):
 
 
 def check_shapes(program: ExportedProgram) -> list[Question]:
-    """Check all shapes of a program; return the conditions that the symbols' ranges do not decide.
+    """Check all shapes of a program, and return the conditions that the symbols' ranges do not decide.
 
     Raise ShapeError if the shape of an operator's result differs from the recorded shape.
     """
@@ -260,7 +260,7 @@ class _Check:
         self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """Return a hashable key of a call: its target and its arguments' metadata; None if not hashable."""
+        """Return target and arguments' metadata of a call as a hashable key, or None if not hashable."""
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:
@@ -394,7 +394,7 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a value to a hashable value; equivalent values are converted to equal values."""
+    """Convert a value to a hashable value. Equivalent values are converted to equal values."""
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):

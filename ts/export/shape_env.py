@@ -2,13 +2,13 @@
 
     env = ShapeEnv()
     n = env.size(Source("x", 0), hint=8)  a SymInt: s0, with the example value 8
-    env.evaluate_static(expr)             True, False or None (unknown); adds no guard
-    env.decide(expr)                      the value for the example arguments; adds a guard
+    env.evaluate_static(expr)             True, False or None (unknown), without a guard
+    env.decide(expr)                      the value for the example arguments, with a guard
     env.require(expr, message)            adds a guard or, if expr depends on data, an assertion in the graph
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
-depend on tensor elements, and have no example values; control flow that depends on unbacked symbols cannot be
-exported.
+depend on tensor elements and have no example values. Python control flow that depends on unbacked symbols
+cannot be exported.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ShapeEnv:
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
         # Function that is called with (function, arguments, result) after each arithmetic operation.
         self.observer: Callable[..., None] | None = None
-        # Cache of arithmetic results, for environments to which no facts are added; otherwise None.
+        # Cache of arithmetic results for environments to which no facts are added, otherwise None
         self.expression_cache: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
@@ -96,7 +96,7 @@ class ShapeEnv:
     # ---- symbols
 
     def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
-        """Create a backed symbol for a size or number of an argument; `hint` is its example value."""
+        """Create a backed symbol for a size or number of an argument. `hint` is its example value."""
         symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
         self.hints[symbol] = hint
         self.ranges[symbol] = ValueRange(low, high)
@@ -106,7 +106,7 @@ class ShapeEnv:
         return symbol
 
     def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
-        """Create an unbacked symbol; with `is_size`, its range is 0 to `max_size`."""
+        """Create an unbacked symbol. If `is_size`, its range is 0 to `max_size`."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
@@ -161,7 +161,10 @@ class ShapeEnv:
         return bounds.intersection(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with floor divisions; each x // n is rewritten as (x - remainder) / n."""
+        """Return bounds of a sum with floor divisions.
+
+        Each x // n is rewritten as (x - remainder) / n.
+        """
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
             return ValueRange()
@@ -214,14 +217,14 @@ class ShapeEnv:
         return truth
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
-        """Return True if two expressions are known to be equal; results are cached until facts are added."""
+        """Return True if two expressions are known to be equal. Results are cached until facts are added."""
         is_equal = self._equal.get((x, y))
         if is_equal is None:
             is_equal = self._equal[x, y] = self.evaluate_static(sympy.Eq(x, y)) is True
         return is_equal
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """Return the expression of the operation `name` on integers; None if sympy is to compute it."""
+        """Return the expression of the operation `name` on integers, or None to let sympy compute it."""
         return None
 
     def _evaluate_relation(self, condition: Any) -> bool | None:
@@ -271,7 +274,7 @@ class ShapeEnv:
         return True
 
     def hint(self, expression: Any) -> Any:
-        """Return the example value of an expression; raise KeyError if it depends on tensor elements."""
+        """Return the example value of an expression. Raise KeyError if it depends on tensor elements."""
         return e.value(self.simplify(expression), self.hints)
 
     def has_hint(self, expression: Any) -> bool:
@@ -287,7 +290,7 @@ class ShapeEnv:
         return self.policy.decide(self, condition)
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Return the value of a condition; the program raises an error if the condition is false.
+        """Return the value of a condition. The program raises an error if the condition is false.
 
         If the condition depends on tensor elements, return True and let the graph assert the condition.
         """
@@ -405,11 +408,11 @@ class ShapeEnv:
     # ---- facts
 
     def assume(self, condition: Any) -> None:
-        """Assume a condition that holds for the example arguments; the policy adds a guard for it."""
+        """Assume a condition that holds for the example arguments. The policy adds a guard for it."""
         self.policy.assume(self, condition)
 
     def require(self, condition: Any, message: str = "") -> None:
-        """Add a guard for a condition; if it depends on tensor elements, let the graph assert the condition.
+        """Add a guard for a condition. If it depends on tensor elements, let the graph assert the condition.
 
         Raise RuntimeError if the condition is false.
         """
@@ -531,7 +534,7 @@ class ShapeEnv:
             self._learn_implied_bound(symbol)
 
     def _record_not_equal(self, difference: Any) -> None:
-        """Record `difference != 0`; if this excludes a bound of a symbol's range, narrow the range."""
+        """Record `difference != 0`. If this excludes a bound of a symbol's range, narrow the range."""
         rest, constant = without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
@@ -541,7 +544,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record `difference == 0`; if this determines a symbol by other symbols, replace the symbol."""
+        """Record `difference == 0`. If this determines a symbol by other symbols, replace the symbol."""
         self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
         self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):

@@ -10,28 +10,28 @@ from typing import Any
 
 @dataclasses.dataclass
 class TensorArgument:
-    """Argument that is a tensor; `name` is the name of its node."""
+    """Argument that is a tensor. `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymIntArgument:
-    """Argument that is a symbolic int; `name` is the name of its node."""
+    """Argument that is a symbolic int. `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymFloatArgument:
-    """Argument that is a symbolic float; `name` is the name of its node."""
+    """Argument that is a symbolic float. `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymBoolArgument:
-    """Argument that is a symbolic bool; `name` is the name of its node."""
+    """Argument that is a symbolic bool. `name` is the name of its node."""
 
     name: str
 
@@ -171,12 +171,12 @@ class ExportGraphSignature:
 
     @property
     def user_inputs(self) -> tuple[Any, ...]:
-        """Node names of the user inputs; for constant inputs, their values."""
+        """Node names of the user inputs, or values of constant inputs."""
         return tuple(_value(s.arg) for s in self._inputs(InputKind.USER_INPUT))
 
     @property
     def user_outputs(self) -> tuple[Any, ...]:
-        """Node names of the user outputs; for constant outputs, their values."""
+        """Node names of the user outputs, or values of constant outputs."""
         kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
         return tuple(_value(s.arg) for s in self.output_specs if s.kind in kinds)
 
@@ -223,7 +223,7 @@ class ExportGraphSignature:
 
     @property
     def backward_signature(self) -> ExportBackwardSignature | None:
-        """Gradients among the outputs; None if the graph computes no gradients."""
+        """Gradients among the outputs, or None if the graph computes no gradients."""
         loss = self._outputs(OutputKind.LOSS_OUTPUT)
         if not loss:
             return None

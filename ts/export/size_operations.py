@@ -39,8 +39,10 @@ class SymbolicFunction(NamedTuple):
     kind: Kind = Kind.NUMBERS
     max_count: int = 2  # maximum number of arguments
     bounds: Callable[..., intervals.ValueRange] | None = None  # interval rule
-    compute: Callable[..., Any] | None = None  # value for Python numbers; None: the operation's `compute`
-    archive_names: tuple[str, ...] | None = None  # names in archives, the written one first; None: `name`
+    # value for Python numbers, or None to use the operation's `compute`
+    compute: Callable[..., Any] | None = None
+    # names in archives, where the first one is written, or None for `name`
+    archive_names: tuple[str, ...] | None = None
     sign: str = ""  # operator in Python conditions, if it is not the operation's `sign`
 
     @property
@@ -62,7 +64,7 @@ class SizeOperation(NamedTuple):
     """
 
     name: str  # name in `SymNode.operate`
-    target: Callable[..., Any] | None  # function that graph nodes call; None: not available in graphs
+    target: Callable[..., Any] | None  # function that graph nodes call, or None if graphs cannot contain it
     compute: Callable[..., Any] | None  # function of Python numbers
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR

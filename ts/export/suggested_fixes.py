@@ -32,7 +32,7 @@ _SPECIALIZED = (
 class Named(NamedTuple):
     """Dynamic dimension of an argument: its name, symbol, location and range."""
 
-    name: str  # name of the Dim; without a Dim, the expression of the argument's size
+    name: str  # name of the Dim, or without a Dim the expression of the argument's size
     symbol: Any
     source: Source
     range: ValueRange  # range that the `Dim` specifies

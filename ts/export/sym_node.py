@@ -35,12 +35,12 @@ class SymNode:
 
     @property
     def shape_env(self) -> ShapeEnv:
-        """Shape environment; PyTorch's name for `environment`."""
+        """Shape environment. PyTorch uses this name for `environment`."""
         return self.environment
 
     @property
     def hint(self) -> Any:
-        """Example value; None for data-dependent numbers."""
+        """Example value, or None for data-dependent numbers."""
         if not self.environment.has_hint(self.expression):
             return None
         try:
@@ -53,7 +53,7 @@ class SymNode:
         return self.environment.has_hint(self.expression)
 
     def maybe_as_int(self) -> int | None:
-        """Return the number as int if it is a constant integer; otherwise None."""
+        """Return the number as int if it is a constant integer, otherwise None."""
         expression = self.expr
         return int(expression) if expression.is_Integer else None
 
@@ -72,7 +72,7 @@ class SymNode:
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Return the value of a condition that the program requires; see `ShapeEnv.decide_or_require`."""
+        """Return the value of a condition that the program requires, by `ShapeEnv.decide_or_require`."""
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -84,11 +84,11 @@ class SymNode:
         return self.environment.evaluate_static(self._condition()) is not None
 
     def is_provable(self, answer: bool) -> bool:
-        """Return True if the condition is known to be `answer`; see `ShapeEnv.is_provable`."""
+        """Return True if the condition is known to be `answer`, by `ShapeEnv.is_provable`."""
         return self.environment.is_provable(self._condition(), answer)
 
     def require(self, message: str) -> None:
-        """Require the condition; see `ShapeEnv.require`."""
+        """Require the condition by `ShapeEnv.require`."""
         self.environment.require(self._condition(), message)
 
     def note_required(self) -> None:
@@ -116,7 +116,7 @@ class SymNode:
         return self.environment.is_provably_equal(self.expression, expression)
 
     def operate(self, name: str, *arguments: Any) -> Any:
-        """Return the result of a Python operator; NotImplemented if an argument is not a number."""
+        """Return the result of a Python operator, or NotImplemented if an argument is not a number."""
         if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
             return NotImplemented
         operands = [_Operand(x) for x in arguments]
@@ -150,9 +150,9 @@ class SymNode:
         return expression
 
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Return the result `expression` of an operation after a check that it holds for sizes 0 and 1, too.
+        """Return the result `expression` of an operation after checking that it holds for sizes 0 and 1.
 
-        If it does not, a guard excludes these sizes from calls; while an operator runs, a relation is
+        If it does not hold, a guard excludes these sizes from calls. While an operator runs, a relation is
         returned unevaluated instead.
         """
         environment = self.environment
@@ -193,7 +193,7 @@ class _Operand:
 
     @property
     def as_number(self) -> Any:
-        """Expression; a boolean is converted to 0 or 1."""
+        """Expression as a number. A boolean is converted to 0 or 1."""
         x = self.expression
         return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
@@ -208,12 +208,12 @@ def _boolean_ite(condition: Any, a: Any, b: Any) -> Any:
 
 
 def expression_of(x: Any) -> Any:
-    """Return the expression of a symbolic or Python number; raise TypeError for other values."""
+    """Return the expression of a symbolic or Python number. Raise TypeError for other values."""
     return x.node.expr if isinstance(x, SymNumber) else e.to_sympy(x)
 
 
 def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
-    """Return the symbolic number with an expression; for a constant expression, the Python number."""
+    """Return the symbolic number with an expression, or the Python number for a constant expression."""
     if e.is_constant(expression):
         return e.to_python_number(expression)
     node = SymNode(expression, environment)

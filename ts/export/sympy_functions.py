@@ -32,7 +32,7 @@ MAX_EXPRESSION_NODES = 2_000
 
 @lru_cache(maxsize=4096)
 def count_nodes(x: Any) -> int:
-    """Return the number of nodes of an expression tree; a shared part counts once for each occurrence."""
+    """Return the number of nodes of an expression tree. A shared part counts once per occurrence."""
     return 1 + sum(map(count_nodes, x.args))
 
 
@@ -91,7 +91,7 @@ class FloorDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Simplify constants, equal terms and common factors; raise ZeroDivisionError if `b` is 0."""
+        """Simplify constants, equal terms and common factors. Raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         if a.is_zero or b == 1:
@@ -144,7 +144,7 @@ class Mod(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Simplify constants and multiples of `b`; raise ZeroDivisionError if `b` is 0."""
+        """Simplify constants and multiples of `b`. Raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("Modulo by zero")
         if a.is_zero or b == 1 or a == b:
@@ -171,7 +171,7 @@ class ToFloat(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any) -> Any:
-        """Convert a constant to float; None leaves the expression unevaluated."""
+        """Convert a constant to float. For other expressions, return None, so that they stay unevaluated."""
         return sympy.Float(int(a)) if a.is_Integer else None
 
 
@@ -183,7 +183,7 @@ class IntTrueDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Divide constants, rounded as Python does; raise ZeroDivisionError if `b` is 0."""
+        """Divide constants, rounded as in Python. Raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         return sympy.Float(int(a) / int(b)) if a.is_Integer and b.is_Integer else None
@@ -197,7 +197,7 @@ class FloatTrueDiv(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Divide constants in float64; raise ZeroDivisionError if `b` is 0."""
+        """Divide constants in float64. Raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         return sympy.Float(float(a) / float(b)) if a.is_number and b.is_number else None
@@ -211,7 +211,7 @@ class FloatMod(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Compute the remainder of constants by Python's rule; raise ZeroDivisionError if `b` is 0."""
+        """Compute the remainder of constants by Python's rule. Raise ZeroDivisionError if `b` is 0."""
         if b.is_zero:
             raise ZeroDivisionError("float modulo by zero")
         return sympy.Float(float(a) % float(b)) if a.is_number and b.is_number else None
@@ -228,7 +228,7 @@ class PowByNatural(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Return sympy's power if the exponent is constant; None leaves the expression unevaluated."""
+        """Return sympy's power for a constant exponent, or None to leave the expression unevaluated."""
         return sympy.Pow(a, b) if b.is_Integer else None
 
 
@@ -292,7 +292,7 @@ def to_python_number(x: Any) -> Any:
 
 
 def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
-    """Return the value of an expression; `numbers` contains the values of its symbols.
+    """Return the value of an expression. `numbers` contains the values of its symbols.
 
     Raise KeyError if `numbers` lacks a symbol, and ArithmeticError or ValueError if the value is undefined or
     too large (division by zero, a very large power).
@@ -327,7 +327,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
 
 
 def to_sympy(x: Any) -> Any:
-    """Convert a Python number to an expression; raise TypeError for other values."""
+    """Convert a Python number to an expression. Raise TypeError for other values."""
     if isinstance(x, bool):
         return sympy.true if x else sympy.false
     if isinstance(x, int):

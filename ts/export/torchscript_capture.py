@@ -92,7 +92,7 @@ class _Run:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _write_attributes(self) -> None:
-        """Record the new values of buffers that the script assigns; raise UserError for other attributes."""
+        """Record the new values of buffers that the script assigns. Raise UserError for other attributes."""
         for (owner, slot), (node, value) in self.set.items():
             before = _attribute(owner, slot)
             self.node, self.recorder.line = node, _line(node)
@@ -231,7 +231,7 @@ class _Run:
 
 
 def _attribute(owner: Object, slot: int) -> Any:
-    """Return the value of an attribute; values other than script objects are converted to Python."""
+    """Return the value of an attribute, converted to Python unless it is a script object."""
     value = object_get(owner, slot, False)
     return value if isinstance(value, Object) else object_get(owner, slot)
 
@@ -248,7 +248,7 @@ def _flat(values: Any) -> list[Any]:
 
 
 def _line(node: Node) -> Line | None:
-    """Return the source line of a node; None if it is unknown."""
+    """Return the source line of a node, or None for an unknown source line."""
     source_range = node.range
     if source_range is None:
         return None

@@ -2,11 +2,11 @@
 
 The tracer receives the operators that its thread calls (`ts._core.thread.context`):
 
-    y = x + 1         operator(add, (x, 1), {}): node aten.add.Tensor(x, 1); y is a fake tensor
-    n = x.shape[0]    the symbol of the size; the first use of n as an argument creates a node
+    y = x + 1         operator(add, (x, 1), {}): node aten.add.Tensor(x, 1), fake tensor y
+    n = x.shape[0]    the symbol of the size, with a node if n is used as an argument
     y.item()          a data-dependent number: an unbacked symbol
 
-Real tensors of the program are parameters, buffers or constants; each has a node and a fake tensor.
+Real tensors of the program are parameters, buffers or constants. Each of them has a node and a fake tensor.
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Name of a higher-order operator, or "vmap" -> function that records it; set by `ts.export.control_flow`.
+# Name of a higher-order operator, or "vmap" -> function that records it. `ts.export.control_flow` fills this
+# table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
 class _DataScalars(NamedTuple):
-    """Numbers read from the elements of a tensor; they are discarded if the tensor is written."""
+    """Numbers read from the elements of a tensor, which are discarded if the tensor is written."""
 
     tensor: Tensor
     base: Node  # node of the base of the view `tensor`, or of `tensor` itself
@@ -123,7 +124,7 @@ class ExportTracer(FxGraphBuilder):
                     )
 
     def _base(self, x: Tensor) -> Node:
-        """Return the node of the base of a view; for other tensors, the node of the tensor."""
+        """Return the node of the base of a view, or the tensor's node if the tensor is no view."""
         base: Any = self.node_of(x)
         while base.op == "call_function" and _aliases_first_argument(base.target):
             base = base.args[0]
@@ -149,8 +150,8 @@ class ExportTracer(FxGraphBuilder):
     def of_tensors(self, op: Any) -> Any:
         """Return the overload that PyTorch's Python API would call instead of `op`.
 
-        For a Scalar overload, this is the Tensor overload if it accepts numbers; for `split.sizes`, it is
-        `split_with_sizes`; otherwise `op` itself.
+        For a Scalar overload, this is the Tensor overload if it accepts numbers. For `split.sizes`, it is
+        `split_with_sizes`. Otherwise, it is `op` itself.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -231,7 +232,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(positional[:needed]), options
 
     def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
-        """Return a function that counts the true elements of a mask; None without a mask."""
+        """Return a function that counts the true elements of a mask, or None without a mask."""
         if mask is None:
             return None
 
@@ -248,7 +249,7 @@ class ExportTracer(FxGraphBuilder):
     def run_on_fakes(
         self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None
     ) -> Any:
-        """Run an operator on fake tensors; `new_size` creates symbols for sizes that depend on elements."""
+        """Run an operator on fake tensors. `new_size` creates symbols for sizes that depend on elements."""
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
@@ -315,7 +316,7 @@ class ExportTracer(FxGraphBuilder):
         return self._new_unbacked(x.array.dtype.kind)
 
     def _new_unbacked(self, kind: str) -> Any:
-        """Create an unbacked number for a shape rule; `kind` is the kind of the number's dtype."""
+        """Create an unbacked number for a shape rule. `kind` is the kind of the number's dtype."""
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
@@ -361,7 +362,7 @@ class ExportTracer(FxGraphBuilder):
         return alias._marked(True)  # type: ignore[attr-defined, no-any-return]
 
     def _bind(self, node: Node, result: Any) -> None:
-        """Store `node` as the node of a result; for a list, create a `getitem` node for each element."""
+        """Store `node` as the node of a result. For a list, create a `getitem` node for each element."""
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
@@ -494,7 +495,7 @@ class ExportTracer(FxGraphBuilder):
         return copied_tensor
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a tensor from nested lists of numbers and symbols; return None if there are no symbols."""
+        """Create a tensor from nested lists of numbers and symbols, or return None without symbols."""
         numbers = list(_flat([data]))
         if not any(isinstance(x, SymNumber) for x in numbers):
             return None
@@ -511,7 +512,7 @@ class ExportTracer(FxGraphBuilder):
         return stacked_tensor  # type: ignore[no-any-return]
 
     def record_tolist(self, x: Tensor) -> Any:
-        """Return `x.tolist()` with unbacked numbers; return None for a real tensor."""
+        """Return `x.tolist()` with unbacked numbers, or None for a real tensor."""
         if not is_fake(x):
             return None
         if x.ndim == 0:
@@ -526,7 +527,7 @@ class ExportTracer(FxGraphBuilder):
         """Do nothing: for fake tensors, `element` records the conversion to a Python value."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
+        """Return the symbol of the only element of a fake tensor. A second call returns the same symbol."""
         scalar = self._data_scalars.get(id(x))
         if scalar is not None and scalar.tensor is x and scalar.symbol is not None:
             return scalar.symbol
@@ -621,7 +622,7 @@ def _aliases_first_argument(target: Any) -> bool:
 
 
 def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
-    """Return the mask that determines the size of the result (`nonzero`, `index`); None if there is none."""
+    """Return the mask that determines the size of the result (`nonzero`, `index`), or None without a mask."""
     if op.name == "aten::nonzero":
         return values[0]  # type: ignore[no-any-return]
     if op.name == "aten::index":

@@ -72,7 +72,7 @@ def export(
     preserve_module_call_signature: tuple[str, ...] = (),
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export `mod(*args, **kwargs)` as a program; `dynamic_shapes` lists the sizes that may vary.
+    """Export `mod(*args, **kwargs)` as a program. `dynamic_shapes` lists the sizes that may vary.
 
     With `prefer_deferred_runtime_asserts_over_guards`, the graph asserts conditions on sizes at run time,
     except ranges of sizes and equalities between sizes.
@@ -183,10 +183,10 @@ class Export:
     def _lift_state(self) -> dict[str, Any]:
         """Create graph inputs for parameters and buffers.
 
-        A tensor with several names has one input for each name; the graph reads the last one.
+        A tensor with several names has one input for each name, of which the graph reads the last one.
         """
         state: dict[str, Any] = {}
-        # Id of a tensor -> parameter made of the tensor; parameters of modules from archives are plain
+        # Id of a tensor -> parameter made of the tensor. Parameters of modules from archives are plain
         # tensors.
         parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
@@ -391,7 +391,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Make constant tensors graph inputs before the user inputs; return a dictionary: name -> tensor."""
+        """Make constant tensors graph inputs before the user inputs, and return a dict from their names."""
         constants: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()
@@ -486,7 +486,7 @@ def _format_entry(entry: Any) -> str:
 
 
 def _module_prefix(constant: Node) -> str:
-    """Return the path of the first module that uses a constant, with a dot; "" for the root module."""
+    """Return the path, with a final dot, of the first module that uses a constant, or "" for the root."""
     user = next(iter(constant.users), None)
     stack = list(user.meta.get("nn_module_stack", {}).values()) if user is not None else []
     path = stack[-1][0] if stack else ""

@@ -43,7 +43,7 @@ class FlatArgsAdapter(abc.ABC):
         """Convert arguments flattened by `input_spec` to arguments flattened by `target_spec`."""
 
     def get_flat_arg_paths(self) -> list[str]:
-        """Return the paths of the flat arguments; empty by default."""
+        """Return the paths of the flat arguments. The default is an empty list."""
         return []
 
 
@@ -64,7 +64,7 @@ class UnflattenedModule(InterpreterModule):
         self.finalize()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the modules; raise TypeError if the arguments have another structure than in the export.
+        """Run the modules. Raise TypeError if the structure of the arguments differs from the export's.
 
         `flat_args_adapter` may convert arguments of a different structure.
         """
@@ -94,7 +94,7 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     """Convert an exported program to a module hierarchy like that of the original module.
 
     A module with a preserved signature (`export(..., preserve_module_call_signature=("encoder",))`) is called
-    like the original module; the order of the inputs of other modules is unspecified. `flat_args_adapter`
+    like the original module. The order of the inputs of other modules is unspecified. `flat_args_adapter`
     converts arguments with another tree structure to that of the program.
 
     Calls with arguments that violate the program's guards raise RuntimeError.

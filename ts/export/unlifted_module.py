@@ -100,7 +100,7 @@ def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _copied(module: GraphModule) -> GraphModule:
-    """Copy the module of a subgraph with its nested subgraphs; tensors are shared with the original."""
+    """Copy the module of a subgraph with its nested subgraphs. Tensors are shared with the original."""
     copied = GraphModule(module, module.graph.__deepcopy__(), type(module).__name__)
     for name, inner in module.named_children():
         if isinstance(inner, GraphModule):
@@ -138,7 +138,10 @@ def set_state(module: Module, name: str, value: Any, persistent: bool = True) ->
 
 
 def _owner(module: Module, name: str) -> tuple[Module, str]:
-    """Return the module that holds a dotted name, and the last part of the name; create missing modules."""
+    """Return the module that contains a dotted name, and the last part of the name.
+
+    Missing modules are created.
+    """
     *path, last = name.split(".")
     for atom in path:
         if atom not in module._modules:
@@ -190,7 +193,7 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
 def _write(
     graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
 ) -> dict[Node, Node]:
-    """Append `copy_` nodes that write the new values of inputs; return a dictionary: value -> `copy_` node.
+    """Append `copy_` nodes that write new values of inputs, and return a dict from values to nodes.
 
     If a new value is the old value of another input, the value is cloned before that input is overwritten.
     Program outputs that are new values return the written input instead.

@@ -2,7 +2,7 @@
 
     value_range(2*s0 + 1, {s0: ValueRange(2, 9)})        ValueRange(5, 19)
 
-Bounds are integers or floats; an unknown bound is infinite.
+Bounds are integers or floats, and an unknown bound is infinite.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ TRUTH: Final = ValueRange(0, 1)
 
 
 def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange:
-    """Return bounds of an expression; `ranges` contains the ranges of its symbols."""
+    """Return bounds of an expression. `ranges` contains the ranges of its symbols."""
     if expression.is_Symbol:
         return ranges.get(expression, EVERYTHING)
     if expression.is_number:

@@ -60,7 +60,7 @@ class Verifier:
             )
 
     def check_operator(self, target: OpOverload) -> None:
-        """Raise SpecViolationError for an operator that mutates arguments; the dialect allows none."""
+        """Raise SpecViolationError for an operator that mutates arguments. This dialect forbids mutation."""
         if target._schema.is_mutable:
             raise SpecViolationError(f"operator '{target}' is not functional")
 

@@ -1,4 +1,4 @@
-"""Decomposition of `vmap`: the decomposed program computes on whole batches.
+"""Decomposition of `vmap`. The decomposed program computes on whole batches.
 
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
@@ -74,7 +74,7 @@ class OpenVmapLevels:
     # ---- stand-ins
 
     def unwrap(self, level: int, x: Any) -> tuple[Any, bool]:
-        """Return (batch, True) if the argument `x` is a stand-in of `level`; otherwise (x, False)."""
+        """Return (batch, True) if the argument `x` is a stand-in of `level`, otherwise (x, False)."""
         entry = self._layers.get(id(x))
         return (x, False) if entry is None or entry[1].level != level else (entry[1].inner, True)
 
@@ -83,7 +83,7 @@ class OpenVmapLevels:
         return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
 
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
-        """Return the innermost level of the stand-ins in the arguments; None without stand-ins.
+        """Return the innermost level of the stand-ins in the arguments, or None without stand-ins.
 
         For an operator that draws random numbers, the default is the innermost of all levels.
         """
@@ -166,7 +166,7 @@ class OpenVmapLevels:
         return self._create_stand_in(level, output) if isinstance(output, Tensor) else output
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """Return `x.to(...)` if `x` is a stand-in; return None for other tensors."""
+        """Return `x.to(...)` if `x` is a stand-in, or None for other tensors."""
         entry = self._layers.get(id(x))
         if entry is None:
             return None
@@ -176,7 +176,7 @@ class OpenVmapLevels:
 
 
 class _RecordedOperator(Call):
-    """Operator call on batches; the batching rule's operators are recorded."""
+    """Operator call on batches, which records the operators of the batching rule."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def record_while_loop(
     recorder: ExportTracer, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
 ) -> Any:
-    """Record a `while_loop` node and return the loop's results; carried numbers become unbacked symbols."""
+    """Record a `while_loop` node and return the loop's results. Carried numbers become unbacked symbols."""
     environment = recorder.environment
     carried = [recorder.fake_of(x) if isinstance(x, Tensor) else x for x in carried]
 

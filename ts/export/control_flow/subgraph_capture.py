@@ -49,7 +49,7 @@ class Branch(ExportTracer):
         self._outside: list[Tensor] = []
 
     def add_inputs(self, values: Sequence[Any]) -> list[Node | None]:
-        """Create an input node for each tensor or symbol of `values`; None for other values."""
+        """Return a new input node for each tensor or symbol of `values`, and None for each other value."""
         nodes: list[Node | None] = []
         for x in values:
             if isinstance(x, Tensor | SymNumber):
@@ -59,7 +59,7 @@ class Branch(ExportTracer):
         return nodes
 
     def capture(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """Record `function`; return its results and its effects on memory (writes and aliases)."""
+        """Record `function`, and return its results and its effects on memory (writes and aliases)."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
         try:
@@ -154,7 +154,7 @@ class Branch(ExportTracer):
     # ---- operators that the function calls
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator call and note which results alias its arguments; return the call's result."""
+        """Record an operator call and which results alias its arguments, and return the call's result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._comparing_examples():

@@ -39,7 +39,7 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 
 def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
-    """Copy a graph; the copy has inputs for the nodes `inputs`, in this order, with the names `names`."""
+    """Copy a graph. The copy has inputs named `names` for the nodes `inputs`, in this order."""
     new_graph = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):

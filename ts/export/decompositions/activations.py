@@ -85,7 +85,7 @@ def hardshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
 
 @decomposes("aten::softshrink")
 def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
-    """Move each element of `x` towards 0 by `lambd`; elements within [-lambd, lambd] become 0."""
+    """Move each element of `x` towards 0 by `lambd`. Elements within [-lambd, lambd] become 0."""
     exceeds = aten.gt.Scalar(aten.abs(x), lambd)
     shrunk = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
     return aten.where.self(exceeds, shrunk, aten.mul.Tensor(x, 0))
@@ -99,7 +99,7 @@ def threshold(x: Tensor, threshold: Any, value: Any) -> Tensor:
 
 @decomposes("aten::glu")
 def glu(x: Tensor, dim: int = -1) -> Tensor:
-    """Split `x` into two halves along `dim`; return first * sigmoid(second)."""
+    """Split `x` into two halves along `dim`, and return first * sigmoid(second)."""
     dim = dim % x.dim()
     half = x.shape[dim] // 2
     first, second = aten.slice.Tensor(x, dim, 0, half), aten.slice.Tensor(x, dim, half, half * 2)
@@ -131,7 +131,7 @@ def _cast(x: Tensor, dtype: Any) -> Tensor:
 
 @decomposes("aten::_safe_softmax")
 def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Compute softmax along `dim`; for slices in which all elements are -∞, the result is 0."""
+    """Compute softmax along `dim`. If all elements of a slice are -∞, its result is 0."""
     probabilities = softmax(x, dim, dtype)
     masked = aten.all.dim(aten.eq.Scalar(x, float("-inf")), dim, True)
     return aten.where.self(masked, aten.zeros_like(probabilities), probabilities)
@@ -150,7 +150,7 @@ def dropout(x: Tensor, p: float, train: bool) -> Tensor:
 
 @decomposes("aten::feature_dropout", implicit=True)
 def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply dropout to whole channels of `x` instead of single elements; without `train`, return a copy."""
+    """Apply dropout to whole channels of `x` instead of single elements. Return a copy if not `train`."""
     if not train or p == 0:
         return aten.clone(x)
     noise = aten.empty.memory_format([*x.shape[:2], *[1] * (x.dim() - 2)], dtype=x.dtype, device=x.device)

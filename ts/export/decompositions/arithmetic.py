@@ -195,7 +195,7 @@ def frac(x: Tensor) -> Tensor:
 
 @decomposes("aten::sgn")
 def sgn(x: Tensor) -> Tensor:
-    """Return the sign of a real tensor; for a complex tensor, keep the operator."""
+    """Return the sign of a real tensor, or keep the operator for a complex tensor."""
     return NotImplemented if x.is_complex() else aten.sign(x)
 
 

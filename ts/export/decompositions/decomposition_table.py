@@ -33,7 +33,7 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
     implicit    the keys of operators for which dispatch modes do not receive the operator itself, but the
-                operators that the decomposition calls; True for all `keys`
+                operators that the decomposition calls, or True for all `keys`
     """
 
     def register(function: F) -> F:

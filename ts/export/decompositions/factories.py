@@ -125,7 +125,10 @@ def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
 ) -> Tensor:
-    """Create evenly spaced numbers; each is computed from the nearer of `start` and `end`, for accuracy."""
+    """Create evenly spaced numbers.
+
+    For accuracy, each number is computed from the nearer of `start` and `end`.
+    """
     dtype = dtype or ts.get_default_dtype()
     options = {"dtype": dtype, "device": device}
     if steps == 0:
@@ -191,7 +194,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     implicit=True,
 )
 def identity(x: Tensor) -> Tensor:
-    """Return a real tensor unchanged; for a complex tensor, keep the operator."""
+    """Return a real tensor unchanged, or keep the operator for a complex tensor."""
     return NotImplemented if x.is_complex() else x
 
 
@@ -202,7 +205,7 @@ def identity(x: Tensor) -> Tensor:
 def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """Convert `x` to `dtype`; return `x` itself if it has this dtype and `copy` is False."""
+    """Convert `x` to `dtype`, or return `x` itself if it has this dtype and `copy` is False."""
     return _convert(x, copy, memory_format, dtype=dtype)
 
 
@@ -215,7 +218,7 @@ def to_device(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
+    """Convert `x` to a device and dtype, or return `x` itself if nothing changes and `copy` is False."""
     return _convert(x, copy, memory_format, dtype=dtype, device=device)
 
 
@@ -231,7 +234,7 @@ def to_dtype_layout(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
+    """Convert `x` to a device and dtype, or return `x` itself if nothing changes and `copy` is False."""
     return _convert(x, copy, memory_format, dtype=dtype, device=device)
 
 

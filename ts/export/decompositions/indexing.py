@@ -15,7 +15,7 @@ aten = ts.ops.aten
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
     """Return the index list of `index.Tensor` that applies `index` along `dim`.
 
-    The list contains None for each dimension before `dim`; None selects all elements of a dimension.
+    The list contains None, which selects all elements, for each dimension before `dim`.
     """
     return [None] * (dim % max(x.dim(), 1)) + [index]
 
@@ -59,7 +59,7 @@ def take(x: Tensor, index: Tensor) -> Tensor:
 
 @decomposes("aten::take_along_dim", implicit=True)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Gather elements of `x` along `dim`; all other dimensions of `x` and `indices` are broadcast.
+    """Gather elements of `x` along `dim`. The other dimensions of `x` and `indices` are broadcast.
 
     Without `dim`, `x` and `indices` are flattened.
     """

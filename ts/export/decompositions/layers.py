@@ -34,7 +34,7 @@ def _convolution(
     transposed: bool = False,
     output_padding: Any = 0,
 ) -> Tensor:
-    """Compute a convolution over `n` dimensions; `x` may have no batch dimension."""
+    """Compute a convolution over `n` dimensions. `x` may be without a batch dimension."""
     is_unbatched = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if is_unbatched else x
     output = aten.convolution(
@@ -162,7 +162,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
 
 @decomposes("aten::adaptive_avg_pool2d", implicit=True)
 def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Average-pool the last two dimensions to the sizes `output_size`; for size 1, compute the mean."""
+    """Average-pool the last two dimensions to the sizes `output_size`. If both are 1, compute the mean."""
     if list(output_size) == [1, 1]:
         return aten.mean.dim(x, [-1, -2], True)
     return aten._adaptive_avg_pool2d(x, output_size)
@@ -170,7 +170,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_avg_pool3d", implicit=True)
 def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Average-pool the last three dimensions to the sizes `output_size`; for size 1, compute the mean."""
+    """Average-pool the last three dimensions to the sizes `output_size`. If all are 1, compute the mean."""
     if list(output_size) == [1, 1, 1]:
         return aten.mean.dim(x, [-1, -2, -3], True)
     return aten._adaptive_avg_pool3d(x, output_size)
@@ -178,7 +178,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
-    """Max-pool the last dimension to the size `output_size`; return values and indices."""
+    """Max-pool the last dimension to the size `output_size`, and return values and indices."""
     values, indices = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_to_list(output_size, 1)])
     return aten.squeeze.dim(values, -2), aten.squeeze.dim(indices, -2)
 
@@ -195,7 +195,10 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Normalize the dimensions `normalized_shape` to mean 0, variance 1; multiply by `weight`, add `bias`."""
+    """Normalize the dimensions `normalized_shape` to mean 0 and variance 1.
+
+    The result is then multiplied by `weight`, and `bias` is added.
+    """
     return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
 
 
@@ -215,7 +218,10 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Normalize groups of channels to mean 0 and variance 1; then multiply by the weight and add the bias."""
+    """Normalize groups of channels to mean 0 and variance 1.
+
+    The result is then multiplied by `weight`, and `bias` is added.
+    """
     n, channels, *rest = list(x.shape)
     x = x if x.is_contiguous() else aten.clone(x, memory_format=ts.contiguous_format)
     size = math.prod(rest)
@@ -224,7 +230,7 @@ def group_norm(
 
 @decomposes("aten::rms_norm", implicit=True)
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
-    """Normalize the dimensions `normalized_shape` to mean square 1; then multiply by `weight`."""
+    """Normalize the dimensions `normalized_shape` to mean square 1, then multiply by `weight`."""
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
     eps = ts.finfo(x.dtype).eps if eps is None else eps
     square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
@@ -285,7 +291,7 @@ def batch_norm(
 def replace(x: Tensor, value: Tensor) -> None:
     """Replace the elements of `x` by `value`.
 
-    During a recording, the tracer records `value` as the new value of `x`; otherwise `copy_` is called.
+    During a recording, the tracer records `value` as the new value of `x`. Otherwise, `copy_` is called.
     """
     recorder = current_tracer()
     if recorder is None:

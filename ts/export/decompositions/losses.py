@@ -65,7 +65,7 @@ def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = 
 
 @decomposes("aten::binary_cross_entropy")
 def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1) -> Tensor:
-    """Compute binary cross entropy of probabilities; logarithms are clamped to at least -100."""
+    """Compute binary cross entropy of probabilities. Logarithms are clamped to at least -100."""
 
     def logarithm(value: Tensor) -> Tensor:
         return aten.maximum(value, aten.full([], -100, dtype=x.dtype, device=x.device))
@@ -129,7 +129,7 @@ def cross_entropy_loss(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Compute cross entropy of logits; targets are class indices or probabilities."""
+    """Compute cross entropy of logits. Targets are class indices or probabilities."""
     if label_smoothing or (target.is_floating_point() and weight is not None):
         return NotImplemented
     dim = 0 if x.dim() == 1 else 1
@@ -147,7 +147,7 @@ def cross_entropy_loss(
 
 @decomposes("aten::cosine_similarity", implicit=True)
 def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Compute the cosine similarity along a dimension; norms are at least `eps`."""
+    """Compute the cosine similarity along a dimension. Norms are replaced by `eps` if they are smaller."""
     if list(x.shape) != list(other.shape):
         x, other = aten.broadcast_tensors([x, other])
     lengths = [aten.clone(aten.linalg_vector_norm(v, 2, [dim], True)) for v in (x, other)]

@@ -81,7 +81,7 @@ def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
 def _batches(x: Tensor, y: Tensor) -> Tensor:
     """Multiply two batches of matrices by `bmm` after broadcasting the batch dimensions.
 
-    If `x` is 1-D, it is a row; if `y` is 1-D, it is a column.
+    A 1-D `x` is multiplied as a row, and a 1-D `y` as a column.
     """
     n, m = x.dim(), y.dim()
     batch = broadcast([list(x.shape[:-2]), list(y.shape[:-2])])
@@ -198,7 +198,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
 
 
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
-    """Parse an einsum equation; return the dimension labels of each operand and of the result.
+    """Parse an einsum equation, and return the dimension labels of each operand and of the result.
 
     The labels of the dimensions of `...` are digits.
     """
@@ -226,7 +226,7 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
     """Permute the dimensions of `x`, labeled by `term`, to the order of `letters`.
 
-    A repeated label selects the diagonal; a label that is missing in `term` becomes a dimension of size 1.
+    A repeated label selects the diagonal. A label that is missing in `term` becomes a dimension of size 1.
     """
     labels = list(term)
     for c in dict.fromkeys(term):

@@ -49,7 +49,7 @@ def _rnn_cell(activation: Any) -> CellFunction:
 def _layer(
     x: Tensor, state: State, weights: list[Any], step: CellFunction, reverse: bool
 ) -> tuple[Tensor, State]:
-    """Run one layer in one direction; return outputs of all time steps and the final state."""
+    """Run one layer in one direction, and return outputs of all time steps and the final state."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     cells = len(state) > 1
     if cells:
@@ -92,7 +92,7 @@ def _stack(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """Run all layers; return the output and, for each state tensor (such as h and c), the final states."""
+    """Run all layers, and return the output and the final states, one for each state tensor (h, c)."""
     x = aten.transpose.int(x, 0, 1) if batch_first else x
     directions = 2 if bidirectional else 1
     last: list[State] = []

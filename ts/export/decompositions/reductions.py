@@ -107,7 +107,7 @@ def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
 def linalg_norm(
     x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Compute a vector norm; keep the operator for matrix norms."""
+    """Compute a vector norm, or keep the operator for a matrix norm."""
     if ord is not None and ((dim is None and x.dim() == 2) or (dim is not None and len(dim) == 2)):
         return NotImplemented
     return aten.linalg_vector_norm(x, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
@@ -135,7 +135,7 @@ def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
 
 @decomposes("aten::argsort.stable", implicit=True)
 def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
-    """Return the indices that sort `x` along `dim`; the sort is stable if `stable`."""
+    """Return the indices that sort `x` along `dim`. The sort is stable if `stable` is True."""
     return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
 
 
@@ -208,13 +208,13 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the elements on and below a diagonal; other elements are zero."""
+    """Return the elements on and below a diagonal, and zero for the other elements."""
     return _mask_out(x, aten.le.Scalar(_diagonal_index(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the elements on and above a diagonal; other elements are zero."""
+    """Return the elements on and above a diagonal, and zero for the other elements."""
     return _mask_out(x, aten.ge.Scalar(_diagonal_index(x), diagonal))
 
 

@@ -37,7 +37,7 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
 )
 def t(x: Tensor) -> Tensor:
-    """Reverse the dimension order; a matrix is transposed."""
+    """Reverse the dimension order, which transposes a matrix."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
 
 
@@ -57,7 +57,7 @@ def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
-    """Move the dimensions `source` to the positions `destination`; other dimensions keep their order."""
+    """Move the dimensions `source` to the positions `destination`. Other dimensions keep their order."""
     source_dims = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
     rest = iter(d for d in range(x.dim()) if d not in source_dims.values())
     return aten.permute(x, [source_dims[d] if d in source_dims else next(rest) for d in range(x.dim())])
@@ -205,7 +205,7 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 
 @decomposes("aten::split.Tensor", "aten::unsafe_split.Tensor")
 def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
-    """Split `x` along `dim` into parts of `split_size` elements; the last part may be smaller."""
+    """Split `x` along `dim` into parts of `split_size` elements. The last part may be smaller."""
     size = x.shape[dim]
     if evaluate_guard(split_size == 0):
         return [aten.alias(x)]
@@ -222,7 +222,7 @@ def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::chunk", "aten::unsafe_chunk", implicit=True)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
-    """Split `x` along `dim` into at most `chunks` parts of equal size; the last part may be smaller."""
+    """Split `x` along `dim` into at most `chunks` parts of equal size. The last part may be smaller."""
     size = x.shape[dim]
     return split(x, (size + chunks - 1) // chunks, dim)
 
@@ -271,7 +271,7 @@ def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
 
 @decomposes("aten::atleast_1d", implicit=True)
 def atleast_1d(x: Tensor) -> Tensor:
-    """Return `x`; a 0-d tensor becomes 1-D."""
+    """Return `x`, or a 1-D view of a 0-d `x`."""
     return aten.view(x, [1]) if x.dim() == 0 else x
 
 
@@ -300,7 +300,7 @@ def hstack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::vstack", "aten::row_stack", implicit=True)
 def vstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate tensors along the first dimension; 1-D tensors are rows."""
+    """Concatenate tensors along the first dimension. 1-D tensors are treated as rows."""
     return aten.cat([atleast_2d(x) for x in tensors])
 
 
@@ -312,7 +312,7 @@ def dstack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::column_stack", implicit=True)
 def column_stack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate matrices along the second dimension; 1-D tensors are columns."""
+    """Concatenate matrices along the second dimension. 1-D tensors are treated as columns."""
     return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
 
 
@@ -410,7 +410,7 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 
 @decomposes("aten::diag_embed")
 def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Create matrices whose diagonals are the rows of `x`; other elements are 0."""
+    """Create matrices whose diagonals are the rows of `x` and whose other elements are 0."""
     n = x.dim() + 1
     first, second = dim1 % n, dim2 % n
     if first > second:
@@ -500,7 +500,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 @decomposes("aten::block_diag")
 def block_diag(tensors: list[Tensor]) -> Tensor:
-    """Create a matrix with the matrices `tensors` along the diagonal; other elements are 0."""
+    """Create a matrix with the matrices `tensors` along the diagonal and 0 in the other elements."""
     matrices = [atleast_2d(x) for x in tensors]
     width = sum(x.shape[1] for x in matrices)
     rows, before = [], 0

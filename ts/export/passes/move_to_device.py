@@ -1,7 +1,7 @@
 """`move_to_device_pass`: move an exported program to another device (device placement).
 
 program = export(model, (x,))                   zeros([2], device=cpu)
-move_to_device_pass(program, "meta")            zeros([2], device=meta); state and example inputs are moved
+move_to_device_pass(program, "meta")            zeros([2], device=meta), also state and examples
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.utils import _pytree as pytree
 def move_to_device_pass(
     ep: ExportedProgram, location: devices.device | str | dict[str, str]
 ) -> ExportedProgram:
-    """Move the state, constants, example and graph of a program to a device; return the program itself.
+    """Move the state, constants, examples and graph of a program to a device, and return the program.
 
     location    the new device, or a dict from old to new devices
     """

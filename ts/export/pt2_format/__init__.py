@@ -4,9 +4,9 @@
     load("model.pt2")               reads files of torch.export.save
 
     container.py     the records of the zip file
-    schema.py        the classes of JSON objects; json_codec.py decodes and encodes the objects
-    reader.py        JSON to ExportedProgram; writer.py the inverse
-    symbols.py       expressions of sizes; argument_conditions.py the guards on arguments
+    schema.py        the classes of JSON objects, which json_codec.py decodes and encodes
+    reader.py        JSON to ExportedProgram (the inverse: writer.py)
+    symbols.py       expressions of sizes (guards on arguments: argument_conditions.py)
     pytree_specs.py  pytree specs of arguments and results
     call_targets.py  call targets of nodes
     tensors.py       weights and constants
@@ -36,7 +36,8 @@ def load(
 ) -> ExportedProgram:
     """Load the program of a `.pt2` file.
 
-    The keys of `extra_files` name additional records; their texts become the values.
+    The keys of `extra_files` name additional records of the file. The texts of these records become the
+    values.
     """
     from ts.export.pt2_format.reader import read
 

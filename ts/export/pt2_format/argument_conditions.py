@@ -5,7 +5,7 @@ The file contains symbolic tensor sizes, symbol ranges, constants, and condition
     x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
     "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"
 
-Conditions are parsed as formulas that may call only listed functions; they are never evaluated as Python.
+Conditions are parsed as formulas that may call only listed functions. They are never evaluated as Python.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     resolve("_operator.floordiv")            operator.floordiv
     name_of(operator.floordiv)               "_operator.floordiv"
 
-A name that is neither listed here nor registered as an operator raises ArchiveError; nothing is imported.
+A name that is neither listed here nor registered as an operator raises ArchiveError. Nothing is imported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMES: Final = {function: name for name, function in ARCHIVE_TARGETS.items()}
 
 
 def resolve(name: str) -> Any:
-    """Return the function or operator that `name` denotes; raise ArchiveError if it is unknown."""
+    """Return the function or operator that `name` denotes. Raise ArchiveError if it is unknown."""
     function = ARCHIVE_TARGETS.get(name)
     if function is not None:
         return function
@@ -68,7 +68,7 @@ def _of_functions(name: str) -> Any:
 
 
 def _find_vmap_operator(name: str) -> Any:
-    """Return the function `name` of an exported `vmap` call; raise ArchiveError for other names."""
+    """Return the function `name` of an exported `vmap` call. Raise ArchiveError for other names."""
     home = _vmap_module()
     if name not in _VMAP_OPERATORS or home is None:
         raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not support")
@@ -76,7 +76,7 @@ def _find_vmap_operator(name: str) -> Any:
 
 
 def _vmap_module() -> Any:
-    """Return the module that defines the functions of `vmap`; None if it is not installed."""
+    """Return the module that defines the functions of `vmap`, or None if not installed."""
     try:
         return importlib.import_module("ts._functorch.predispatch")
     except ModuleNotFoundError:
@@ -97,7 +97,7 @@ def is_of_functions(target: Any) -> bool:
 
 
 def name_of(target: Any) -> str:
-    """Return the name of a call target in archives; raise ArchiveError if archives cannot contain it."""
+    """Return the name of a call target in archives. Raise ArchiveError if archives cannot contain it."""
     if isinstance(target, OpOverload):
         return f"{_PREFIX}{target}"
     try:

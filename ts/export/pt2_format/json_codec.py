@@ -28,19 +28,19 @@ _BYTES_EACH: Final = 20  # estimated memory in bytes of the decoded objects for 
 _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # maximum nesting depth of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-# String literals; an unterminated literal extends to the end of the text.
+# String literals. An unterminated literal extends to the end of the text.
 _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
 
 
 def read(text: str, cls: Any, record: str) -> Any:
-    """Decode JSON text to an object of class `cls`; `record` is the record's name in error messages."""
+    """Decode JSON text to an object of class `cls`. `record` is the record's name in error messages."""
     return _reader(cls)(parse(text, record), record)
 
 
 def parse(text: str, record: str) -> Any:
-    """Parse strict JSON; duplicate keys, NaN and deep nesting raise ArchiveError."""
+    """Parse strict JSON. Duplicate keys, NaN and deep nesting raise ArchiveError."""
     deadline.charge(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
     if _depth(text) > _MAX_NESTING_DEPTH:
         raise ArchiveError(f"{record} is nested too deeply")

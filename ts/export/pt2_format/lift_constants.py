@@ -66,7 +66,7 @@ def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
 
 
 def _value(module: GraphModule, node: Node) -> Any:
-    """Return the attribute that a `get_attr` node reads; None for other nodes."""
+    """Return the attribute that a `get_attr` node reads, or None for other nodes."""
     return _get_attr(module, str(node.target)) if node.op == "get_attr" else None
 
 
@@ -76,7 +76,7 @@ def _tensor_attributes(module: GraphModule) -> list[Tensor]:
 
 
 def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
-    """Return copies of a module's attributes and graph; nodes keep their names."""
+    """Return copies of a module's attributes and graph. Nodes keep their names."""
     graph = Graph()
     copies: dict[Node, Node] = {}
     for node in module.graph.nodes:
@@ -87,7 +87,10 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _lift_into_subgraphs(attributes: dict[str, Any], graph: Graph, lifted_nodes: dict[int, Node]) -> None:
-    """Pass tensors as operands to subgraphs of `graph`; `lifted_nodes`: tensor id -> node in `graph`."""
+    """Pass tensors as operands to subgraphs of `graph`.
+
+    `lifted_nodes` maps tensor ids to nodes in `graph`.
+    """
     before = dict(attributes)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):

@@ -3,7 +3,7 @@
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
     paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one for each leaf
 
-Files contain registered names of types, which are looked up and never imported; contexts are plain JSON.
+Files contain registered names of types, which are looked up and never imported. Contexts are plain JSON.
 """
 
 from __future__ import annotations

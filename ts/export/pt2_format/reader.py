@@ -2,7 +2,7 @@
 
     read(container)     ExportedProgram: graph with metadata, state, constants, signature, guards
 
-Names must be identifiers, since generated code contains them; operators are looked up by name, never
+Names must be identifiers, since generated code contains them. Operators are looked up by name, never
 imported.
 """
 
@@ -80,7 +80,7 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 
 
 def check_name(name: str) -> str:
-    """Return `name`; raise ArchiveError if it is a keyword, or no ASCII identifier of bounded length."""
+    """Return `name`. Raise ArchiveError if it is no ASCII identifier of bounded length, or a keyword."""
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
         raise ArchiveError(f"{name[:80]!r} is not a valid name of a value")
@@ -88,7 +88,7 @@ def check_name(name: str) -> str:
 
 
 def check_path(name: str) -> str:
-    """Return `name`; raise ArchiveError if it is not a valid dotted name of a parameter or buffer."""
+    """Return `name`. Raise ArchiveError if it is not a valid dotted name of a parameter or buffer."""
     segments = name.split(".")
     if len(name) > _MAX_NAME_CHARS or len(segments) > 100 or not all(segments):
         raise ArchiveError(f"{name[:80]!r} is not a valid name of a parameter or buffer")
@@ -99,7 +99,7 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Return the parameter or buffer name `name`; raise ArchiveError if `UnliftedModule` reserves it."""
+    """Return the parameter or buffer name `name`. Raise ArchiveError if `UnliftedModule` reserves it."""
     if check_path(name).partition(".")[0] in PROGRAM_ATTRIBUTES:
         raise ArchiveError(
             f"{name[:80]!r} cannot name a parameter or buffer: it is an attribute of exported programs"
@@ -180,7 +180,7 @@ class _ProgramReader:
     def call(
         self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
     ) -> ModuleCallSignature | None:
-        """Decode the signature of a module call; `inside` is True for a call of a submodule."""
+        """Decode the signature of a module call. `inside` is True for a call of a submodule."""
         if written is None:
             return None
         in_spec, out_spec = pytree_specs.read(written.in_spec), pytree_specs.read(written.out_spec)
@@ -309,7 +309,7 @@ def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], const
 
 
 class _GraphReader:
-    """Reader of one graph; each subgraph of a control-flow operator has its own reader."""
+    """Reader of one graph. Each subgraph of a control-flow operator has a separate reader."""
 
     def __init__(self, reader: _ProgramReader, written: schema.Graph, depth: int) -> None:
         if depth > _MAX_GRAPH_DEPTH:
@@ -357,7 +357,7 @@ class _GraphReader:
         node.meta["val"] = value
 
     def name_of(self, written: str) -> str:
-        """Return the name of the node for the value `written`; raise ArchiveError if there is none."""
+        """Return the name of the node for the value `written`. Raise ArchiveError if there is none."""
         node = self.nodes.get(written)
         if node is None:
             raise ArchiveError(f"a call uses {written[:80]!r}, which is not a value")
@@ -507,7 +507,7 @@ class _GraphReader:
     # ---- arguments
 
     def node(self, name: str) -> Node:
-        """Return the node of the value `name`; raise ArchiveError if no earlier node defines it."""
+        """Return the node of the value `name`. Raise ArchiveError if no earlier node defines it."""
         node = self.nodes.get(name)
         if node is None:
             raise ArchiveError(f"{name[:80]!r} is used before its definition")
@@ -636,7 +636,10 @@ _signature: Final = cache(inspect.signature)
 
 
 def _is_keyword(target: Any, name: str) -> bool:
-    """Return True if the operator's parameter `name` is keyword-only; needed for files of older versions."""
+    """Return True if the operator's parameter `name` is keyword-only.
+
+    Files of older versions do not contain this information.
+    """
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)
 

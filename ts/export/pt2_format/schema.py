@@ -6,7 +6,7 @@ is a JSON object with one key, the kind of the value:
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
 
-Unknown keys of objects are ignored, as later versions may add keys; an unknown kind of a union raises
+Unknown keys of objects are ignored, because later versions may add keys. An unknown kind of a union raises
 ArchiveError.
 """
 
@@ -40,7 +40,7 @@ KEYWORD: Final = 2
 
 @dataclass(slots=True)
 class TaggedUnion:
-    """JSON object with one key; the key is the kind of the value."""
+    """JSON object with one key, which is the kind of the value."""
 
     kind: str
     value: Any
@@ -167,7 +167,7 @@ class Argument(TaggedUnion):
 
 @dataclass(slots=True)
 class NamedArgument:
-    """Argument of a call with its parameter name; `kind` is 1 if passed by position, 2 if by keyword."""
+    """Argument of a call with its parameter name. `kind` is 1 if passed by position, 2 if by keyword."""
 
     name: str
     arg: Argument
@@ -333,7 +333,7 @@ class Signature:
 
 @dataclass(slots=True)
 class Range:
-    """Inclusive value range of a symbol; None means unbounded."""
+    """Inclusive value range of a symbol. A bound None means unbounded."""
 
     min_val: int | None
     max_val: int | None
@@ -378,7 +378,7 @@ class GraphModule:
 
 @dataclass(slots=True)
 class Version:
-    """Schema version; files with another major version are rejected."""
+    """Schema version. Files with another major version are rejected."""
 
     major: int
     minor: int

@@ -82,7 +82,7 @@ class Symbols:
         return symbol_of(expression, self.environment)
 
     def expression(self, written: Expression) -> Any:
-        """Decode an expression; expressions with equal text are decoded once."""
+        """Decode an expression. Expressions with equal text are decoded once."""
         source = written.expr_str
         expression = self._expressions.get(source)
         if expression is None:
@@ -125,7 +125,7 @@ class Symbols:
         return symbol
 
     def range_constraints(self) -> dict[Any, Any]:
-        """Return a dictionary: symbol -> range in the file; raise ArchiveError for an empty range."""
+        """Return a dict from symbols to their ranges in the file. Raise ArchiveError for an empty range."""
         if not self._declared_ranges:
             return {}
         _ = self.environment
@@ -283,7 +283,10 @@ class _Builder:
         self.fail("a case of Piecewise has no condition")
 
     def apply(self, name: str, functions: Sequence[SymbolicFunction], values: list[Any]) -> Any:
-        """Apply the first of `functions` whose argument kind `values` fit; `name` is used in messages."""
+        """Apply the first of `functions` that accepts the kinds of `values`.
+
+        Error messages contain `name`.
+        """
         from ts.export import sympy_functions as e
 
         function = next((f for f in functions if _fits(f.kind, values)), functions[-1])
@@ -389,7 +392,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode a number as a tagged union of class `cls`; the kind of a Python number is `plain`."""
+    """Encode a number as a tagged union of class `cls`. `plain` is the kind of a Python number."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

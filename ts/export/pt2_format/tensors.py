@@ -1,4 +1,4 @@
-"""Tensors of `.pt2` archives: strided views of byte records; several tensors may share a record.
+"""Tensors of `.pt2` archives, which are strided views of byte records that several tensors may share.
 
 TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
 WrittenFolder(writer, "weights").add(name, x)      records the layout and the storage of x
@@ -28,7 +28,7 @@ _MAX_DIMENSIONS: Final = 64
 
 
 def dtype_of(code: int) -> dtypes.dtype:
-    """Return the dtype with the code `code`; raise ArchiveError if it is unsupported."""
+    """Return the dtype with the code `code`. Raise ArchiveError if it is unsupported."""
     dtype = _DTYPES.get(code)
     if dtype is None:
         raise ArchiveError(f"the file has tensors of the dtype {code}, which ts does not support")

@@ -190,7 +190,7 @@ def _constant(value: Any) -> Argument:
 
 
 class _GraphWriter:
-    """Writer of one graph; each subgraph has its own writer."""
+    """Writer of one graph. Each subgraph has a separate writer."""
 
     def __init__(self, module: GraphModule, specs: dict[str, InputSpec] | None) -> None:
         self.module = module
@@ -266,7 +266,7 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """Encode one of several results of a call; the result may be a list of tensors."""
+        """Encode one of several results of a call. The result may be a list of tensors."""
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _is_getitem_of_call(u)}
@@ -305,7 +305,7 @@ class _GraphWriter:
             yield schema.NamedArgument(name, self.argument(x, types.get(name)), schema.KEYWORD)
 
     def argument(self, x: Any, kind: str | None) -> Argument:
-        """Encode an argument; `kind` is the type of its parameter in the schema, or None."""
+        """Encode an argument. `kind` is the type of its parameter in the schema, or None."""
         if isinstance(x, Node):
             return self.node(x)
         if isinstance(x, list | tuple):
@@ -349,7 +349,7 @@ class _GraphWriter:
         return Argument("as_tensor", schema.Name(x.name))
 
     def sequence(self, items: list[Any], kind: str | None) -> Argument:
-        """Encode a list; the element type of `kind` decides the kind of an empty list."""
+        """Encode a list. The kind of an empty list is determined by the element type of `kind`."""
         element = None if kind is None else _element(kind)
         if not items:
             return Argument(_EMPTY_LIST_KINDS.get(element or "int", "as_ints"), [])
@@ -431,7 +431,7 @@ def _returns_list(node: Node) -> bool:
 
 
 def _element(kind: str) -> str | None:
-    """Return the element type of a list type (`int[2]`, `SymInt[]?`, `Tensor?[]`); None for other types."""
+    """Return the element type of a list type (`int[2]`, `SymInt[]?`, `Tensor?[]`), or None for others."""
     kind = kind.removesuffix("?")
     return kind.rpartition("[")[0] if kind.endswith("]") else None
 
