@@ -98,7 +98,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """Return type Tensor, and warn, if `annotation` is a legacy type such as `ts.LongTensor`; else None."""
+    """Return type Tensor with a warning for a legacy type such as `ts.LongTensor`, or None for others."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(
@@ -110,7 +110,7 @@ def _tensor_of_old(annotation: object) -> Type | None:
 
 
 class AnnotationParser:
-    """Parser of annotations; it resolves names in one scope."""
+    """Parser of annotations, which resolves names in one scope."""
 
     def __init__(
         self, resolver: Resolver, ranges: Ranges | None, fallback_range: SourceRange | None = None
@@ -177,7 +177,7 @@ class AnnotationParser:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
-        """Return the type that an annotation expression denotes; raise CompilationError if it is unknown."""
+        """Return the type that an annotation expression denotes. Raise CompilationError if it is unknown."""
         deadline.charge(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
@@ -208,7 +208,7 @@ class AnnotationParser:
         try:
             result = self._convert(annotation) if annotation is not None else None
         except FrontendError as error:
-            # The error is about the object and has no location; add the location of the object's name
+            # The error is about the object and has no location. Add the location of the object's name.
             error.range = error.range or self._range(node)
             raise
         if result is None and isinstance(node, ast.Attribute) and annotation is None:
@@ -234,7 +234,7 @@ class AnnotationParser:
             raise CompilationError("Subscripted type must be a type identifier", self._range(base))
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
         arguments = index.elts if isinstance(index, ast.Tuple) else [index]
-        # In a live function, `Tuple[(int,)]` means `Tuple[int]`, as in Python; in a string, PyTorch's parser
+        # In a live function, `Tuple[(int,)]` means `Tuple[int]`, as in Python. In a string, PyTorch's parser
         # rejects it.
         if self.is_text and isinstance(index, ast.Tuple) and index.elts and constructor == "Tuple":
             index_range = self._range(index)
@@ -295,7 +295,7 @@ class AnnotationParser:
             return False
 
     def read_evaluated(self, annotation: object) -> Type:
-        """Return the type of an evaluated annotation; raise UnresolvedAnnotationError if it is unknown."""
+        """Return the type of an evaluated annotation. Raise UnresolvedAnnotationError if it is unknown."""
         result = self._convert(to_ts(annotation))
         if result is None:
             raise UnresolvedAnnotationError(
@@ -304,7 +304,7 @@ class AnnotationParser:
         return result
 
     def _convert(self, annotation: Any) -> Type | None:
-        """Return the type that an evaluated annotation denotes; None if the object denotes no type."""
+        """Return the type that an evaluated annotation denotes, or None if it denotes no type."""
         if isinstance(annotation, Type):
             return annotation
         if annotation is None or annotation is type(None):
@@ -376,7 +376,7 @@ class AnnotationParser:
         for name, value in cls._field_defaults.items():
             constant = constant_of_type(value, types[cls._fields.index(name)])
             # Defaults that are not constants of the field's type, such as lists and dicts, are stored
-            # unchanged; if the type is wrong, a call that uses the default raises an error.
+            # unchanged. If the type is wrong, a call that uses the default raises an error.
             defaults[name] = to_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
@@ -385,7 +385,7 @@ class AnnotationParser:
 
 
 def union(types: list[Type]) -> Type:
-    """Return the union of types; the union of int, float and complex is Scalar."""
+    """Return the union of types. The union of int, float and complex is Scalar."""
     if set(types) == {ir.INT, ir.FLOAT, ir.COMPLEX}:
         return ir.NUMBER
     return types[0] if len(types) == 1 else ir.UnionType(types)
@@ -412,7 +412,7 @@ def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
 
 
 def dict_type(key: Type, value: Type, range: SourceRange | None) -> ir.DictType:
-    """Return the dict type of a key and a value type; raise CompilationError for unsupported key types."""
+    """Return the dict type of a key and a value type. Raise CompilationError for unsupported key types."""
     if not isinstance(key, _KEY_TYPES):
         raise CompilationError(
             f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "

@@ -116,7 +116,7 @@ def is_dataclass(cls: type) -> bool:
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
-    """Declare the methods and properties in the body of `cls`; they are compiled on first use."""
+    """Declare the methods and properties in the body of `cls`, which are compiled on first use."""
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
@@ -147,7 +147,7 @@ def is_ignored(function: Any) -> bool:
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
-    """Declare method `name`, implemented by `function`; return its script function.
+    """Declare method `name`, implemented by `function`, and return its script function.
 
     With `is_classmethod`, the first parameter is bound to the class.
     """
@@ -176,7 +176,7 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
 
 
 def live_type(name: str) -> NamedType | None:
-    """Return the registered type with qualified name `name`; None if no such type is alive."""
+    """Return the registered type with qualified name `name`, or None if no such type is alive."""
     registered = find_live(name)
     return registered if isinstance(registered, NamedType) else None
 
@@ -202,6 +202,6 @@ def _declare(
 
 
 def static_method(cls: type, name: str) -> Any | None:
-    """Return the Python function of the static method `name`; None if `cls` has no such static method."""
+    """Return the Python function of the static method `name`, or None without such a static method."""
     member = inspect.getattr_static(cls, name, None)
     return member.__func__ if isinstance(member, staticmethod) else None

@@ -6,8 +6,8 @@ In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's pa
     compiled.schema     f(int n) -> int
     compiled.graph      as `fn.graph` shows it
 
-If the return type is annotated, `declare` returns the schema before the body is emitted; recursive calls need
-it.
+If the return type is annotated, `declare` returns the schema before the body is emitted, because recursive
+calls need it.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def compile_function(
 ) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
-    `compile_callee` compiles a called Python function to a ScriptFunction; if it is None, calls of Python
-    functions are errors.  With `lines`, the graph is for the debugger: it contains a `prim::Line` for each
-    line, and no code is removed.  `schema` is the result of `declare`.
+    `compile_callee` compiles a called Python function to a ScriptFunction. If it is None, calls of Python
+    functions are errors. With `lines`, the graph is for the debugger: it contains a `prim::Line` for each
+    line, and no code is removed. `schema` is the result of `declare`.
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
@@ -99,12 +99,12 @@ def compile_function(
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """Return `returns`, the annotated return type; for an `__init__` without annotation, the type of None."""
+    """Return the annotated return type `returns`, or for an `__init__` without annotation the type None."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 
 def compile_all(functions: Iterable[Any]) -> None:
-    """Compile several scripted functions; raise one error that contains the errors of all of them."""
+    """Compile several scripted functions. Raise one error that contains the errors of all of them."""
     errors = []
     with compilation():
         for function in functions:
@@ -117,7 +117,7 @@ def compile_all(functions: Iterable[Any]) -> None:
 
 
 def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
-    """Emit the body of the function; return `returns`, or the inferred type if `returns` is None."""
+    """Emit the body of the function. Return `returns`, or the inferred type if `returns` is None."""
     node = em.parsed.node
     graph = em.graph
     em.declared_return = returns
@@ -128,7 +128,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)
         if is_module and em.lines:
-            # Stored as a variable for the debugger; the compiled code uses the ModuleValue
+            # Stored as a variable for the debugger. The compiled code uses the ModuleValue.
             em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))

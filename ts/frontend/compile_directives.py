@@ -1,6 +1,6 @@
 """Compile directives: functions and decorators with a special meaning for the compiler.
 
-    xs = ts.jit.annotate(List[int], [])          returns the list; in compiled code, its type is `int[]`
+    xs = ts.jit.annotate(List[int], [])          returns the list (type in compiled code: `int[]`)
     if not ts.jit.is_scripting(): ...            omitted from compiled code
 
 `ignore`, `unused` and `export` mark a function with `__ts_marker__`.  `modifier_of` reads the mark when
@@ -32,12 +32,12 @@ BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
 def annotate(the_type: Any, the_value: T) -> T:
-    """Return `the_value`; in compiled code, `the_type` is the static type of the result."""
+    """Return `the_value`. In compiled code, `the_type` is the static type of the result."""
     return the_value
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Start `func(*args, **kwargs)` asynchronously and return its future; a tracer records the call.
+    """Start `func(*args, **kwargs)` asynchronously and return its future. A tracer records the call.
 
     A scripted function, or any function in compiled code, runs as a separate task, possibly on another
     thread.  A Python function runs to completion before `fork` returns.
@@ -60,7 +60,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def wait(future: Any) -> Any:
-    """Wait for a future and return its result; raise TypeError for other objects."""
+    """Wait for a future and return its result. Raise TypeError for other objects."""
     from ts._core.vm.future import Future
 
     if not isinstance(future, Future):
@@ -70,7 +70,7 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return False in Python; in compiled code, a call of this function is the constant True.
+    """Return False in Python. In compiled code, a call of this function is the constant True.
 
     The compiler does not compile a branch that runs only in Python.
     """
@@ -78,7 +78,7 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Return whether `ts.jit.trace` records in this thread; recording by other tracers does not count."""
+    """Return whether `ts.jit.trace` records in this thread. Recording by other tracers does not count."""
     tracer = current_tracer()
     return tracer is not None and tracer.is_trace
 
@@ -147,7 +147,7 @@ def not_compiled(alternative: str) -> Callable[[F], F]:
 
 
 def alternative_of(function: Any) -> str | None:
-    """Return the `alternative` passed to `not_compiled` for a function; None for undecorated functions."""
+    """Return the `alternative` passed to `not_compiled` for a function, or None if undecorated."""
     original_name: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return original_name
 
@@ -163,7 +163,7 @@ def special_form(form: str) -> Callable[[F], F]:
 
 
 def find_special_form(function: Any) -> str | None:
-    """Return the special form registered for a function; None for other functions."""
+    """Return the special form registered for a function, or None for other functions."""
     form: str | None = getattr(function, "__dict__", {}).get(_SPECIAL_FORM_ATTRIBUTE)
     return form
 
@@ -179,7 +179,7 @@ def modifier_of(function: Any) -> str | None:
 
 
 class BooleanDispatch(NamedTuple):
-    """Pair of functions; the bool argument `name`, at index `position`, selects the called function."""
+    """Pair of functions. The bool argument `name`, at index `position`, selects the called function."""
 
     name: str
     position: int
@@ -258,13 +258,13 @@ class ScriptWarning(Warning):
 
 
 def unwrap_optional(value: T | None) -> T:
-    """Return `value`; raise AssertionError if it is None."""
+    """Return `value`. Raise AssertionError if it is None."""
     assert value is not None, "Unwrapping null optional"
     return value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether `obj` is an instance of `target_type`; checks the elements of containers too."""
+    """Return whether `obj` is an instance of `target_type`. The elements of containers are also checked."""
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
@@ -314,14 +314,14 @@ BroadcastingList6 = _BroadcastingList(6)
 
 
 def set_module(obj: Any, module: str) -> None:
-    """Set `__module__` of a class or function; raise TypeError if `module` is not a string."""
+    """Set `__module__` of a class or function. Raise TypeError if `module` is not a string."""
     if not builtins.isinstance(module, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = module
 
 
 def callable_argument_names(function: Callable[..., Any]) -> list[str]:
-    """Return the argument names; an empty list if any parameter is not a plain positional-or-keyword one."""
+    """Return the argument names, or an empty list if a parameter is not positional-or-keyword."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -67,7 +67,7 @@ def _format_fields(template: str, names: Iterable[str]) -> str:
 def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     """Return the source lines of the `__init__` that `@dataclass` generates.
 
-    The parameters and assignments are in field order; the last statement calls `__post_init__` with the
+    The parameters and assignments are in field order. The last statement calls `__post_init__` with the
     `InitVar` arguments.
     """
     parameters: list[str] = ["self"]
@@ -111,7 +111,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
 def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
     """Return the names of fields of Optional type.
 
-    Fields with invalid annotations are skipped; the declaration of the field reports the error.
+    Fields with invalid annotations are skipped, because the declaration of the field reports the error.
     """
     to_type = resolve("annotations").to_type
     from ts.ir.types import OptionalType

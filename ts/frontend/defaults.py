@@ -15,7 +15,7 @@ NO_DEFAULT: Final = object()
 
 
 def constant_of_type(value: Any, type: Type) -> object:
-    """Convert a Python value to a constant of the given type; return NO_DEFAULT if that is impossible."""
+    """Convert a Python value to a constant of the given type. Return NO_DEFAULT if that is impossible."""
     match type:
         case ir.AnyType():
             return value

@@ -49,7 +49,7 @@ def is_operator(name: str) -> bool:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """Split a dotted name `a.b.c` into its parts; return an empty list for other expressions."""
+    """Split a dotted name `a.b.c` into its parts. Return an empty list for other expressions."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

@@ -80,7 +80,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
 
 
 def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
-    """Create an enum class with the given members; raise CompilationError for names reserved by Python."""
+    """Create an enum class with the given members. Raise CompilationError for names reserved by Python."""
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
@@ -121,7 +121,7 @@ def enum_constant(em: Emitter, member: Enum, range: SourceRange) -> SimpleValue:
 
 
 def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
-    """Emit `value.name` or `value.value` of an enum; return None for any other attribute."""
+    """Emit `value.name` or `value.value` of an enum. Return None for any other attribute."""
     type = value.type()
     assert isinstance(type, EnumType)
     result: Type
@@ -138,7 +138,7 @@ def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
 
 
 class EnumClassValue(SugaredValue):
-    """Enum class at compile time; attributes are its members, and loops iterate over all members."""
+    """Enum class at compile time. Its attributes are its members, and loops iterate over all members."""
 
     kind = "EnumClass"
 
@@ -146,7 +146,7 @@ class EnumClassValue(SugaredValue):
         self.cls = cls
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the member `name` as a constant; raise CompilationError for unknown names."""
+        """Return the member `name` as a constant. Raise CompilationError for unknown names."""
         member = self.cls.__members__.get(name)
         if member is None:
             message = f"{enum_type(self.cls, range)}' has no attribute '{name}'"

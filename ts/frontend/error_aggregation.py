@@ -53,7 +53,7 @@ def compilation(key: Hashable = None) -> Iterator[None]:
 
 
 def combine_errors(errors: Iterable[FrontendError]) -> FrontendError:
-    """Combine errors into one; errors with equal message and location are reported once."""
+    """Combine errors into one. Errors with equal message and location are reported once."""
     unique_errors: dict[tuple[str, str], FrontendError] = {}
     for error in errors:
         for member in (error, *error.others):
@@ -80,7 +80,7 @@ class FunctionErrors:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Record an error; after the first one, ignore errors in the function's own body.
+        """Record an error. After the first one, ignore errors in the function's own body.
 
         Such errors may be consequences of the first error.
         """
@@ -89,7 +89,7 @@ class FunctionErrors:
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield the calls that a statement always executes; for compound statements, the calls in the header."""
+    """Yield the calls that a statement always executes. Of compound statements, only the header counts."""
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             heads: list[ast.AST] = [head]

@@ -46,7 +46,7 @@ _NO_SOURCE_HINT = (
 
 
 def source_of_function(function: FunctionType) -> FunctionSource:
-    """Return the source text of a live function; raise OSError if it is unavailable."""
+    """Return the source text of a live function. Raise OSError if it is unavailable."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -96,7 +96,7 @@ def _lines_of(code: CodeType) -> Iterator[int]:
 
 
 def _column(line: str) -> float:
-    """Return the indentation of a line; infinity for a blank line."""
+    """Return the indentation of a line, or infinity for a blank line."""
     indentation = len(line) - len(line.lstrip())
     return indentation if indentation < len(line) else float("inf")
 

@@ -37,7 +37,7 @@ from ts.ops.rpc_ops import RRefValue
 
 
 class TypeInferenceError(Exception):
-    """Raised for a value without a type in the language; the message has the reason."""
+    """Raised for a value without a type in the language. The message contains the reason."""
 
 
 _SCALARS: dict[type, Type] = {
@@ -57,12 +57,12 @@ def builtin_number_class(value: object) -> type | None:
 
 
 def infer_type(value: Any) -> Type:
-    """Return the script type of a Python value; raise TypeInferenceError if it has none."""
+    """Return the script type of a Python value. Raise TypeInferenceError if it has none."""
     return _infer(value, {})
 
 
 def _infer(value: Any, inferred: dict[int, Type]) -> Type:
-    """Infer the type of `value`; `inferred` maps ids of visited containers to their types."""
+    """Infer the type of `value`. `inferred` maps ids of visited containers to their types."""
     if isinstance(value, Tensor):
         return TENSOR
     scalar_type = _SCALARS.get(type(value))
@@ -110,7 +110,7 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
 
 
 def _common(values: Iterable[Any], container: str, property_name: str, inferred: dict[int, Type]) -> Type:
-    """Return the common type of `values`; `container` and `property_name` are words for error messages."""
+    """Return the common type of `values`. Error messages contain `container` and `property_name`."""
     common_type: Type | None = None
     for value in values:
         try:

@@ -7,7 +7,8 @@ In: a class with annotated methods whose body is `pass`.  Out: its `InterfaceTyp
         def area(self, scale: int) -> float:       area(__torch__.Shape self, int scale) -> float
             pass
 
-A class implements an interface if it has all methods of the interface; it need not inherit from it.
+A class implements an interface if it has all methods of the interface. It need not inherit from the
+interface.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Kind = TypeVar("Kind", ListType, DictType)
 
 
 def hinted_types(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
-    """Return the list or dict types in a type hint; raise CompilationError if it contains none.
+    """Return the list or dict types in a type hint. Raise CompilationError if it contains none.
 
     The result is empty without a hint.
     """
@@ -51,7 +51,7 @@ def hinted_types(hint: Type | None, kind: type[Kind], range: SourceRange | None)
 
 
 def require_single_type(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
-    """Return the type of an empty literal; raise CompilationError if `options` contains several types."""
+    """Return the type of an empty literal. Raise CompilationError if `options` contains several types."""
     if len(options) == 1:
         return options[0]
     assert hint is not None

@@ -4,7 +4,7 @@
     with policy.within(): ...            for reading the file and compiling its code
     policy.admit(graph)                  CompilationError for a graph with another operator
 
-A name without an overload allows all overloads of the operator; names may contain wildcards (`*`, `?`).
+A name without an overload allows all overloads of the operator. Names may contain wildcards (`*`, `?`).
 Operators of the language itself (`prim::If`, `prim::TupleUnpack`) are always allowed, except remote calls
 (`prim::rpc_*`), which must be listed.
 """
@@ -27,7 +27,7 @@ _REMOTE: Final = "prim::rpc_"  # prefix of remote calls, which are allowed only 
 
 
 class LoadPolicy:
-    """Resource limits and allowed operators; by default, no limits and all operators."""
+    """Resource limits and allowed operators. The default is no limits and all operators."""
 
     def __init__(
         self,

@@ -104,7 +104,7 @@ class ConcreteModule:
     # ---- methods -------------------------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """Return method `name`, declared on first use; None if it is ignored or not a function."""
+        """Return method `name`, declared on first use, or None if it is ignored or not a function."""
         method = self.type.methods.get(name)
         if method is not None:
             return method
@@ -115,7 +115,7 @@ class ConcreteModule:
             return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
-        """Declare method `name`, implemented by `function`; an overload's `declaration` gives the types."""
+        """Declare method `name`, implemented by `function`. An overload's `declaration` defines the types."""
         if declaration is None:
             return classes.declare_method(self.type, self.python_class, name, function)
         return classes.declare_overload(self.type, self.python_class, name, function, declaration)
@@ -167,7 +167,7 @@ class ConcreteModule:
             yield self.type.methods[hook.__name__]
 
     def declare_hooks(self) -> None:
-        """Declare the forward hooks as methods; raise RuntimeError for duplicate names."""
+        """Declare the forward hooks as methods. Raise RuntimeError for duplicate names."""
         for kind, hooks in (("Pre-hook", self.pre_hooks), ("Hook", self.hooks)):
             functions: dict[str, Any] = {}
             for hook in hooks:
@@ -231,7 +231,9 @@ def _is_abstract(forward: FunctionType) -> bool:
 def concrete_module(
     instance: Any, share_types: bool = True, traced: bool = False, enclosing: tuple[Any, ...] = ()
 ) -> ConcreteModule:
-    """Return the description of a module instance; with `share_types`, reuse an equal existing description.
+    """Return the description of a module instance.
+
+    With `share_types`, an equal existing description is reused.
 
     With `traced`, the description contains no hooks. `enclosing` are the modules that contain `instance`, to
     detect a module that contains itself.
@@ -332,7 +334,7 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether `name` is annotated with a module class; then its value determines its type."""
+        """Return whether `name` is annotated with a module class, so that its value determines its type."""
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -344,7 +346,7 @@ class _Description:
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
-        """Return the annotated or inferred type of an attribute; raise TypeInferenceError without a type."""
+        """Return the annotated or inferred type of an attribute. Raise TypeInferenceError without a type."""
         annotated = self._annotated(name)
         if annotated is not None:
             return annotated
@@ -473,7 +475,7 @@ def _type_name(value: object) -> str:
 
 
 def _constant(name: str, value: Any, owner: str) -> object:
-    """Convert a value to a module constant; raise TypeError for unsupported types."""
+    """Convert a value to a module constant. Raise TypeError for unsupported types."""
     if isinstance(value, (*_CONSTANTS, Tensor)):
         base = builtin_number_class(value)
         return value if base is None or isinstance(value, bool) else base(value)

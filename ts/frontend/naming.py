@@ -42,7 +42,7 @@ def install(make_function: MakeFunction) -> None:
 
 
 def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """Create a script function; `parse_it` parses its source on first use."""
+    """Create a script function. `parse_it` parses its source on first use."""
     assert _make_function is not None  # set when `ts.runtime` is imported
     return _make_function(name, qualified_name, parse_it)
 
@@ -78,7 +78,7 @@ def unique_name(name: str) -> str:
 
 
 def find_live(name: str) -> object | None:
-    """Return the type or script function registered as `name`; None if no such object is alive."""
+    """Return the type or script function registered as `name`, or None if no such object is alive."""
     return _live.get(name)
 
 

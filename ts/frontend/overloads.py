@@ -51,14 +51,14 @@ _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 
 
 def overload(function: F) -> F:
-    """Declare one signature of a function; the implementation, with the same name, is defined later."""
+    """Declare one signature of a function. The implementation, with the same name, is defined later."""
     _check_body(function)
     _declared.setdefault(_key(function), []).append(function)
     return function
 
 
 def overload_method(function: F) -> F:
-    """Declare one signature of a method; the implementation is defined later in the class."""
+    """Declare one signature of a method. The implementation is defined later in the class."""
     _check_body(function)
     owner, _, name = function.__qualname__.rpartition(".")
     _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)

@@ -132,7 +132,7 @@ def function_def(
     signature_only: bool = False,
     function_source: FunctionSource | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a Python function; `function_source` replaces the source of `function`.
+    """Parse the source of a Python function. `function_source` replaces the source of `function`.
 
     With `signature_only`, the body may be any Python code.
     """
@@ -175,7 +175,8 @@ def module_defs(
 ) -> list[ParsedFunction]:
     """Parse a string of function definitions, the argument of `CompilationUnit`.
 
-    With `classes`, it may also define classes; their methods are stored in `classes` by class name.
+    If `classes` is not None, the string may also define classes, whose methods are stored in `classes` by
+    class name.
     """
     read = _printed if printed else python_syntax.module
     source = Source(source_text, filename, 1, 0)
@@ -235,7 +236,7 @@ _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 
 
 def type_comment(source_text: str) -> str | None:
-    """Return the signature in the `# type:` comments of a definition as one comment; None without comments.
+    """Return the signature in the `# type:` comments of a definition as one comment, or None.
 
     Accepts both forms of PEP 484: `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.
@@ -273,7 +274,7 @@ def _check_comment_prefix(source_text: str) -> None:
 
 
 def _definitions(source_text: str, source: Source, read: Read) -> list[ast.stmt]:
-    """Parse a source text that may be indented as a whole; return its statements."""
+    """Parse a source text that may be indented as a whole, and return its statements."""
     lines = (line for line in source_text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
         return _parse_source(source_text, source, read).body
@@ -441,7 +442,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
 def _check_statement_syntax(node: ast.stmt, parsed: ParsedFunction) -> None:
     match node:
         case ast.While(orelse=[_, *_]):
-            # PyTorch has no message for this case; the text is that for `for` loops.
+            # PyTorch has no message for this case. The text is similar to that for `for` loops.
             raise NotSupportedError(
                 "else branches of while loops aren't supported; set a flag before `break` and test it after",
                 parsed.ranges.token(node, 5),

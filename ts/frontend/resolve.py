@@ -49,7 +49,7 @@ class Resolver:
         return cls(frame.f_locals, frame.f_globals)
 
     def lookup(self, name: str) -> object:
-        """Return the object bound to a name; raise KeyError for an undefined name."""
+        """Return the object bound to a name. Raise KeyError for an undefined name."""
         for scope in self.scopes:
             if name in scope:
                 return to_ts(scope[name])
@@ -60,7 +60,7 @@ class Resolver:
         return vars(builtins)[name]
 
     def admit(self, graph: Graph) -> None:
-        """Raise an error if the load policy forbids an operator of the graph; no restriction by default."""
+        """Raise an error if the load policy forbids an operator of the graph. By default, all are allowed."""
 
     def evaluate(self, node: ast.expr) -> object:
         """Evaluate a dotted name, a subscript or a union in an annotation, or in a default of source text.
@@ -89,12 +89,12 @@ class Resolver:
 
 
 def attribute(base: object, name: str) -> object:
-    """Return the equivalent in `ts` of `base.name`; raise AttributeError if it does not exist."""
+    """Return the equivalent in `ts` of `base.name`. Raise AttributeError if it does not exist."""
     return to_ts(getattr(base, name))
 
 
 def to_ts(value: object) -> object:
-    """Return the equivalent in `ts` of an object of PyTorch; return other objects unchanged.
+    """Return the equivalent in `ts` of an object of PyTorch. Other objects are returned unchanged.
 
     This does not import PyTorch: its objects are recognized by the name of their module.
     """
@@ -137,7 +137,7 @@ def _namesake_of_instance(value: object) -> object:
 
 
 class _Missing(ModuleType):
-    """PyTorch module without equivalent in `ts`; access to a member of the module raises an error."""
+    """PyTorch module without equivalent in `ts`. Access to a member of the module raises an error."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"module '{self.__name__}' is not part of ts, and has no attribute '{name}'")
@@ -153,7 +153,7 @@ def _ts() -> ModuleType:
 
 
 def closure_of(function: FunctionType) -> dict[str, object]:
-    """Return the values of a function's free variables; variables that are not yet assigned are omitted."""
+    """Return the values of a function's free variables. Variables that are not yet assigned are omitted."""
     free_variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

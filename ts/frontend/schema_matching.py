@@ -1,11 +1,11 @@
 """Schema matching: select the overload of a call and the conversions of its arguments.
 
-In: schemas in the registry's order; arguments, each a graph value or a `Literal`, a Python constant that
-becomes a node when a schema is tried, as in PyTorch.  Out: the inputs of the node, in the schema's order, and
-its result types; or an error that lists the candidates.
+In: schemas in the registry's order, and arguments. An argument is a graph value or a `Literal`, a Python
+constant that becomes a node when a schema is tried, as in PyTorch. Out: the inputs of the node, in the
+schema's order, and its result types, or an error that lists the candidates.
 
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
-        add.Tensor: %1 is not a Tensor; add.Scalar: matches, with a new constant for alpha
+        add.Tensor: %1 is not a Tensor, add.Scalar: matches, with a new constant for alpha
 
 There are two rounds. The first one tries all schemas without implicit conversions, except a number to a list
 of fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type.  The second one also
@@ -49,7 +49,7 @@ from ts.ops import registry
 
 
 class Literal(NamedTuple):
-    """Argument that is a Python constant; `type` is set if the value does not determine the type."""
+    """Argument that is a Python constant. `type` is set if the value does not determine the type."""
 
     value: object
     type: Type | None = None
@@ -123,7 +123,7 @@ _FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex",
 def convert_to_type(
     range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
 ) -> Value:
-    """Insert the implicit conversion of `value` to `target`; return `value` if there is none."""
+    """Insert the implicit conversion of `value` to `target`, or return `value` if there is none."""
     type = value.type()
     if type is target:
         return value
@@ -169,7 +169,7 @@ def convert_to_type(
 
 
 class _Mismatch(Exception):
-    """Schema mismatch; the message is the reason."""
+    """Schema mismatch, with the reason as message."""
 
 
 class _Matcher:
@@ -245,7 +245,7 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
-        """Return the name of the keyword argument for `formal`; in operators, `input` means `self`."""
+        """Return the name of the keyword argument for `formal`. In operators, `input` means `self`."""
         if formal.name in kwargs:
             return formal.name
         is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")
@@ -337,7 +337,7 @@ def match_schema(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> MatchedSchema:
-    """Match the arguments to `schema`, with implicit conversions; raise CompilationError on a mismatch."""
+    """Match the arguments to `schema`, with implicit conversions. Raise CompilationError on a mismatch."""
     try:
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
@@ -355,7 +355,8 @@ def _hint(
 ) -> str:
     """Return the hint of the error for mismatched arguments.
 
-    `reason` describes all mismatches; `listed_mismatches` is the part of it that the error message shows.
+    `reason` describes all mismatches. `listed_mismatches` is the part of `reason` that the error message
+    shows.
     """
     parameter_names = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in parameter_names), None)
@@ -483,7 +484,7 @@ _PLAIN_IDS = frozenset(map(id, _PLAIN))
 
 
 def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
-    """Return the cache key of a call whose argument types determine the overload; None for other calls."""
+    """Return the cache key of a call whose argument types determine the overload, or None for others."""
     types = []
     for arg in args:
         type = id(arg.type()) if isinstance(arg, Value) else 0
@@ -501,7 +502,7 @@ def emit_builtin_call(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> Value:
-    """Insert a call of the matching overload of operator `name`; several results are packed into a tuple."""
+    """Insert a call of the matching overload of operator `name`. Several results are packed into a tuple."""
     operators = candidates(name)
     key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
     if key in _plain_calls:
@@ -532,7 +533,7 @@ def emit_builtin_call(
 
 
 def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
-    """Insert a copy of a builtin script function; the source ranges of its nodes refer to the call."""
+    """Insert a copy of a builtin script function. The source ranges of its nodes refer to the call."""
     previous_node = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]
     if range is not None:

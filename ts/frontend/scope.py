@@ -1,14 +1,15 @@
 """Lexical scope (variable scope) of one graph block during emission: the symbol table of the block.
 
-In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for variables with graph values,
-which the conversion to SSA removes; names of other objects (a module, a function) exist only in the scope.
+In: assignments and uses of names. Out: `prim::Store` and `prim::Load` nodes for variables with graph values.
+The conversion to SSA removes these nodes. Names of other objects (a module, a function) exist only in the
+scope.
 
     x = x + 1        %x : int = prim::Load[name="x"]()
                      %2 : int = aten::add(%x, %1)
                       = prim::Store[name="x"](%2)
 
 Each block of the graph (branch, loop body) has a scope, in which the variables of enclosing scopes are
-visible.  A load gets the name of the variable; an earlier value of this name is renamed, for example to
+visible. A load gets the name of the variable, and an earlier value of this name is renamed, for example to
 `%x.1`.
 """
 
@@ -27,7 +28,10 @@ from ts.ir.value import Value
 
 
 def is_meaningful(name: str) -> bool:
-    """Return whether graph text shows the name; it does not show `_`, `_3` and names of temporaries."""
+    """Return whether graph text shows the name.
+
+    Names such as `_`, `_3` and those of temporaries are omitted.
+    """
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
@@ -51,7 +55,7 @@ class Scope:
     # ---- reading -------------------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """Resolve a name in this or an enclosing scope; insert a load if it is a variable."""
+        """Resolve a name in this or an enclosing scope. If it is a variable, insert a load."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)
@@ -101,7 +105,7 @@ class Scope:
         return sorted(self.types)
 
     def type_error(self, name: str) -> str | None:
-        """Return the reason why a name assigned in an `if` is undefined after the `if`; None if unknown."""
+        """Return why a name assigned in an `if` is undefined after the `if`, or None if unknown."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:
@@ -121,7 +125,7 @@ class Scope:
     # ---- writing -------------------------------------------------------------------------------------
 
     def store(self, name: str, value: Value) -> None:
-        """Insert a `prim::Store`; the caller records the type of the variable."""
+        """Insert a `prim::Store`. The caller records the type of the variable."""
         self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name, "s")
 
     def set(
@@ -205,7 +209,7 @@ class Scope:
         return value
 
     def remove(self, name: str) -> bool:
-        """Remove a name from this scope and the enclosing scopes; return whether the name was defined."""
+        """Remove a name from this scope and the enclosing scopes, and return whether it was defined."""
         is_removed = False
         scope: Scope | None = self
         while scope is not None:

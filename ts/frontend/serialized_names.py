@@ -54,7 +54,7 @@ from ts.ir.value import Value
 Find = Callable[[str], Any]
 """Function that resolves a name.
 
-It returns the function, type or class called `__torch__.…`, or None for a namespace; for `^name`, it returns
+It returns the function, type or class called `__torch__.…`, or None for a namespace. For `^name`, it returns
 a Python function.
 """
 
@@ -62,7 +62,10 @@ a Python function.
 def printed_defs(
     source_text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
-    """Parse printed source; return the definitions by name, as methods of `self_type` if it is passed."""
+    """Parse printed source, and return its definitions by name.
+
+    If `self_type` is set, they are its methods.
+    """
     definitions = parse.module_defs(source_text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type
@@ -101,7 +104,7 @@ class SerializedResolver(Resolver):
         }
 
     def lookup(self, name: str) -> object:
-        """Return the sugared value or constant of a name; raise KeyError for unknown names."""
+        """Return the sugared value or constant of a name. Raise KeyError for unknown names."""
         if name.startswith("^"):
             function = self._find(name)
             if function is None:
@@ -114,7 +117,7 @@ class SerializedResolver(Resolver):
         self.policy.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
-        """Return the type, enum member or constant that an expression names; KeyError if unknown."""
+        """Return the type, enum member or constant that an expression names. Raise KeyError if unknown."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -190,7 +193,7 @@ class Constants(SugaredValue):
         self.values = values
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Emit the constant with this name, such as `c0`; raise CompilationError for unknown names."""
+        """Emit the constant with this name, such as `c0`. Raise CompilationError for unknown names."""
         try:
             value = self.value(name)
         except KeyError:
@@ -203,7 +206,7 @@ class Constants(SugaredValue):
         return SimpleValue(constant.set_type(erase_shape(constant.type())))
 
     def value(self, name: str) -> object:
-        """Return the constant called `name`, such as `c0`; KeyError if unknown."""
+        """Return the constant called `name`, such as `c0`. Raise KeyError if unknown."""
         index = name.removeprefix("c")
         if not (index.isdecimal() and len(index) < 10 and int(index) < len(self.values)):
             raise KeyError(name)
@@ -274,7 +277,7 @@ class PythonCall(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return the function at the first call; emit the call of the function at the second call."""
+        """Return the function at the first call, and emit the call of the function at the second call."""
         if not self.is_prepared:
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
@@ -321,7 +324,7 @@ class Fork(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::fork` of a closure; raise CompilationError for any other argument."""
+        """Emit `prim::fork` of a closure. Raise CompilationError for any other argument."""
         closure = insert_actual(em, args[0]) if args else None
         if closure is None or closure.node().kind() != "prim::Closure":
             raise CompilationError("fork requires a function that is defined before the call", range)

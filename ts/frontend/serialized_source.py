@@ -1,13 +1,13 @@
-"""Lazy parser of printed source files: definitions are parsed on first use.
+"""Lazy parser of printed source files, which parses definitions on first use.
 
-In: the `Source` of a file.  Out: its functions and classes by name; the methods of a class separately:
+In: the `Source` of a file. Out: its functions and classes by name, and separately the methods of a class:
 
     file = PrintedFile(source)
     file.definition("Net")              ast.ClassDef: bases and attributes
     file.methods("Net")                 [("forward", <function that returns its ast.FunctionDef>), ...]
 
-Loading needs the attributes of all classes, but few methods.  Definitions are located by lines that begin
-with `class` and `def`; text in a layout other than the printer's is parsed as a whole.
+Loading needs the attributes of all classes, but few methods. Definitions are located by lines that begin with
+`class` and `def`. Text in a layout other than the printer's is parsed as a whole.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _FOREIGN: Final = re.compile(
 
 
 def parse(source_text: str) -> ast.Module:
-    """Parse printed source to a syntax tree; raise SyntaxError like `ast.parse`."""
+    """Parse printed source to a syntax tree. Raise SyntaxError like `ast.parse`."""
     mangled_names = [match for match in _FOREIGN.finditer(source_text) if match.lastgroup is not None]
     if not mangled_names:
         return python_syntax.module(source_text)
@@ -45,7 +45,7 @@ def parse(source_text: str) -> ast.Module:
 def _foreign_name_positions(
     source_text: str, mangled_names: list[re.Match[str]]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield (end position, name) of each name that Python does not allow; positions are (line, column)."""
+    """Yield ((line, column), name) for each name that Python does not allow, with its end position."""
     for match in mangled_names:
         line_start = source_text.rfind("\n", 0, match.end()) + 1
         column = len(source_text[line_start : match.end()].encode())

@@ -5,7 +5,7 @@ In: a `ParsedFunction`.  Out: its parameters, and its return type if it is annot
     def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
     signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
 
-Types come from annotations or from a type comment.  Unannotated arguments are Tensors; an unannotated return
+Types come from annotations or from a type comment. Unannotated arguments are Tensors. An unannotated return
 type is inferred from the returned values.
 """
 
@@ -31,7 +31,7 @@ from ts.ir.types import Type
 
 
 class Parameter(NamedTuple):
-    """One parameter of a scripted function; `default` is NO_DEFAULT for required parameters.
+    """One parameter of a scripted function. `default` is NO_DEFAULT for required parameters.
 
     `size` is the list length to which a single value is expanded: 2 for `BroadcastingList2[int]`.
     """
@@ -44,7 +44,7 @@ class Parameter(NamedTuple):
 
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Return a definition's parameters and return type; the type is None without annotation."""
+    """Return a definition's parameters and return type. Without annotation, the return type is None."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = AnnotationParser(parsed.resolver, parsed.ranges)
@@ -176,7 +176,7 @@ def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) 
 
 
 def _header_range(parsed: ParsedFunction) -> SourceRange:
-    """Return the range of a definition's header; in source text, the range starts at the parameters."""
+    """Return the range of a definition's header. In source text, the range starts at the parameters."""
     ranges, node = parsed.ranges, parsed.node
     start = ranges.offset(node.lineno, node.col_offset)
     args = node.args
@@ -252,7 +252,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
 
 
 def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
-    """Check the types of all default values in source text; report all mismatches in one error."""
+    """Check the types of all default values in source text, and report all mismatches in one error."""
     with_default = [
         (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
     ]
@@ -274,7 +274,7 @@ def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
 
 
 def _type_of_default(value: object) -> Type | None:
-    """Return the type of a default in source text; None for a Python object without a script type."""
+    """Return the type of a default in source text, or None for a Python object without script type."""
     if isinstance(value, list) and not value:
         return ir.ListType(ir.TENSOR)
     if isinstance(value, dict) and not value:

@@ -58,14 +58,14 @@ _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__fo
 
 
 class ImportedModule(ConcreteModule):
-    """Description of a module loaded from an archive; it contains the class only, not an instance."""
+    """Description of a module loaded from an archive, which contains the class only, not an instance."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
         super().__init__(python_class, compiled=True)
         self.type = type
 
     def method(self, name: str) -> Any | None:
-        """Return method `name` of the class in the archive; None for unknown names."""
+        """Return method `name` of the class in the archive, or None for unknown names."""
         return self.type.methods.get(name)
 
     def python_function(self, name: str) -> Any | None:
@@ -107,7 +107,7 @@ class ArchiveUnit:
         self.names = SerializedResolver(constants, self.find, version, policy)
 
     def find(self, name: str) -> Any:
-        """Return the type, class or function with qualified name `name`; None for a namespace."""
+        """Return the type, class or function with qualified name `name`, or None for a namespace."""
         definition_type = self._imported.get(name) or CUSTOM_CLASSES.get(name)
         if definition_type is None:
             prefix, _, last = name.rpartition(".")
@@ -231,7 +231,7 @@ class ArchiveUnit:
             type.attributes[name] = to_type(annotation, self.names, file.ranges)
 
     def _constant(self, node: ast.expr, file: PrintedFile) -> object:
-        """Evaluate a constant expression in a class body; raise CompilationError for other expressions."""
+        """Evaluate a constant expression in a class body. Raise CompilationError for other expressions."""
         try:
             value = self.names.evaluate(node)
         except KeyError:
@@ -299,7 +299,7 @@ _DEFINE: Final[dict[str, _Define]] = {
 def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
     """Yield (name, annotation, value) of each assignment in a class body.
 
-    Special assignments (`_MARKS`) have no annotation; for them, the second item is the value.
+    Special assignments (`_MARKS`) have no annotation. For them, the second item is the value.
     """
     for member in node.body:
         match member:

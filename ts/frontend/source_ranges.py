@@ -106,7 +106,7 @@ class Ranges:
         return self._join(token_span, child_nodes)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return the span of the token of `node` itself; None if `node` begins with an operand."""
+        """Return the span of the token of `node` itself, or None if `node` begins with an operand."""
         length = 0
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):
@@ -155,7 +155,7 @@ class Ranges:
 
 
 class NodeRange(SourceRange):
-    """Source range of a node; offsets are computed on first access, because most are never needed."""
+    """Source range of a node. Offsets are computed on first access, because most are never needed."""
 
     __slots__ = ("_node", "_ranges")
 

@@ -14,7 +14,7 @@
                                   (return
                                     (+ (variable (ident x)) (const 1)))))
 
-A tree is printed on one line if it ends before column 40; otherwise each child starts a new line.
+A tree is printed on one line if it ends before column 40. Otherwise, each child starts a new line.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
 def definition_text(
     name: str, node: ast.FunctionDef, type_comment: str | None = None, self_type: str | None = None
 ) -> str:
-    """Return the source text of a definition; `self_type` annotates the first parameter of a method."""
+    """Return the source text of a definition. `self_type` annotates the first parameter of a method."""
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     annotations, returns = [arg.annotation for arg in arguments], node.returns
     if type_comment is not None:
@@ -149,7 +149,7 @@ def _bool_operation(node: ast.BoolOp) -> Tree:
 
 
 def _comparison(node: ast.Compare) -> Tree:
-    """Return the tree of a comparison; `a < b < c` becomes `a < b and b < c`."""
+    """Return the tree of a comparison. `a < b < c` becomes `a < b and b < c`."""
     operands = [node.left, *node.comparators]
     tree: Tree = ()
     for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):

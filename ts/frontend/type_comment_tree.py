@@ -95,7 +95,7 @@ class _Parser:
                 return tree
 
     def peek(self) -> tuple[str, str, int]:
-        """Return kind, text and end offset of the next token; the kind is "eof" after the last token."""
+        """Return kind, text and end offset of the next token. The kind is "eof" after the last token."""
         match = _TOKEN.match(self.source, self.at)
         if match is None or match["sign"] == "#":
             return "eof", "", self.at

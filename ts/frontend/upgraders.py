@@ -1,7 +1,7 @@
 """Operator upgraders for backward compatibility (operator versioning): former semantics, for older archives.
 
-In: an operator name in archive source, and the archive's format version.  Out: script functions with the
-semantics of the operator in this version, one for each combination of argument types; an empty list if the
+In: an operator name in archive source, and the archive's format version. Out: script functions with the
+semantics of the operator in this version, one for each combination of argument types, or an empty list if the
 semantics have not changed since:
 
     find_upgraders("div", 3)        [div of two tensors, div of a tensor and a number, ...]
@@ -119,7 +119,7 @@ def into(
 
 
 def find_upgraders(name: str, version: int) -> Sequence[Any]:
-    """Return functions with the semantics of operator `name` in format `version`; empty if unchanged."""
+    """Return functions with the semantics of operator `name` in format `version`, or () if unchanged."""
     changed, _ = _UPGRADERS.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 

@@ -25,7 +25,7 @@ class WeakSideTable(Generic[V]):
         self.name = f"__ts_{name}__"
 
     def get(self, key: Any) -> V | None:
-        """Return the value of `key`, or None; a value that `functools.wraps` copied is ignored."""
+        """Return the value of `key`, or None. A value that `functools.wraps` copied is ignored."""
         owner, value = getattr(key, "__dict__", {}).get(self.name, (None, None))
         return value if owner is not None and owner() is key else None
 

@@ -1,4 +1,4 @@
-"""Emission of calls and special forms; special forms inspect the syntax of their arguments.
+"""Emission of calls and special forms. A special form inspects the syntax of its arguments.
 
 f(x, k=1)                 emits callee and arguments, then calls `call` of the sugared callee
 range, zip, enumerate     iterables for loops
@@ -74,7 +74,7 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
 def _arguments(
     em: Emitter, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> tuple[list[Actual], dict[str, Actual]]:
-    """Emit the arguments of a call; return the positional ones and the keyword arguments."""
+    """Emit the arguments of a call, and return the positional and the keyword arguments."""
     args: list[Actual] = list(emit_values(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
@@ -170,7 +170,7 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """Assign an iterable to a temporary variable; return its name and the name of a new loop variable."""
+    """Assign an iterable to a temporary variable, and return its name and that of a new loop variable."""
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)
@@ -276,7 +276,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
 
 
 def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `fork(f, x, k=y)` as a closure that contains the call; `lift_closures` makes it a subgraph."""
+    """Emit `fork(f, x, k=y)` as a closure that contains the call, which `lift_closures` makes a subgraph."""
     range = em.range(node)
     if not node.args:
         raise CompilationError("Expected at least one argument to fork()", range)
@@ -398,7 +398,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    em.constant(None)  # unused; PyTorch creates it, and values must have the same numbers
+    em.constant(None)  # unused: PyTorch creates it, and values must have the same numbers
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

@@ -1,7 +1,7 @@
 """Emission of branches: conditions, `if`, `assert`, conditional and boolean expressions.
 
-    a and b          prim::If; b is emitted in its true branch, with the type refinements of `a`
-    x if c else y    prim::If; its output has the unified type of x and y
+    a and b          prim::If with b in its true branch and the type refinements of `a`
+    x if c else y    prim::If, whose output has the unified type of x and y
 
 A condition that is known at compile time (`x is None` for a Tensor x, `torch.jit.is_scripting()`) emits only
 the branch that is taken.
@@ -129,7 +129,7 @@ def _short_circuit(
 
 
 def _comparison(em: Emitter, node: ast.Compare) -> Condition:
-    """Emit a comparison; a chain `a < b < c` is emitted as `a < b and b < c`."""
+    """Emit a comparison. A chain `a < b < c` is emitted as `a < b and b < c`."""
     operands = [node.left, *node.comparators]
     if len(node.ops) > 1:
         operands = [_evaluated_once(em, operand) for operand in operands[:-1]] + operands[-1:]
@@ -148,7 +148,7 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
     """Return operand `node` of a chained comparison, replaced by a temporary variable if it contains a call.
 
-    The operand is used in two comparisons; without the variable, it would be evaluated twice, as in PyTorch.
+    The operand is used in two comparisons. Without the variable, it would be evaluated twice, as in PyTorch.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
@@ -234,7 +234,7 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
 def _special_condition(
     em: Emitter, node: ast.Call, callee: ast.expr, args: Sequence[ast.expr]
 ) -> Condition | None:
-    """Emit a call of `isinstance` or `torch.jit.isinstance` as a condition; return None for other calls."""
+    """Emit a call of `isinstance` or `torch.jit.isinstance` as a condition. Return None for other calls."""
     if isinstance(callee, ast.Name) and callee.id == "isinstance" and not em.scope.is_defined("isinstance"):
         if len(args) != 2:
             raise CompilationError(
@@ -263,7 +263,7 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 
 
 def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
-    """Return the types in the second argument of `isinstance`; `subject` is the type of the first one."""
+    """Return the types in the second argument of `isinstance`. `subject` is the type of the first one."""
     match node:
         # In printed source, the second argument of `isinstance` is a list instead of a tuple
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -282,7 +282,7 @@ def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
 
 @expression(ast.BoolOp, ast.Compare)
 def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
-    """Emit `and`, `or` or a comparison as an expression; a comparison of tensors is a tensor."""
+    """Emit `and`, `or` or a comparison as an expression. A comparison of tensors is a tensor."""
     single = isinstance(node, ast.Compare) and len(node.ops) == 1
     if (
         isinstance(node, ast.Compare)
@@ -355,7 +355,7 @@ def branch(
     if_true: Callable[[], None],
     if_false: Callable[[], None],
 ) -> None:
-    """Emit an `if` statement; `if_true` and `if_false` emit the statements of its branches.
+    """Emit an `if` statement. `if_true` and `if_false` emit the statements of its branches.
 
     A variable that a branch assigns is defined after the statement if it is defined at the end of each branch
     that does not end with `return`, `raise`, `break` or `continue` (definite assignment analysis).
@@ -452,7 +452,7 @@ def _join(
 
 @statement(ast.Assert)
 def emit_assert(em: Emitter, node: ast.Assert) -> None:
-    """Emit `assert` as an `if` whose false branch raises; the condition refines types afterwards."""
+    """Emit `assert` as an `if` whose false branch raises. The condition refines types of later code."""
     cond = condition(em, node.test)
     range = em.range(node)
 

@@ -8,8 +8,8 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
 
 The other modules of this package (`statements`, `conditionals`, `loops`, `expressions`, `calls`,
 `subscripts`) register an emitter function for each class of syntax nodes in the tables below. Values are
-numbered in order of creation, and graph text contains these numbers; therefore nodes are created in PyTorch's
-order, even if another order would be more natural.
+numbered in order of creation, and graph text contains these numbers. Therefore, nodes are created in
+PyTorch's order, even if another order would be more natural.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Emitter:
     # ---- syntax --------------------------------------------------------------------------------------
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
-        """Emit statements up to the first that leaves the block; the remaining statements are unreachable."""
+        """Emit statements up to the first that leaves the block. The remaining statements are unreachable."""
         previous_range = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
@@ -137,7 +137,7 @@ class Emitter:
         self.graph.range = previous_range
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Record an error of statement `node` and the errors of its callees; mark its variables as failed."""
+        """Record an error of a statement and the errors of its callees, and mark its variables as failed."""
         if not error.has_caller:  # the error is not in a callee, and may have no location yet
             error.range = error.range or self.range(node)
         self.noted.add(error)
@@ -151,7 +151,7 @@ class Emitter:
                 self.noted.add(further)
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
-        """Emit an expression and return its graph value; `hint` is the type that the context expects."""
+        """Emit an expression and return its graph value. `hint` is the type that the context expects."""
         deadline.charge(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
         emit = EXPRESSIONS.get(type(node))
         if emit is not None:
@@ -173,10 +173,10 @@ class Emitter:
         return SimpleValue(plain(self, node, hint))
 
     def emit_again(self, emit: Callable[[], _T]) -> _T:
-        """Emit an operand one more time, because PyTorch does; discard the nodes if they have side effects.
+        """Emit an operand a second time, as PyTorch does. Remove the nodes if they have side effects.
 
-        The additional nodes are dead code, but they affect value numbers.  PyTorch also executes their side
-        effects twice (`xs.pop() % 2` pops two elements); here, nodes with side effects are removed.
+        The additional nodes are dead code, but they affect value numbers. PyTorch also executes their side
+        effects twice (`xs.pop() % 2` pops two elements). Therefore, `ts` removes nodes with side effects.
         """
         scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
@@ -223,7 +223,7 @@ class Emitter:
         return sugared
 
     def callee(self, node: ast.expr) -> SugaredValue:
-        """Resolve the callee of a call; in printed source, a builtin name has precedence over a variable."""
+        """Resolve the callee of a call. In printed source, a builtin name has precedence over a variable."""
         if self.parsed.printed and isinstance(node, ast.Name):
             variable = self.scope.find(node.id)
             if variable is None or variable.simple is not None:
@@ -233,7 +233,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """Resolve a non-variable name in printed source; return None for undefined names."""
+        """Resolve a non-variable name in printed source. Return None for undefined names."""
         try:
             value = self.resolver.lookup(name)
         except KeyError:
@@ -241,7 +241,7 @@ class Emitter:
         return value if isinstance(value, SugaredValue) else None
 
     def attributes(self) -> list[str]:
-        """Return the attribute and method names of `self`; empty outside of methods."""
+        """Return the attribute and method names of `self`. The list is empty outside of methods."""
         type: Any = self.parsed.self_type
         return [] if type is None else [*type.attributes, *type.methods]
 
@@ -257,7 +257,7 @@ class Emitter:
         return names
 
     def variable(self, name: str, range: SourceRange) -> Value:
-        """Resolve `name` and return its graph value; raise CompilationError if it has none."""
+        """Resolve `name` and return its graph value. Raise CompilationError if it has none."""
         sugared = self.lookup(name, range)
         assert sugared is not None
         return sugared.as_value(self, range)
@@ -292,7 +292,7 @@ class Emitter:
         return self.graph.insert_node(node)
 
     def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
-        """Insert a stop point of the debugger; the conversion to SSA adds the visible variables as inputs."""
+        """Insert a stop point of the debugger. The conversion to SSA adds the visible variables as inputs."""
         self.insert("prim::Line", inputs, 0, range).set("event", event)
 
     def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:
@@ -300,7 +300,7 @@ class Emitter:
         return self.graph.insert_constant(value, range, type)
 
     def number(self, value: complex, range: SourceRange | None) -> Value:
-        """Return an int, float or complex constant; equal constants share a node at the graph's start."""
+        """Return an int, float or complex constant. Equal constants share a node at the graph's start."""
         key = repr(value)  # distinguishes -0.0 from 0.0
         constant = self._number_constants.get(key)
         if constant is None:

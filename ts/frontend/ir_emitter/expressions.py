@@ -2,7 +2,7 @@
 
 a + b            aten::add, or a call of `__add__` for an object
 "%d" % n         aten::percentFormat
--1               the constant -1; operators on constants are evaluated
+-1               the constant -1, because constants are folded
 [a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
 f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 """
@@ -76,7 +76,7 @@ _MAX_NUMBER_CHARS = 4096  # ints with at least so many bits are abbreviated in e
 
 @expression(ast.Constant)
 def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
-    """Emit a literal; raise CompilationError for an int that does not fit in 64 bits."""
+    """Emit a literal. Raise CompilationError for an int that does not fit in 64 bits."""
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
@@ -129,13 +129,14 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
 
 @expression(ast.UnaryOp)
 def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
-    """Emit `not`, `-` or `~`; a negated literal becomes one constant."""
+    """Emit `not`, `-` or `~`. A negated literal becomes one constant."""
     if isinstance(node.op, ast.Not):
         return condition(em, node).value
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     range = em.range(node)
     if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
-        return em.constant(-(1 << 63), range)  # the minimum of int; 1 << 63 itself does not fit in 64 bits
+        # the minimum of int, because 1 << 63 itself does not fit in 64 bits
+        return em.constant(-(1 << 63), range)
     # In source text, the sign is a part of the literal
     if operator == "aten::neg" and em.parsed.function is None:
         match node.operand:
@@ -160,7 +161,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
 
 
 def emit_values(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
-    """Emit expressions and return their values; `*x` is replaced by the elements of `x`."""
+    """Emit expressions and return their values. `*x` is replaced by the elements of `x`."""
     values = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -175,7 +176,7 @@ def emit_values(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None
 def _common_type(
     em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, key: Type | None = None
 ) -> Type:
-    """Return the common type of list elements or dict values; a Union if they have no common type."""
+    """Return the common type of list elements or dict values, or a Union if they have no common type."""
     types = [value.type() for value in values]
     common = unify_list(types)
     if common is not None:
@@ -210,13 +211,16 @@ def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
 
 @expression(ast.List)
 def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
-    """Emit a list display with the element type of `hint`; an empty list without hint is a `List[Tensor]`."""
+    """Emit a list display with the element type of `hint`.
+
+    An empty list without hint is a `List[Tensor]`.
+    """
     range = em.range(node)
     options = hinted_types(hint, ListType, range)
     values = emit_values(em, node.elts)
     if not values:
         if not options:
-            # As an argument of a call, this node is converted to a list of the parameter's type; otherwise
+            # As an argument of a call, this node is converted to a list of the parameter's type. Otherwise,
             # it becomes a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         elem = require_single_type(hint, options, range).elem
@@ -228,7 +232,7 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
 def _element_type(
     em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
 ) -> Type:
-    """Return the element type of a list literal; raise CompilationError if it contradicts the hint."""
+    """Return the element type of a list literal. Raise CompilationError if it contradicts the hint."""
 
     def holds(option: ListType) -> bool:
         return all(value.type().is_subtype_of(option.elem) for value in values)
@@ -247,7 +251,7 @@ def _element_type(
 
 @expression(ast.Dict)
 def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
-    """Emit a dict display with the type of `hint`; an empty dict without hint is a `Dict[str, Tensor]`."""
+    """Emit a dict display with the type of `hint`. An empty dict without hint is a `Dict[str, Tensor]`."""
     range = em.range(node)
     options = hinted_types(hint, DictType, range)
     inner = options[0].value if len(options) == 1 else None
@@ -274,7 +278,7 @@ def _dict_type(
     hint: Type | None,
     options: Sequence[DictType],
 ) -> Type:
-    """Return the type of a non-empty dict literal; raise CompilationError if it contradicts the hint."""
+    """Return the type of a non-empty dict literal. Raise CompilationError if it contradicts the hint."""
     range = em.range(node)
 
     def all_of(checked: Sequence[Value], type: Type) -> bool:
@@ -315,7 +319,7 @@ def _dict_type(
 
 @expression(ast.JoinedStr)
 def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
-    """Emit an f-string as `aten::format`; its format string contains `{}` for each value."""
+    """Emit an f-string as `aten::format`, whose format string contains `{}` for each value."""
     format_string = ""
     value_nodes = []
     for piece in node.values:

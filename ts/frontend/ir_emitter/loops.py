@@ -1,7 +1,7 @@
 """Desugaring of loops: `while`, `for` and comprehensions become `prim::Loop` nodes.
 
 while c: ...     prim::Loop with two blocks, for the body and for c (convert_to_ssa joins them)
-for x in xs      prim::Loop over aten::len(xs); x is aten::__getitem__(xs, %trip)
+for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)
 for x in (a, b)  no loop: the body is emitted for each element
 [f(x) for ...]   a loop with a separate scope, which appends to a list
 """
@@ -29,7 +29,7 @@ _MAX_TRIP_COUNT = sys.maxsize
 
 @statement(ast.While)
 def emit_while(em: Emitter, node: ast.While) -> None:
-    """Emit a `while` statement as `prim::Loop`; the condition is evaluated again after each iteration."""
+    """Emit a `while` statement as `prim::Loop`. The condition is evaluated again after each iteration."""
     _loop(em, em.range(node), None, None, node.test, lambda: em.statements(node.body))
 
 
@@ -143,7 +143,7 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
-    """Emit a dict comprehension as a loop; `hint` or, without a hint, the first item determines the type."""
+    """Emit a dict comprehension as a loop. `hint` or, without a hint, the first item determines the type."""
     range = em.range(node)
     options = hinted_types(hint, DictType, range)
     dict_type = options[0] if len(options) == 1 else None

@@ -6,9 +6,9 @@ In: a value's type and the tested types.  Out: its refined types in the true and
     x is None               true: no refinement  false: x is Union[int, str]
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
-For `a and b`, the refinements of both operands are valid in the true branch; in the false branch, only those
-are valid that both operands have if they are false.  For `a or b`, it is the reverse.  The emitter inserts
-refinements as `prim::unchecked_cast` at the beginning of a branch.
+For `a and b`, the refinements of both operands are valid in the true branch. In the false branch, only those
+refinements are valid that both operands have if they are false. For `a or b`, the branches are exchanged. The
+emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def refine_by_either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[R
 
 
 def without_none(type: Type) -> Type | None:
-    """Remove None from an Optional or Union type; return None if the type does not contain it."""
+    """Remove None from an Optional or Union type. Return None if the type does not contain it."""
     if isinstance(type, OptionalType):
         return type.elem
     if isinstance(type, UnionType):
@@ -82,7 +82,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
 
 
 def _narrow_member(member: Type, tested: Sequence[Type]) -> Type | None:
-    """Return the refined type of `member` if the test succeeds; None if the types are unrelated.
+    """Return the refined type of `member` if the test succeeds, or None if the types are unrelated.
 
     It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
     `member`.

@@ -4,9 +4,9 @@
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-Elements of the tuple are matched to the callee's schema here; the keywords in the dict are known only at run
-time.  The node holds the callee in an attribute that graph text does not show.  As in PyTorch, the expression
-of the tuple is emitted twice: the first copy is used only to determine the types.
+Elements of the tuple are matched to the callee's schema here, but the keywords in the dict are known only at
+run time. The node has the callee in an attribute that graph text does not show. As in PyTorch, the expression
+of the tuple is emitted twice, where the first copy is used only to determine the types.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Emission of simple statements: assignments, `del`, `return`, `raise`, `assert`.
 
-a, *b = t            %a, ... = prim::TupleUnpack(%t); a tuple of the rest; two stores
+a, *b = t            %a, ... = prim::TupleUnpack(%t), a tuple of the rest, two stores
 x += 1               aten::add_ for tensors and lists, otherwise aten::add
 x[0, 1:] = y         aten::select, aten::slice, aten::copy_
 d["k"] = v           aten::_set_item
@@ -45,7 +45,7 @@ def emit_pass(em: Emitter, node: ast.Pass) -> None:
 
 @statement(ast.Assign)
 def emit_assign(em: Emitter, node: ast.Assign) -> None:
-    """Emit an assignment; the value of `a = b = value` is evaluated once, then assigned left to right."""
+    """Emit an assignment. The value of `a = b = value` is evaluated once, then assigned left to right."""
     if len(node.targets) == 1:
         _assign_expression(em, node.targets[0], node.value, em.range(node))
         return
@@ -184,7 +184,10 @@ def assign_each(
 
 @statement(ast.AugAssign)
 def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
-    """Emit `x += y` and similar; tensors and lists change in place, except if `x` is an item of a dict."""
+    """Emit `x += y` and similar statements.
+
+    Tensors and lists change in place, except if `x` is an item of a dict.
+    """
     range = em.range(node)
     match node.target:
         case ast.Name(id=name) as target:
@@ -314,7 +317,7 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
 
 @statement(ast.Return)
 def emit_return(em: Emitter, node: ast.Return) -> None:
-    """Emit a `return`; the declared return type is the type hint of the value."""
+    """Emit a `return`. The declared return type is the type hint of the value."""
     declared = em.declared_return
     range = em.range(node)
     value = em.constant(None, range) if node.value is None else em.expr(node.value, declared)
@@ -322,7 +325,7 @@ def emit_return(em: Emitter, node: ast.Return) -> None:
 
 
 def finish(em: Emitter, value: Value, range: SourceRange) -> None:
-    """Emit the return of `value`; check its type against the declared type or earlier return types."""
+    """Emit the return of `value`. Check its type against the declared type or earlier return types."""
     declared = em.declared_return
     if declared is not None:
         if value.type() is not NONE:
@@ -381,7 +384,7 @@ def raise_exception(em: Emitter, raised: SugaredValue, range: SourceRange) -> No
 
 @statement(ast.Break, ast.Continue)
 def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
-    """Emit `break` or `continue`; raise NotSupportedError in an unrolled loop."""
+    """Emit `break` or `continue`. Raise NotSupportedError in an unrolled loop."""
     word = "break" if isinstance(node, ast.Break) else "continue"
     range = em.range(node)
     if em.loop is None:

@@ -126,13 +126,13 @@ def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
 def int_and_slice_indexing(
     em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
 ) -> tuple[Value, list[Value]]:
-    """Emit int, slice and None indices; return the resulting view and the remaining tensor indices."""
+    """Emit int, slice and None indices, and return the resulting view and the remaining tensor indices."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
     slices: dict[int, SliceValue] = {}  # position of an index -> slice, for indices that are slice objects
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
-        """Emit the index at `position` for dimension `dim`; return the dimension of the next index."""
+        """Emit the index at `position` for dimension `dim`, and return the dimension of the next index."""
         dims[position] = dim
         index = indices[position]
         step = -1 if from_right else 1
@@ -208,7 +208,7 @@ def _positions(start: int, end: int) -> Sequence[int]:
 
 
 def _bounds(em: Emitter, node: ast.expr) -> SliceValue:
-    """Emit the bounds of slice expression `node`; omitted bounds are None."""
+    """Emit the bounds of slice expression `node`. Omitted bounds are None."""
     assert isinstance(node, ast.Slice)
     bounds = (node.lower, node.upper, node.step)
     return SliceValue(*(None if bound is None else em.expr(bound) for bound in bounds))

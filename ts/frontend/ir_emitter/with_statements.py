@@ -7,7 +7,7 @@
                              prim::Exit(%c)
 
 `prim::Exit` runs in all cases after the body. For early exits, `passes/exit_transform.py` treats the nodes
-between enter and exit as a block; for exceptions, the bytecode records the entered objects.
+between enter and exit as a block. For exceptions, the bytecode records the entered objects.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 In: a Python class, or a value whose type is a script class.  Out: the nodes that PyTorch emits:
 
-    Counter(1)       %c = prim::CreateObject();  prim::CallMethod[name="__init__"](%c, %1)
+    Counter(1)       %c = prim::CreateObject(), prim::CallMethod[name="__init__"](%c, %1)
     c.n              prim::GetAttr[name="n"](%c)
-    c.n = 2          prim::SetAttr[name="n"](%c, %2);  the first one in `__init__` declares the attribute
+    c.n = 2          prim::SetAttr[name="n"](%c, %2), which in `__init__` can declare n
     c.next()         prim::CallMethod[name="next"](%c)
     c + d            prim::CallMethod[name="__add__"](%c, %d)
 """
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class ClassValue(SugaredValue):
-    """Script class as a sugared value; a call creates an object."""
+    """Script class as a sugared value. A call creates an object."""
 
     kind = "class"
 
@@ -61,7 +61,7 @@ class ClassValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Create an object and emit the call of `__init__`; raise CompilationError without `__init__`."""
+        """Create an object and emit the call of `__init__`. Raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
             for method in self.type.methods.values():  # compile all methods first, to report their errors
                 _schema_of(em, range, self.type, method)
@@ -81,7 +81,7 @@ class ClassValue(SugaredValue):
             MethodValue(value, "__init__").ensure_compiled(em, range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return a static method, unbound method or nested class; raise CompilationError for other names."""
+        """Return a static method, unbound method or nested class. Raise CompilationError for other names."""
         cls = self.type.python_class
         function = None if cls is None else static_method(cls, name)
         if function is None:
@@ -118,7 +118,7 @@ def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> Sugar
 
 
 class UnboundMethod(SugaredValue):
-    """Method accessed on its class; its first argument is the object."""
+    """Method accessed on its class, whose first argument is the object."""
 
     kind = "method"
 
@@ -129,7 +129,7 @@ class UnboundMethod(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit a method call; the first argument must be an object of the class."""
+        """Emit a method call, whose first argument must be an object of the class."""
         if not args or not isinstance(args[0], Value) or not args[0].type().is_subtype_of(self.type):
             raise CompilationError(
                 f"{self.type.name()}.{self.name} takes an object of its class as its first argument", range
@@ -149,7 +149,7 @@ class MethodValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::CallMethod`; for a union, the schemas in all member classes must be compatible."""
+        """Emit `prim::CallMethod`. For a union, the schemas in all member classes must be compatible."""
         receiver_type: Any = self.value.type()
         type: Any = receiver_type.types[0] if isinstance(receiver_type, UnionType) else receiver_type
         schema = self._schema(em, range, type)
@@ -167,7 +167,7 @@ class MethodValue(SugaredValue):
         return SimpleValue(node.output().set_type(matched.returns[0]))
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile the method, so that its errors are reported; for a union, `call` does this."""
+        """Compile the method, so that its errors are reported. A method of a union is compiled by `call`."""
         if not isinstance(self.value.type(), UnionType):
             self._schema(em, range, self.value.type())
 
@@ -277,7 +277,7 @@ def set_attribute(
     assigned: Value,
     annotated: Type | None = None,
 ) -> None:
-    """Emit `base.name = assigned`; `annotated` is the type declared by the assignment."""
+    """Emit `base.name = assigned`. `annotated` is the type declared by the assignment."""
     value = base.simple or base.receiver
     type = value.type() if value is not None else None
     if isinstance(type, ClassType) and not _is_constructing(em, type) and _is_frozen(type.python_class):
@@ -349,7 +349,7 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def call_operator_method(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """Emit an operator as a method call on the first operand; return None if the operand is no object.
+    """Emit an operator as a method call on the first operand. Return None if it is no object.
 
     As in Python, `__ne__` is derived from `__eq__` unless the class defines it.
     """
@@ -379,7 +379,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def to_printable(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """Return `value` for use by `print` and format strings; objects are converted to strings."""
+    """Return `value` for use by `print` and format strings. Objects are converted to strings."""
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)
@@ -397,7 +397,7 @@ def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: 
 def call_augmented_method(
     em: Emitter, range: SourceRange, method: str, value: Value, operand: Value
 ) -> Value | None:
-    """Emit `value += operand` on an object by `__iadd__` or `__add__`; return None for other values."""
+    """Emit `value += operand` on an object by `__iadd__` or `__add__`. Return None for other values."""
     type = value.type()
     if not isinstance(type, ClassType):
         return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SliceValue(SugaredValue):
-    """Slice object `slice(start, stop, step)`; omitted bounds are None."""
+    """Slice object `slice(start, stop, step)`. Omitted bounds are None."""
 
     kind = "Python slice value"
 
@@ -37,7 +37,7 @@ class SliceValue(SugaredValue):
 
 
 class StaticLengthIterable(SugaredValue):
-    """Iterable whose length may be known at compile time; in this case, loops over it are unrolled."""
+    """Iterable whose length may be known at compile time. In this case, loops over it are unrolled."""
 
     static_length: int | None
 
@@ -56,7 +56,7 @@ class StaticLengthIterable(SugaredValue):
 
 
 class RangeValue(StaticLengthIterable):
-    """Iterable `range(...)`; its length and elements are computed without a list."""
+    """Iterable `range(...)`. Its length and elements are computed without a list."""
 
     kind = "range"
 
@@ -126,7 +126,7 @@ class ReversedValue(SugaredValue):
         return self.length
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        """Emit `aten::flip` for a tensor; raise CompilationError for any other iterable."""
+        """Emit `aten::flip` for a tensor. Raise CompilationError for any other iterable."""
         tensor = self.iterable.simple
         if tensor is None or not tensor.type().is_subtype_of(TENSOR):
             raise CompilationError(

@@ -65,7 +65,7 @@ class ModuleValue(SugaredValue):
     # ---- attributes ----------------------------------------------------------------------------------
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return a submodule, parameter, attribute or method; raise CompilationError for other names."""
+        """Return a submodule, parameter, attribute or method. Raise CompilationError for other names."""
         member = self.find(em, range, name)
         if member is not None:
             return member
@@ -87,7 +87,7 @@ class ModuleValue(SugaredValue):
         raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)
 
     def find(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
-        """Resolve an attribute, method or property; return None if the module lacks it."""
+        """Resolve an attribute, method or property. Return None if the module does not have it."""
         type = self.type
         if name in type.attributes:
             return self.slot(em, name)
@@ -188,7 +188,7 @@ class ModuleValue(SugaredValue):
         args: Sequence[Actual],
         kwargs: Kwargs,
     ) -> SugaredValue:
-        """Emit calls of the pre-hooks, of `forward`, and of the hooks; pre-hooks may change arguments."""
+        """Emit calls of the pre-hooks, of `forward`, and of the hooks. Pre-hooks may change arguments."""
         inputs = em.tuple([insert_actual(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
@@ -222,7 +222,7 @@ class ModuleValue(SugaredValue):
         return list(concrete.submodules)
 
     def dictionary(self, em: Emitter) -> list[tuple[SugaredValue, SugaredValue]]:
-        """Emit all entries of a module container; return key and value pairs."""
+        """Emit all entries of a module container, and return key and value pairs."""
         return [(SimpleValue(em.constant(name)), self.slot(em, name)) for name in self.entries()]
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
@@ -238,7 +238,7 @@ class ModuleValue(SugaredValue):
         )
 
     def static_len(self) -> int | None:
-        """Return the number of entries of a module container; None for other modules."""
+        """Return the number of entries of a module container, or None for other modules."""
         return len(self.entries()) if self.unrolled else None
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
@@ -246,7 +246,7 @@ class ModuleValue(SugaredValue):
         return self.attr(em, range, "__len__").call(em, range, (), {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return the entry of a container at a literal index or key; else emit a call of `__getitem__`."""
+        """Return a container's entry at a literal index or key, or else emit a call of `__getitem__`."""
         container = None if self.concrete is None else self.concrete.container
         position = index.to_ivalue()
         names = self.entries() if container is not None else []
@@ -284,10 +284,10 @@ class ModuleValue(SugaredValue):
         )
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit a container item by a dynamic key or index; all items must conform to `type`."""
+        """Emit a container item by a dynamic key or index. All items must be of type `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        # In printed source, the kind of the container is unknown; emit a `prim::ModuleContainerIndex`
+        # In printed source, the kind of the container is unknown, so emit a `prim::ModuleContainerIndex`.
         read = em.parsed.printed and "__getitem__" not in self.type.methods
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:
@@ -306,7 +306,7 @@ class ModuleValue(SugaredValue):
         return SimpleValue(output.set_type(type))
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
-        """Return a tuple of list container entries; None for other modules, which use `__getitem__`."""
+        """Return a tuple of list container entries, or None for other modules, which use `__getitem__`."""
         if self.concrete.container not in ("list", "parameter list"):
             return None
         slice_bounds = (bounds.start, bounds.stop, bounds.step)
@@ -328,7 +328,7 @@ class ModuleValue(SugaredValue):
 
 
 class OverloadedMethod(SugaredValue):
-    """Overloaded method; calls select the first matching declaration."""
+    """Overloaded method. Calls select the first matching declaration."""
 
     kind = "overloaded method"
 
@@ -429,7 +429,7 @@ class StaticModuleList(SugaredValue):
         self.name = name
 
     def items(self, em: Emitter, range: SourceRange) -> SugaredTuple:
-        """Return the elements; pairs of `items()` and of named listings cannot be unpacked, as in PyTorch."""
+        """Return the elements. As in PyTorch, pairs of `items()` and `named_*` methods cannot be unpacked."""
         elements = _LISTINGS[self.name](em, self.module, range)
         is_paired = self.name == "items" or self.name.startswith("named_")
         return PairListing(elements) if is_paired else SugaredTuple(elements)
@@ -437,7 +437,7 @@ class StaticModuleList(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return the listed names, modules or pairs; raise CompilationError if arguments are passed."""
+        """Return the listed names, modules or pairs. Raise CompilationError if arguments are passed."""
         if args or kwargs:
             raise CompilationError(f"{self.name} method does not accept any arguments", range)
         return self.items(em, range)
@@ -459,7 +459,7 @@ class StaticModuleDict(StaticModuleList):
     kind = "module dictionary"
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the listing `keys`, `values` or `items`; raise CompilationError for other names."""
+        """Return the listing `keys`, `values` or `items`. Raise CompilationError for other names."""
         if name in ("keys", "values", "items"):
             return StaticModuleList(self.module, name)
         return super().attr(em, range, name)

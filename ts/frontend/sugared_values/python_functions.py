@@ -11,8 +11,8 @@ In: a Python object that is called or whose attributes are read.  Out: a `Sugare
     other objects                   PythonObject             cannot be used as a value
 
 The arguments of a function that runs in Python are converted to Python objects, and its result must have the
-annotated type.  Without annotations, all arguments and the result are tensors; if the result is assigned to
-several names, it is a tuple of tensors.
+annotated type. Without annotations, all arguments and the result are tensors. If the result of a function
+without annotations is assigned to several names, it is a tuple of tensors.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
 
 
 class PythonFunction(SugaredValue):
-    """Callable that runs in Python; `receiver` is the scripted object if the callable is a method."""
+    """Callable that runs in Python. `receiver` is the scripted object if the callable is a method."""
 
     def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
         self.function = function
@@ -190,7 +190,7 @@ class FunctionClass(SugaredValue):
         self.cls = cls
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return `apply` or a static method of the class; raise CompilationError for other names."""
+        """Return `apply` or a static method of the class. Raise CompilationError for other names."""
         if name == "apply":
             return AppliedFunction(self.cls)
         member = inspect.getattr_static(self.cls, name, None)
@@ -247,8 +247,8 @@ def python_schema(
 ) -> FunctionSchema:
     """Return the schema of a function that runs in Python.
 
-    Parameters without annotations are tensors; if Python does not know the signature, there are `count`
-    parameters.  `self_type` is the type of the first argument of a method.
+    Parameters without annotations are tensors. If Python does not know the signature, there are `count`
+    parameters. `self_type` is the type of the first argument of a method.
     """
     called = function.function if isinstance(function, _KeywordOnlyAdapter) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)
@@ -300,7 +300,7 @@ def python_schema(
 def _annotated_types(
     function: Callable[..., Any], parameters: list[inspect.Parameter], self_type: Type | None
 ) -> tuple[list[Type], Type] | None:
-    """Return the annotated types of parameters and result; None for missing annotations."""
+    """Return the annotated types of parameters and result, or None if annotations are missing."""
     try:
         returns = inspect.signature(function).return_annotation
     except (TypeError, ValueError):
@@ -355,7 +355,7 @@ def _unresolved(annotation: object, resolver: Resolver, error: CompilationError)
 
 
 class OverloadedFunction(SugaredValue):
-    """Overloaded function; calls select the first matching declaration."""
+    """Overloaded function. Calls select the first matching declaration."""
 
     kind = "function"
 
@@ -382,7 +382,7 @@ class BooleanDispatch(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Call the function that the bool argument selects; raise CompilationError if it is not constant."""
+        """Call the function that the bool argument selects. Raise CompilationError if it is not constant."""
         choice = self.choice
         flag_argument = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default

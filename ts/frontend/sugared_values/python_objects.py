@@ -66,7 +66,7 @@ _PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF", "_linalg", "_fft", "_sp
 
 
 class PythonModule(SugaredValue):
-    """Python module as a sugared value; its attributes are resolved at compile time."""
+    """Python module as a sugared value. Its attributes are resolved at compile time."""
 
     kind = "module"
 
@@ -133,7 +133,7 @@ class OperatorNamespace(SugaredValue):
         self.names = names
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the operator of this name; overloads raise CompilationError, as in PyTorch."""
+        """Return the operator of this name. Overloads raise CompilationError, as in PyTorch."""
         if isinstance(self.names, Packet):
             raise CompilationError(
                 f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
@@ -147,7 +147,7 @@ class OperatorNamespace(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit a call of the operator; a namespace raises CompilationError."""
+        """Emit a call of the operator. A namespace raises CompilationError."""
         if not isinstance(self.names, Packet):
             return super().call(em, range, args, kwargs, n_binders)
         return BuiltinFunction(self.names.qualified_name).call(em, range, args, kwargs, n_binders)
@@ -177,7 +177,7 @@ class ModuleClass(SugaredValue):
         return SimpleValue(self.as_value(em, range))
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return an attribute of the class, such as a static method; raise CompilationError if missing."""
+        """Return an attribute of the class, such as a static method. Raise CompilationError if missing."""
         if not hasattr(self.cls, name):
             raise CompilationError(
                 f"object has no attribute {name}: the class '{self.name}' does not have it",
@@ -336,7 +336,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        # `set_grad_enabled` has an operator; `inference_mode` has none, so that its call is an error
+        # `set_grad_enabled` has an operator, but `inference_mode` has none, so that its call is an error.
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")

@@ -8,7 +8,7 @@ calls, iteration, indexing and attribute access:
     range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
     helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
 
-The first argument of each method is the emitter; methods insert nodes at its insertion point.
+The first argument of each method is the emitter. Methods insert nodes at its insertion point.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Kwargs = Mapping[str, Actual]
 
 
 class SugaredValue:
-    """Base class of sugared values; every operation raises an error by default."""
+    """Base class of sugared values, in which every operation raises an error by default."""
 
     kind: ClassVar[str] = "value"
     simple: Value | None = None  # the graph value, only for a SimpleValue
@@ -69,7 +69,7 @@ class SugaredValue:
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        """Return the graph value, for which nodes may be emitted; raise CompilationError if there is none."""
+        """Return the graph value, for which nodes may be emitted. Raise CompilationError if there is none."""
         description = self.describe()
         type_name = description.strip("_")
         is_type_test = type_name in ("int", "float", "bool", "str", "complex") and description.startswith(
@@ -79,7 +79,7 @@ class SugaredValue:
         raise CompilationError(f"{description} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return attribute `name` as a sugared value; raise CompilationError for unknown names."""
+        """Return attribute `name` as a sugared value. Raise CompilationError for unknown names."""
         raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range)
 
     def call(
@@ -89,10 +89,10 @@ class SugaredValue:
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile the callee so that its errors are reported; emit no call."""
+        """Compile the callee, so that its errors are reported, without emitting a call."""
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
-        """Return the elements for unpacking; `size` is the number of targets if it is known."""
+        """Return the elements for unpacking. `size` is the number of targets if it is known."""
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
@@ -100,23 +100,23 @@ class SugaredValue:
         raise CompilationError(f"{self.describe()} cannot be used as an iterable", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
-        """Emit the length as an int; raise CompilationError for values without length."""
+        """Emit the length as an int. Raise CompilationError for values without length."""
         raise CompilationError(f"'{self.describe()}' object is not iterable", range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Emit the item at `index`; raise CompilationError for values without items."""
+        """Emit the item at `index`. Raise CompilationError for values without items."""
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit the item at `index`; `type` is the annotated type of the result."""
+        """Emit the item at `index`. `type` is the annotated type of the result."""
         return self.getitem(em, range, index)
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
-        """Return the slice as a sugared value if the bounds are known at compile time; None otherwise."""
+        """Return the slice as a sugared value if its bounds are known at compile time, otherwise None."""
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return a bool Value, true if this value contains `element`; None if the class has no such test."""
+        """Return a bool Value for the test whether this value contains `element`, or None if unsupported."""
         return None
 
     def static_len(self) -> int | None:
@@ -154,7 +154,7 @@ class SimpleValue(SugaredValue):
         return f"value of type '{self.simple.type().annotation_str}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        """Return the graph value; emits nothing."""
+        """Return the graph value, without emitting nodes."""
         return self.simple
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
@@ -303,7 +303,7 @@ class NoneValue(SugaredValue):
 
 
 class SugaredTuple(SugaredValue):
-    """Tuple of sugared values; loops over it are unrolled."""
+    """Tuple of sugared values. Loops over it are unrolled."""
 
     kind = "Tuple"
     unrolled = True
@@ -316,7 +316,7 @@ class SugaredTuple(SugaredValue):
         return em.tuple([item.as_value(em, range) for item in self.items])
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
-        """Return the items; `size` is not checked."""
+        """Return the items. `size` is not checked."""
         return self.items
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
@@ -324,7 +324,7 @@ class SugaredTuple(SugaredValue):
         return self
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return an item by literal index; raise CompilationError if it is out of range."""
+        """Return an item by literal index. Raise CompilationError if it is out of range."""
         position = index.to_ivalue()
         if not isinstance(position, int):
             raise CompilationError("Expected integer literal for index", range)
@@ -345,12 +345,12 @@ class SugaredTuple(SugaredValue):
 
 
 def insert_actual(em: Emitter, arg: Actual) -> Value:
-    """Return an argument as a graph value; a `Literal` is inserted as a constant."""
+    """Return an argument as a graph value. A `Literal` is inserted as a constant."""
     return arg if isinstance(arg, Value) else arg.insert(em.graph)
 
 
 class CustomMethod(SugaredValue):
-    """Method of a class that PyTorch implements in C++; an operator implements it here."""
+    """Method of a class that PyTorch implements in C++, implemented by an operator in `ts`."""
 
     kind = "method"
 
@@ -395,7 +395,7 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """Function `warnings.warn`; each call site has a number, which is equal in copies of the call."""
+    """Function `warnings.warn`. Each call site has a number, which is equal in copies of the call."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -410,7 +410,7 @@ class WarnFunction(BuiltinFunction):
 
 
 class CastValue(BuiltinFunction):
-    """Cast to `int`, `float`, `bool`, `str` or `complex`; no node if the type is already correct."""
+    """Cast to `int`, `float`, `bool`, `str` or `complex`. A value of the target type needs no node."""
 
     def __init__(self, type: Type, name: str) -> None:
         super().__init__(name, magic=f"__{type.repr_str}__")
@@ -419,7 +419,7 @@ class CastValue(BuiltinFunction):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit the conversion operator; return a value that already has the type unchanged."""
+        """Emit the conversion operator, or return a value unchanged if it already has the type."""
         if len(args) == 1 and not kwargs:
             if isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
                 return super().call(em, range, args, kwargs, n_binders)
@@ -447,7 +447,7 @@ class TensorCast(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `aten::to` with the dtype; raise CompilationError if arguments are passed."""
+        """Emit `aten::to` with the dtype. Raise CompilationError if arguments are passed."""
         if args or kwargs:
             raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
         code = em.constant(self.code, range)
@@ -474,7 +474,7 @@ class PrintValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::Print`; raise CompilationError for keyword arguments such as `sep`."""
+        """Emit `prim::Print`. Raise CompilationError for keyword arguments such as `sep`."""
         if kwargs:
             hint = "it prints one line to standard output; format the string before"
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
@@ -485,7 +485,7 @@ class PrintValue(SugaredValue):
 
 
 class BreakpointValue(SugaredValue):
-    """Builtin function `breakpoint` as a callee; a call is a stop point of the debugger."""
+    """Builtin function `breakpoint` as a callee. A call is a stop point of the debugger."""
 
     kind = "breakpoint"
 
@@ -542,7 +542,7 @@ class NamedTupleConstructor(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::TupleConstruct` of the fields; omitted fields get their defaults."""
+        """Emit `prim::TupleConstruct` of the fields. Omitted fields get their defaults."""
         defaults = self.type.defaults
         arguments = tuple(
             Argument(name, type, default=defaults.get(name), has_default=name in defaults)
@@ -585,7 +585,7 @@ class ExceptionClass(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return an exception instance; for several arguments, its message is a tuple."""
+        """Return an exception instance. If there are several arguments, its message is a tuple."""
         values = [insert_actual(em, arg) for arg in args]
         if not values:
             message = em.constant("", range)
@@ -600,7 +600,7 @@ class AssertionFailure(ExceptionClass):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return an exception instance; its message is the class name, then the argument as a string."""
+        """Return an exception instance. Its message is the class name, then the argument as a string."""
         message = em.constant(f"{self.qualified_name}: ", range)
         for arg in args:
             string = insert_actual(em, arg)
