@@ -1,12 +1,16 @@
 """Operators: binding of Python arguments, overloads, direct loops, and in-place results."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ts
 from ts import backends, dtypes
+from ts._core.dispatch import op_log
 from ts._core.tensor import factories
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import overloads
@@ -239,3 +243,25 @@ assert ts.ones(2).uniform_().shape == (2,) and ts.ones(2).mul(2).tolist() == [2,
 """
     for added in (3, 30, 300, 900, 2000):
         subprocess.run([sys.executable, "-c", program, str(added)], check=True, timeout=120)
+
+
+def test_each_dispatch_key_has_one_handler():
+    """Each key of the enum `DispatchKey` is registered exactly once, and only by `register_key`."""
+    root = Path(__file__).resolve().parents[1]
+    header = (root / "ts/_core/dispatch/operator.pxd").read_text()
+    enum = header.partition("cdef enum DispatchKey:")[2].partition("\n\n")[0]
+    keys = [key for key in re.findall(r"^ +(\w+_KEY)\b", enum, re.MULTILINE)]
+    sources = "".join(path.read_text() for path in (root / "ts/_core").rglob("*.pyx"))
+    assert len(keys) >= 7 and sorted(re.findall(r"^register_key\((\w+),", sources, re.MULTILINE)) == sorted(keys)
+
+
+def test_order_of_dispatch_keys():
+    """Autocast runs first, then function transforms and autograd, then the log, the profiler and the limits."""
+    log = op_log.OperatorLog(lambda op: False, lambda op, args: False)
+    x = ts.ones(2, 2, requires_grad=True)
+    with ts.limits(seconds=60), ts.autocast("cpu", dtype=ts.bfloat16), log:
+        y = ts.func.vmap(lambda row: row.unsqueeze(0) @ row.unsqueeze(1))(x)
+    names = [op.name for op, *_ in log.lines]
+    cast, product = names.index("aten::to"), max(i for i, name in enumerate(names) if "mm" in name)
+    assert cast < product and y.dtype is ts.bfloat16 and y.grad_fn is not None
+    assert log.lines[product][1][0].ndim == 3  # the product of the whole batch

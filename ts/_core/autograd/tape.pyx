@@ -27,8 +27,7 @@ from ts._core.autograd.rule cimport (
     Source, REQUIRES_GRAD, rule_of,
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
-from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator, invoke_seen
+from ts._core.dispatch.operator cimport AUTOGRAD_KEY, Operator, invoke_after, register_key
 from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, operator_function, version_of, needs_grad, wrap
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
@@ -107,7 +106,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     cdef bint before
     cdef int i
     if rule.how == PLAIN or rule.how == INSIDE:
-        return invoke_seen(op, r, at, code, instruction)
+        return invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
@@ -116,7 +115,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
-        return invoke_seen(op, r, at, code, instruction)
+        return invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
     if rule.how == GRAPH:
         return rules.invoke_graph(op, rule, r, at)
     if rule.how == BY_DECOMPOSITION:
@@ -126,16 +125,16 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
         check_write_to(<Tensor>r[at[rule.written]].v.o)
     if rule.how == BY_FORMULA and grad_mask == 0:
-        return invoke_seen(op, r, at, code, instruction)
+        return invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
     node = record_node(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
     if searching:
         save_traceback(node, code, instruction)
     if not op.tensor_kernel:
-        invoke_seen(op, r, at, code, instruction)
+        invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
     else:                              # the kernel may call other operators, which must not be recorded
         before = set_flag(GRAD_DISABLED, True)
         try:
-            invoke_seen(op, r, at, code, instruction)
+            invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
         finally:
             set_flag(GRAD_DISABLED, before)
     if rule.how == BY_FORMULA and rule.written < 0 and not rule.lists and not (<OperatorNode>node).formula.reads_results:
@@ -186,7 +185,7 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
         failure = error
     if failure is not None:            # outside of the except block, because errors must not be chained
         # the kernel may raise a more specific error than the decomposition
-        invoke_seen(op, r, at, NULL, NULL)
+        invoke_after(AUTOGRAD_KEY, op, r, at, NULL, NULL)
         raise failure
     if op.nrets == 1:
         move_value(&r[at[op.nargs]], &result)
@@ -431,4 +430,4 @@ cdef int save_results(OperatorNode node, Operator op, IValue *r, const int32_t *
     return 0
 
 
-operator.invoke_taped = invoke_with_tape
+register_key(AUTOGRAD_KEY, 0, invoke_with_tape, NULL)

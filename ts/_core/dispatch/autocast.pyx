@@ -29,10 +29,9 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
-from ts._core.dispatch cimport operator
 from ts._core.dispatch.arguments cimport spec_of_text
 from ts._core.dispatch.operator cimport (
-    MAX_BACKENDS, Operator, backend_at, call_uncast, invoke_uncast,
+    AUTOCAST_KEY, MAX_BACKENDS, Operator, backend_at, call_after, invoke_after, register_key,
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, hides_elements, operator_function, version_of
 from ts._core.thread.context cimport AUTOCAST, GRAD_DISABLED, context_flags, set_flag
@@ -364,11 +363,11 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const
         tensors = tensors_of([box(&r[at[op.tensor_at]])])
         backend = element_backend(<Tensor>tensors[0]) if tensors else backend
     if is_left_on(op, backend):
-        return invoke_uncast(op, r, at, code, instruction)
+        return invoke_after(AUTOCAST_KEY, op, r, at, code, instruction)
     if not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS:
         set_flag(AUTOCAST, False)
         try:
-            return invoke_uncast(op, r, at, code, instruction)
+            return invoke_after(AUTOCAST_KEY, op, r, at, code, instruction)
         finally:
             set_flag(AUTOCAST, True)
     return invoke_converted(op, r, at, backend, code, instruction)
@@ -395,7 +394,7 @@ cdef int invoke_converted(
                 copy_value(&own[i], &r[at[i]])
             else:
                 unbox(values[i], spec_of_text(op.signature.parameters[i].kind), &own[i])
-        invoke_uncast(op, own, own_at, code, instruction)
+        invoke_after(AUTOCAST_KEY, op, own, own_at, code, instruction)
         for i in range(op.nrets):
             move_value(&r[at[n + i]], &own[n + i])
             own[n + i].tag = TAG_NONE
@@ -412,14 +411,13 @@ cdef int invoke_converted(
 cdef object call(Operator op, list args):
     cdef int backend = first_backend(op, args)
     if is_left_on(op, backend):
-        return call_uncast(op, args)
+        return call_after(AUTOCAST_KEY, op, args)
     args = cast_list(op, args, backend)
     set_flag(AUTOCAST, False)
     try:
-        return call_uncast(op, args)
+        return call_after(AUTOCAST_KEY, op, args)
     finally:
         set_flag(AUTOCAST, True)
 
 
-operator.invoke_cast = invoke
-operator.call_cast = call
+register_key(AUTOCAST_KEY, AUTOCAST, invoke, call)

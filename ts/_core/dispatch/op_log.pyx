@@ -14,23 +14,16 @@ keys for a tensor and its detached aliases, which share memory.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator, invoke_limited, run_in_python
+from ts._core.dispatch.operator cimport LOG_KEY, PROFILER_KEY, Operator, call_after, invoke_after, register_key, run_in_python
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, box, copy_value, set_bool
 
-import ts._core.dispatch.profiler_recorder  # noqa: F401 -- sets `invoke_recorded`, which is wrapped here
-
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept
 
 cdef dict active_logs = {}                 # thread id -> active log
-cdef int (*record_operator)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-cdef object (*record_call)(Operator op, list args)
-record_operator = operator.invoke_recorded
-record_call = operator.call_recorded
 
 
 cdef class OperatorLog:
@@ -124,11 +117,11 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     cdef list args
     cdef int i
     if log is None:
-        return record_operator(op, r, at, code, instruction)
+        return invoke_after(LOG_KEY, op, r, at, code, instruction)
     if op.record is None:              # operators of the language have no record and are not logged
-        return invoke_limited(op, r, at)
+        return invoke_below_log(op, r, at)
     if isinstance(log, OperatorObserver):
-        return invoke_limited(op, r, at) if op.tensor_kernel else invoke_and_observe(<OperatorObserver>log, op, r, at)
+        return invoke_below_log(op, r, at) if op.tensor_kernel else invoke_and_observe(<OperatorObserver>log, op, r, at)
     if log.is_group(op):
         set_bool(&r[at[op.nargs]], False)
         for i in range(1, op.nrets):
@@ -136,7 +129,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
         return 0
     args = values_at(r, at, op.nargs)
     if log.looks_inside(op, args):
-        return invoke_limited(op, r, at)
+        return invoke_below_log(op, r, at)
     invoke_quietly(op, r, at)
     log.lines.append((op, args, values_at(r, at + op.nargs, op.nrets)))
     return 0
@@ -145,12 +138,12 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
 cdef object write_call(Operator op, list args):
     cdef OperatorLog log = active_logs.get(PyThread_get_thread_ident()) if active_logs else None
     if log is None:
-        return record_call(op, args)
+        return call_after(LOG_KEY, op, args)
     if isinstance(log, OperatorObserver) and (op.tensor_kernel or (<OperatorObserver>log).has(op, args)):
-        return operator.call_limited(op, args) if op.tensor_kernel else result_of(<OperatorObserver>log)
+        return call_after(PROFILER_KEY, op, args) if op.tensor_kernel else result_of(<OperatorObserver>log)
     set_flag(PROFILING, False)
     try:
-        result = operator.call_limited(op, args)
+        result = call_after(PROFILER_KEY, op, args)
     finally:
         set_flag(PROFILING, True)
     results = list(result) if op.nrets > 1 else [result] if op.nrets else []
@@ -178,11 +171,16 @@ cdef object result_of(OperatorObserver keeper):
     return result
 
 
+cdef inline int invoke_below_log(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run an operator with limits, but without the profiler."""
+    return invoke_after(PROFILER_KEY, op, r, at, NULL, NULL)
+
+
 cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an operator without logging the operators that it calls."""
     set_flag(PROFILING, False)
     try:
-        return invoke_limited(op, r, at)
+        return invoke_below_log(op, r, at)
     finally:
         set_flag(PROFILING, True)
 
@@ -202,5 +200,4 @@ def identity(Tensor x not None):
     return <size_t><PyObject *>x.array
 
 
-operator.invoke_recorded = write_operator
-operator.call_recorded = write_call
+register_key(LOG_KEY, PROFILING, write_operator, write_call)

@@ -10,9 +10,9 @@ It returns 0, or -1 with a Python exception set. It is called with the GIL held.
 `scalar` operator may be called without the GIL. It accesses no Python objects, and acquires the GIL to raise
 an error.
 
-All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An observer
-of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do not
-require grad needs no kernel (`basic_indexing`).
+All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions. It calls the
+handlers of the dispatch keys that are active in the thread; the flags of the thread's context tell which. Exception:
+basic indexing of CPU tensors that do not require grad needs no kernel (`basic_indexing`).
 
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
                      or `call_python_kernel` if the backend has no C kernel
@@ -31,12 +31,24 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
     MAX_BACKENDS = 16                 # `ts.backends.register` raises an error for further backends
-    # results of `invoke_layered`:
-    NO_LAYERS = 0                      # no argument has layers, so the operator has not run
-    HAS_RUN = 1                        # the operator has run
-    OF_TAPE = 2                        # the operator has not run, because the tape must record it first
-    # context flags of observers that must see every operator
+    # context flags of the threads in which a dispatch key other than autograd is active
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
+
+# Dispatch keys: the handlers that run before the kernel of an operator, from the outermost to the innermost.
+# Operators without a record (of the language) have only the last three.
+cdef enum DispatchKey:
+    AUTOCAST_KEY                       # `autocast`: casts the arguments
+    TRANSFORM_KEY                      # `dispatch_layers`: the function transform or class at the highest level
+    AUTOGRAD_KEY                       # `autograd.tape`: records operators with an argument that requires grad
+    INNER_TRANSFORM_KEY                # `dispatch_layers`, below the tape
+    LOG_KEY                            # `op_log`
+    PROFILER_KEY                       # `profiler_recorder`
+    LIMITS_KEY                         # `work`: limits of time and memory
+    KEY_COUNT
+
+# Handler of a key for arguments in registers, and for arguments as Python values, which registers cannot hold.
+ctypedef int (*KeyKernel)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+ctypedef object (*BoxedKeyKernel)(Operator op, list args)
 
 
 cdef class Operator:
@@ -81,42 +93,23 @@ cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
-# Pointer, set by `work`, to the function that checks the time limit before an operator runs.
-cdef Kernel before_limited
-# Pointer, set by `work`, to the variant of `before_limited` for arguments as Python values.
-cdef int (*before_limited_call)(Operator op, list args) except -1
-# Pointer, set by `profiler_recorder`, to the function that runs an operator and records start and end times.
-cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Pointer, set by `profiler_recorder`, to the variant of `invoke_recorded` for arguments as Python values.
-cdef object (*call_recorded)(Operator op, list args)
-# Tell the profiler that an operator runs the Python kernel of its record on arrays of `backend`.
+# Register the handlers of a dispatch key, which run in threads with the context flag `flag`.
+cdef int register_key(DispatchKey key, unsigned int flag, KeyKernel invoke, BoxedKeyKernel call) except -1
+# Continue an operator in the handler of `key`: call the next active handler, or the kernel.
+cdef int invoke_after(
+    DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
+) except -1
+cdef object call_after(DispatchKey key, Operator op, list args)
+# Return whether a tensor argument, or a tensor in a list argument, or the base of one, requires grad.
+cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
+# Pointer, set by `profiler_recorder`: tells the profiler that an operator runs the Python kernel of its record on
+# arrays of `backend`.
 cdef int (*note_record)(Operator op, int backend) except -1
-# Pointer, set by `autocast`, to the function that casts the arguments and then calls `invoke_uncast`.
-cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Pointer, set by `autocast`, to the variant of `invoke_cast` for arguments as Python values.
-cdef object (*call_cast)(Operator op, list args)
-# Run an operator after autocast, or without it: dispatch to layers, then to the tape, then run the kernel.
-cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-cdef object call_uncast(Operator op, list args)
-# Run an operator when a thread may have context flags, or a tensor may require grad. `code` and `instruction`
-# identify the calling instruction of a script, and are NULL for other callers.
+# Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
+# `instruction` identify the calling instruction of a script, and are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Run an operator in a thread that has an observer of operators, such as a profiler or limits.
-cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Pointer, set by the tape, to the function that runs an operator of which an input or its base requires grad.
-cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Pointer, set by `ts._core.dispatch_layers`, to the function that runs an operator if an input has layers.
-# `requires_grad`: an argument requires grad.
-cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1
-# Run an operator on Python values that have layers.
-cdef object (*call_layered)(Operator op, list args)
 # Call `function(op, Python values)` with the values in registers, and write its results to registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
-# Run the kernel of an operator with the thread's profiler and limits, without recording by the tape.
-cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Run the kernel of an operator with the thread's limits.
-cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
-cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:

@@ -29,9 +29,6 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
-from ts._core.thread.allowance cimport as_limit
-from ts._core.thread.context cimport AUTOCAST
-from ts._core.thread.deadline cimport check_time, timed
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
     IValue,
@@ -170,28 +167,8 @@ cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
     raise TypeError("the operator has no kernel because it was not initialized")
 
 
-cdef Kernel before_limited = NULL
-cdef int (*before_limited_call)(Operator op, list args) except -1
-before_limited_call = NULL
-
-
-cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-invoke_recorded = NULL
-cdef object (*call_recorded)(Operator op, list args)
-call_recorded = NULL
 cdef int (*note_record)(Operator op, int backend) except -1
 note_record = NULL
-
-
-invoke_taped = NULL
-cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1
-invoke_layered = NULL
-cdef object (*call_layered)(Operator op, list args)
-call_layered = NULL
-cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-invoke_cast = NULL
-cdef object (*call_cast)(Operator op, list args)
-call_cast = NULL
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
@@ -237,65 +214,63 @@ cdef bint any_requires_grad(list args) except -1:
     return False
 
 
-cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef unsigned int flags = context_flags()
-    if flags & WATCHED:
-        return invoke_watched(op, r, at, code, instruction)
-    if differentiating(flags) and requires_gradient(op, r, at) and op.record is not None:
-        return invoke_taped(op, r, at, code, instruction)
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+cdef struct KeyHandler:
+    unsigned int flag                  # context flag of the threads in which the key is active
+    KeyKernel invoke
+    BoxedKeyKernel call
+
+cdef KeyHandler handlers[KEY_COUNT]
 
 
-cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    if context_flags() & AUTOCAST and op.record is not None:
-        return invoke_cast(op, r, at, code, instruction)
-    return invoke_uncast(op, r, at, code, instruction)
-
-
-cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef bint requires_grad = (
-        op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and requires_gradient(op, r, at)
-    )
-    cdef int status
-    if context_flags() & LAYERED and op.record is not None:
-        status = invoke_layered(op, r, at, requires_grad)
-        if status == HAS_RUN:
-            return 0
-        requires_grad = requires_grad or status == OF_TAPE
-    return invoke_taped(op, r, at, code, instruction) if requires_grad else invoke_seen(op, r, at, code, instruction)
-
-
-cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef unsigned int flags = context_flags()
-    if not flags & WATCHED:
-        return op.kernels[backend_at(op, r, at)](op, r, at)
-    if flags & LAYERED and op.record is not None and invoke_layered(op, r, at, False) == HAS_RUN:
-        return 0
-    if flags & PROFILING and invoke_recorded != NULL:
-        return invoke_recorded(op, r, at, code, instruction)
-    return invoke_limited(op, r, at)
-
-
-cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1:
-    if not context_flags() & LIMITED:
-        return op.kernels[backend_at(op, r, at)](op, r, at)
-    try:
-        if timed and before_limited != NULL:
-            before_limited(op, r, at)
-        op.kernels[backend_at(op, r, at)](op, r, at)
-        if timed:
-            check_time()
-    except Exception as error:
-        raise_limit(error)
+cdef int register_key(DispatchKey key, unsigned int flag, KeyKernel invoke, BoxedKeyKernel call) except -1:
+    handlers[<int>key].flag, handlers[<int>key].invoke, handlers[<int>key].call = flag, invoke, call
     return 0
 
 
-cdef int raise_limit(object error) except -1:
-    """Raise the limit error that `error` stands for (a MemoryError of NumPy), or `error` itself."""
-    limit = as_limit(error)
-    if limit is error:
-        raise error
-    raise limit from error
+cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef unsigned int flags = context_flags()
+    if flags & WATCHED:
+        return invoke_from(0, op, r, at, code, instruction)
+    if differentiating(flags) and requires_gradient(op, r, at) and op.record is not None:
+        return handlers[<int>AUTOGRAD_KEY].invoke(op, r, at, code, instruction)
+    return op.kernels[backend_at(op, r, at)](op, r, at)
+
+
+cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    """Call the handler of the first active dispatch key from `key` on; without active keys, run the kernel."""
+    cdef unsigned int flags = context_flags()
+    if op.record is None and key < LOG_KEY:
+        key = LOG_KEY
+    while key < KEY_COUNT:
+        if handlers[key].invoke != NULL and (
+            flags & handlers[key].flag
+            or key == AUTOGRAD_KEY and differentiating(flags) and requires_gradient(op, r, at)
+        ):
+            return handlers[key].invoke(op, r, at, code, instruction)
+        key += 1
+    return op.kernels[backend_at(op, r, at)](op, r, at)
+
+
+cdef int invoke_after(
+    DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
+) except -1:
+    if key >= AUTOGRAD_KEY and not context_flags() & WATCHED:
+        return op.kernels[backend_at(op, r, at)](op, r, at)
+    return invoke_from(<int>key + 1, op, r, at, code, instruction)
+
+
+cdef object call_from(int key, Operator op, list args):
+    """Call the handler of the first active key from `key` on with Python values, or the record's kernel."""
+    cdef unsigned int flags = context_flags()
+    while key < KEY_COUNT:
+        if handlers[key].call != NULL and flags & handlers[key].flag:
+            return handlers[key].call(op, args)
+        key += 1
+    return run(op, args)
+
+
+cdef object call_after(DispatchKey key, Operator op, list args):
+    return call_from(<int>key + 1, op, args)
 
 
 cdef int first_tensor(str schema_text) except -2:
@@ -480,30 +455,8 @@ cdef list numbers_as_tensors(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run the operator on values that registers cannot hold, with the same observers as `invoke_watched`."""
-    return call_cast(op, args) if context_flags() & AUTOCAST and op.record is not None else call_uncast(op, args)
-
-
-cdef object call_uncast(Operator op, list args):
-    if context_flags() & LAYERED and op.record is not None:
-        return call_layered(op, args)
-    if context_flags() & PROFILING and call_recorded != NULL:
-        return call_recorded(op, args)
-    return call_limited(op, args)
-
-
-cdef object call_limited(Operator op, list args):
-    if not context_flags() & LIMITED:
-        return run(op, args)
-    try:
-        if timed and before_limited_call != NULL:
-            before_limited_call(op, args)
-        result = run(op, args)
-        if timed:
-            check_time()
-    except Exception as error:
-        raise_limit(error)
-    return result
+    """Run the operator on values that registers cannot hold."""
+    return call_from(0, op, args)
 
 
 cdef list complete(Operator op, tuple args, dict kwargs):
@@ -573,7 +526,7 @@ cdef object run(Operator op, list args):
             t = <Tensor>x
             # a tensor of a function transform whose level has ended, or belongs to another thread
             if t.backend == BACKEND_META and hides_elements(t):
-                return call_layered(op, args)
+                return handlers[<int>TRANSFORM_KEY].call(op, args)
             if backend < 0:
                 backend = t.backend
                 device = t.device_index

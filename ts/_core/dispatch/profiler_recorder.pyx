@@ -18,7 +18,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator, backend_at, call_limited, invoke_limited
+from ts._core.dispatch.operator cimport PROFILER_KEY, Operator, backend_at, call_after, invoke_after, register_key
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.allowance cimport MemoryBudget, release_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
@@ -155,7 +155,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef Event event
     cdef int i, backend
     if recorder is None:                # the recorder was stopped, but the flag of this thread is still set
-        return invoke_limited(op, r, at)
+        return invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     event = recorder.begin("operator", op)
     if code != NULL:
         event.code, event.instruction = <object>code, <size_t>instruction
@@ -164,7 +164,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
         event.start = nanoseconds()
     backend = backend_at(op, r, at)     # read before the call, because results may overwrite arguments
     try:
-        invoke_limited(op, r, at)
+        invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     finally:
         recorder.finish(event)
         event.kernel = <size_t><void *>op.kernels[backend]
@@ -177,13 +177,13 @@ cdef object record_call(Operator op, list args):
     cdef Recorder recorder = active
     cdef Event event
     if recorder is None:
-        return call_limited(op, args)
+        return call_after(PROFILER_KEY, op, args)
     event = recorder.begin("operator", op)
     if recorder.shapes:
         event.inputs = tuple([described_object(x) for x in args])
         event.start = nanoseconds()
     try:
-        return call_limited(op, args)
+        return call_after(PROFILER_KEY, op, args)
     finally:
         recorder.finish(event)
 
@@ -238,8 +238,7 @@ cdef object described_object(x):
     return None
 
 
-operator.invoke_recorded = record_operator
-operator.call_recorded = record_call
+register_key(PROFILER_KEY, PROFILING, record_operator, record_call)
 operator.note_record = set_event_backend
 
 

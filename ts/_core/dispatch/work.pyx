@@ -1,6 +1,7 @@
-"""Time checks before operators under `ts.limits`, because a running kernel cannot be interrupted.
+"""Limits of operators under `ts.limits`: time checks, because a running kernel cannot be interrupted.
 
-In: an operator and its arguments.  Out: nothing, or TimeExceeded.
+In: an operator and its arguments.  Out: the operator has run, or TimeExceeded, or MemoryExceeded for an array
+that NumPy could not allocate.
 
     before_operator(op, r, at)     compares a lower bound of the operator's time with the remaining time
 
@@ -8,12 +9,14 @@ For an operator with a record, `ts.ops.cost_model` computes the estimate from th
 an operator of the language, the estimate is proportional to the lengths of its lists and strings.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
 from ts._core.value.container cimport Dict, List, Tuple
-from ts._core.thread.deadline cimport check_time, charge_time
-from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator
+from ts._core.thread.allowance cimport as_limit
+from ts._core.thread.context cimport LIMITED
+from ts._core.thread.deadline cimport check_time, charge_time, timed
+from ts._core.dispatch.operator cimport LIMITS_KEY, Operator, call_after, invoke_after, register_key
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
@@ -22,6 +25,38 @@ from ts.errors import LimitExceeded
 cdef double ITEM_NS = 0.1   # lower bound of an operator's time per list item or character
 
 cdef dict rules = {}  # Operator -> function that estimates its time, or None if the time is negligible
+
+
+cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    try:
+        if timed:
+            before_operator(op, r, at)
+        invoke_after(LIMITS_KEY, op, r, at, code, instruction)
+        if timed:
+            check_time()
+    except Exception as error:
+        raise_limit(error)
+    return 0
+
+
+cdef object call(Operator op, list args):
+    try:
+        if timed:
+            before_call(op, args)
+        result = call_after(LIMITS_KEY, op, args)
+        if timed:
+            check_time()
+    except Exception as error:
+        raise_limit(error)
+    return result
+
+
+cdef int raise_limit(object error) except -1:
+    """Raise the limit error that `error` stands for (a MemoryError of NumPy); otherwise raise `error`."""
+    limit = as_limit(error)
+    if limit is error:
+        raise error
+    raise limit from error
 
 
 cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
@@ -86,5 +121,4 @@ cdef Py_ssize_t length(IValue *x) noexcept:
     return len(<str>o) if type(o) is str else 0
 
 
-operator.before_limited = before_operator
-operator.before_limited_call = before_call
+register_key(LIMITS_KEY, LIMITED, invoke, call)

@@ -1,6 +1,6 @@
 """Transform dispatch: decides whether an operator on tensors with layers runs at their level or on the tape.
 
-In: an operator and its registers. Out: HAS_RUN, OF_TAPE (the tape must record it first), or NO_LAYERS.
+In: an operator and its registers. Out: its results, or the call of the next dispatch key.
 
     x a leaf, y batched       x * y: batching runs first, then the tape records the operator on the inner tensors
     x a batched leaf          x * y: the tape runs first and saves tensors with their layers
@@ -13,12 +13,13 @@ from libc.stdint cimport int32_t
 
 from ts._core.autograd.rule cimport GRAPH, LEFT, Rule, rule_of
 from ts._core.autograd.tape cimport leave
-from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
+from ts._core.dispatch.operator cimport (
+    INNER_TRANSFORM_KEY, TRANSFORM_KEY, Operator, invoke_after, register_key, requires_gradient, run_in_python
+)
 from ts._core.dispatch_layers.layer cimport Layer
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport Tensor, is_layered, needs_grad
-from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set_flag, set_process_flag
+from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, differentiating, set_flag, set_process_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
@@ -90,7 +91,24 @@ cdef inline int merge_level(Tensor t, int result, int own) noexcept:
     return max(result, level_of(t))
 
 
-cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
+cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef bint requires_grad = differentiating(context_flags()) and requires_gradient(op, r, at)
+    if run_on_layers(op, r, at, requires_grad):
+        return 0
+    return invoke_after(TRANSFORM_KEY, op, r, at, code, instruction)
+
+
+cdef int invoke_below_tape(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    if run_on_layers(op, r, at, False):
+        return 0
+    return invoke_after(INNER_TRANSFORM_KEY, op, r, at, code, instruction)
+
+
+cdef bint run_on_layers(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
+    """Run the operator on the inner tensors of layers, and return whether it has run.
+
+    It has not run if no argument has layers, or if the tape must record it first.
+    """
     cdef int level = highest(op, r, at, 0)
     cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
     if (level or dispatches_to_python) and op.tensor_kernel:
@@ -98,19 +116,19 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) e
             op.rule = rule_of(op.record)
         if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:
             leave(op, r, at)
-            return HAS_RUN
+            return True
     if dispatches_to_python:
         if requires_grad and is_recorded_at_level(op, r, at, level) and not resolve("torch_dispatch").is_composite(op):
-            return OF_TAPE
+            return False
         run_in_python(op, run, r, at)
-        return HAS_RUN
+        return True
     if level == 0:
         if not op.record.nondeterministic:
-            return NO_LAYERS
+            return False
     elif requires_grad and highest(op, r, at, level):
-        return OF_TAPE
+        return False
     run_in_python(op, run, r, at)
-    return HAS_RUN
+    return True
 
 
 cdef object run(Operator op, list args):
@@ -127,5 +145,5 @@ cdef int top_of(list args) except -1:
     return result
 
 
-operator.invoke_layered = invoke
-operator.call_layered = run
+register_key(TRANSFORM_KEY, LAYERED, invoke, run)
+register_key(INNER_TRANSFORM_KEY, LAYERED, invoke_below_tape, NULL)
