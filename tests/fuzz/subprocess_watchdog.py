@@ -1,8 +1,8 @@
 """Run calls that may crash or hang in a subprocess and continue after each failure.
 
-    found = problems("tests.fuzz.extreme_arguments", 0, 200)       ["aten::add x=nan: ended with -11 ..."]; runs
-                                                           python -m tests.fuzz.extreme_arguments 0 200 AFTER PLACE
-    calls = Calls(*sys.argv[3:])                           until all calls are done; in the subprocess
+    found = problems("tests.fuzz.extreme_arguments", 0, 200)       ["aten::add x=nan: ended with -11 ..."]
+                                                           runs python -m tests.fuzz.extreme_arguments 0 200 AFTER PLACE
+    calls = Calls(*sys.argv[3:])                           in the subprocess, which is restarted after a failure
     calls.run("add of nan", REJECTION_ERRORS, ts.add, x, x)        calls up to number AFTER are skipped
 
 An unexpected exception of a call is a problem too, and so is a call that exceeds its time limit:

@@ -1,4 +1,4 @@
-"""Classes that PyTorch and ts both script, and functions that use them: their graphs must have the same text."""
+"""Script classes and functions that use them, whose graphs must have PyTorch's text."""
 
 from typing import Any, List, Optional
 

@@ -1,6 +1,6 @@
-"""Programs of control flow operators for either package, with results and errors.
+"""Programs with control flow operators for either package, valid and invalid ones.
 
-Each takes the package `T` and the operators `H`, and gives a function and its arguments.
+Each takes the package `T` and the operators `H`, and returns a function and its arguments.
 """
 
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ REJECTED = {}
 
 
 def program(table, **facts):
-    """Put a program into a table under its name; facts: `dynamic`, sizes that may change; `gradients`."""
+    """Register a program in a table; facts: `dynamic` (dynamic dimensions), `gradients` (if compared)."""
 
     def put(function):
         table[function.__name__] = SimpleNamespace(
@@ -22,14 +22,14 @@ def program(table, **facts):
 
 
 def operators(package):
-    """The operators of a package, by name."""
+    """Return the control flow operators of a package by name."""
     found = package._higher_order_ops
     names = ("cond", "while_loop", "map", "scan", "associative_scan")
     return SimpleNamespace(**{name: getattr(found, name) for name in names})
 
 
 def rows(T, *shape):
-    """Numbers to compute with."""
+    """Return a tensor of distinct numbers."""
     count = 1
     for n in shape:
         count *= n
@@ -137,7 +137,7 @@ def while_counts(T, H):
     )
 
 
-@program(PROGRAMS, gradients=False)  # PyTorch's are those of one round
+@program(PROGRAMS, gradients=False)  # PyTorch returns the gradients of one iteration
 def while_never(T, H):
     return lambda i, x: H.while_loop(lambda i, x: i < 0, lambda i, x: (i + 1, x * 2), (i, x)), (
         T.tensor(0),
@@ -269,7 +269,7 @@ def associative_scan_tree(T, H):
     )
 
 
-# ---- refused
+# ---- rejected
 
 
 def _cond(first, second):

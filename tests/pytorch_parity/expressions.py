@@ -1,8 +1,8 @@
-"""Expressions that are evaluated with `ts` and with PyTorch, and must give the same: values, dtypes, shapes, errors.
+"""Expressions that are evaluated with `ts` and PyTorch, with equal values, dtypes, shapes and errors.
 
-In: a file of expressions, one a line, over the package `t`, its `F` (nn.functional), `N` (operators that PyTorch keeps
-in `torch._C._nn`), random tensors `r` and `u`, integers `i`; out: the two outcomes.  A `$` in a line stands for each of
-seven dtypes.
+Input: a file with one expression per line, with the package `t`, its `F` (nn.functional), `N` (operators in
+PyTorch's `torch._C._nn`), random tensors `r` and `u`, integers `i`; output: both outcomes.  A `$` in a line
+stands for each of seven dtypes.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ NAMESPACES = ((ts, ts), (torch, torch._C._nn))
 
 
 def lines(name):
-    """The expressions of a file in `tests/pytorch_parity/expressions`, each with its dtype."""
+    """Yield the expressions of a file in `tests/pytorch_parity/expressions`, for each dtype."""
     text = (Path(__file__).parent / "expressions" / f"{name}.txt").read_text()
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -43,12 +43,12 @@ def outcome(source, package, operators):
         return comparable(eval(source, names))
     except Exception as error:
         if any(d in source for d in ("'int64'", "'int8'", "'bool'")):
-            return "refused"  # in words and classes that differ from operator to operator
+            return "refused"  # messages and classes differ between operators
         return f"{type(error).__name__}: {error}".splitlines()[0][:50]
 
 
 def comparable(value):
-    """Tensors as dtype, shape and numbers."""
+    """Return tensors as dtype, shape and elements."""
     if isinstance(value, (list, tuple)):
         return [comparable(v) for v in value]
     if isinstance(value, (ts.Tensor, torch.Tensor)):

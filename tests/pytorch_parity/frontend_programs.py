@@ -1,4 +1,4 @@
-"""Programs whose graphs have PyTorch's text: read by `test_frontend.py`, each function on its own."""
+"""Functions whose graphs must have PyTorch's text; `test_frontend.py` compiles each separately."""
 
 import math
 from typing import Dict, List, Optional, Tuple

@@ -1,6 +1,6 @@
-"""Gradients of the calls in PyTorch's database of operators, in both libraries, of the first order and the second.
+"""Compare first- and second-order gradients of `ts` and PyTorch for the calls of OpInfo.
 
-In: an OpInfo entry and a dtype. Out: the difference between the gradients of `ts` and PyTorch, or "".
+Input: an OpInfo entry and a dtype. Output: the difference between the gradients of `ts` and PyTorch, or "".
 
 The differentiated sums have cosine weights, because symmetric weights would hide errors.
 """
@@ -102,7 +102,7 @@ def gradients(library: Any, name: str, args: Any, options: Any, order: int) -> l
 
 
 def array(x: Any) -> Any:
-    """The elements, of PyTorch's tensors of zeros without memory, too."""
+    """Return the elements as an array, also of PyTorch's zero tensors, which have no memory."""
     if isinstance(x, torch.Tensor) and x._is_zerotensor():
         return np.zeros(tuple(x.shape), str(x.dtype).rpartition(".")[2])
     return x.detach().resolve_conj().resolve_neg().numpy()
@@ -142,12 +142,12 @@ def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: f
                     wanted = gradients(torch, entry.name, args, options, n)
                     again = gradients(torch, entry.name, args, options, n)
                     break
-                except RuntimeError:  # it has none of this order
+                except RuntimeError:  # no gradient of this order
                     continue
             carried([args, options], ts)
         except Unfit:
             continue
-        except Exception:  # not called like that
+        except Exception:  # an invalid call
             continue
         if not wanted or any(difference(a, b, digits) for a, b in zip(wanted, again, strict=True)):
             continue

@@ -1,16 +1,16 @@
-"""Programs of the language's rules, each run by `ts` and by PyTorch: values, errors, highlighted text and graphs must be equal.
+"""Programs for the language's rules have equal values, errors, highlighted text and graphs in PyTorch and `ts`.
 
-In: the files of `tests/pytorch_parity/language`.  A program starts with a line `=== title`; its lines that start with `>>> ` are
-expressions, which are evaluated after the rest.  A plain function of the program is scripted where an expression names it, `S` is
-`torch.jit.script`, `renumbered` shows a graph without the numbers of values, and `x` is a float matrix.  A comment `# differs: reason`
-after an expression marks a known difference, `# graph differs: reason` one of graphs only.
+Input: the files of `tests/pytorch_parity/language`.  A program starts with a line `=== title`; its lines that
+start with `>>> ` are expressions, which are evaluated after the rest.  Expressions script the plain functions
+that they name; `S` is `torch.jit.script`, `renumbered` returns a graph without value numbers, and `x` is a float
+matrix.  A comment `# differs: reason` marks a known difference, `# graph differs: reason` one of graphs only.
 
     === `not` of an int
     def f(n: int):
         return not n
     >>> f(3)
 
-Out: for each expression its value, what it prints and the error's class, first line and highlighted text, and the graph of each scripted function.
+Output: value, printed text and error (class, first line, highlighted text) of each expression, and graphs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent / "language"
 COMMENT = "  # "
 KNOWN = re.compile(r"  # differs: .")
 KNOWN_GRAPH = re.compile(r"  # (?:graph )?differs: .")
-CLOSING = ")]} \"'"  # PyTorch leaves some of these out at the end of what it underlines
+CLOSING = ")]} \"'"  # PyTorch omits some of these at the end of underlined text
 BETTER_PLACES = ("Expected a default value", "Mutable default")  # PyTorch underlines the function's body
 TYPING_NAMES = "Any Callable Dict Final Generic Iterable Iterator List Literal NamedTuple NewType NoReturn Optional Sequence Set Tuple TypeVar Union".split()
 
@@ -190,7 +190,7 @@ def class_names(error: Exception) -> list[str]:
 def message_and_highlights(text: str) -> tuple[str, list[str]]:
     """Return the message line of an error and the source text that it underlines."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    while_running = "Traceback of TorchScript" in text  # what is wrong stands last
+    while_running = "Traceback of TorchScript" in text  # run-time errors have their message last
     message = (lines or [""])[-1 if while_running else 0]
     return message.rstrip(":"), highlighted(text)
 
@@ -221,7 +221,7 @@ def highlighted(message: str) -> list[str]:
 
 
 def renumbered(graph: Any) -> str:
-    """Return the text of a graph without source places, with unnamed values numbered in order of their appearance."""
+    """Return the text of a graph without source locations, with unnamed values numbered by first appearance."""
     numbers: dict[str, str] = {}
     text = re.sub(r" # \S*:\d+:\d+", "", str(graph))
     return re.sub(r"%(\d+)\b", lambda found: numbers.setdefault(found[1], f"%{len(numbers)}"), text)

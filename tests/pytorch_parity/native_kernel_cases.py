@@ -1,7 +1,7 @@
 """Operator calls of `test_native_kernels`, with its tensors and comparison of results.
 
-A call takes a module (`ts` or `torch`) and one tensor; what else it needs it makes of these two.  To add an operator is to
-add a row.
+A call takes a module (`ts` or `torch`) and one tensor, and creates other arguments from these.  To add an
+operator, add a line to a table.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SHAPES = ((), *VECTORS, *MATRICES)
 
 @dataclass
 class Call:
-    """An operator in one form of its call."""
+    """An operator with one set of arguments."""
 
     name: str
     run: Callable[[Any, Any], Any]
     kinds: tuple[str, ...] = KINDS
     shapes: tuple[tuple[int, ...], ...] = SHAPES
-    exact: bool = True  # otherwise up to the last places of the dtype
+    exact: bool = True  # bit for bit; otherwise up to rounding
 
 
 def _turns() -> list[Call]:
@@ -79,7 +79,7 @@ def _triangles() -> list[Call]:
 
 
 def _vector(m: Any, n: int, x: Any) -> Any:
-    """A vector of `n` numbers of the dtype of x."""
+    """Return a vector of `n` numbers of the dtype of x."""
     return (m.arange(n) % 7 - 2).to(x.dtype)
 
 
@@ -138,7 +138,7 @@ def _moments() -> list[Call]:
 
 
 def _target(m: Any, x: Any, first: int = 0) -> Any:
-    """A class for each sample: of (N, C, ...) or (C)."""
+    """Return a class index for each sample of (N, C, ...) or (C)."""
     classes = x.shape[1] if x.dim() > 1 else x.shape[0]
     shape = [n for d, n in enumerate(x.shape) if d != (1 if x.dim() > 1 else 0)]
     count = int(np.prod(shape)) if shape else 1
@@ -283,7 +283,7 @@ def outcome(m: Any, call: Call, x: Any) -> Any:
 
 
 def close(found: Any, wanted: Any, what: str, exact: bool = True) -> None:
-    """Alike in values, dtypes, shapes and strides, or both an error of one class."""
+    """Check equal values, dtypes, shapes and strides, or errors of one class."""
     if isinstance(wanted, Exception) or isinstance(found, Exception):
         assert type(found) is type(wanted), f"{what}: {found!r} for {wanted!r}"
         return

@@ -2,7 +2,7 @@
 
     python -m tests.pytorch_parity.opinfo_forward_mode 2 6        every sixth entry, from the third on
 
-A program of its own, as `gradients_of_database` is.
+A separate program for the reasons of `opinfo_gradients`.
 """
 
 import itertools
@@ -76,7 +76,7 @@ def compare(entry, dtype, most):
             carried([args, options], ts)
         except Unfit:
             continue
-        except Exception:  # not called like that, or not differentiable like that
+        except Exception:  # an invalid or not differentiable call
             continue
         if difference(wanted, again, 1e-6):
             continue

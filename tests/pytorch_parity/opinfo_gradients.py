@@ -2,7 +2,7 @@
 
     python -m tests.pytorch_parity.opinfo_gradients 2 6        every sixth entry, from the third on
 
-A program of its own: who imports the database changes switches of PyTorch's, and what its traces look like.
+A separate program, because importing the database changes settings of PyTorch and its traces.
 """
 
 import sys
@@ -28,7 +28,7 @@ def title(entry):
 
 
 def main(part, parts, samples):
-    """The number of calls that were compared, and of entries that differ."""
+    """Return the number of compared calls and the number of entries that differ."""
     entries = [e for e in op_db if e.supports_autograd and not any(kind in e.name for kind in OTHER_KINDS)]
     calls = wrong = 0
     for entry in entries[part::parts]:

@@ -1,14 +1,14 @@
-"""Random programs over tensors that share memory: views of views, writes, indexing, outputs.
+"""Random programs on tensors that share memory: views of views, writes, indexing, outputs.
 
-In: a seed; out: lines of Python over `t` (PyTorch or `ts`) and the tensors `v`, each of which makes a tensor or
-writes into some:
+Input: a seed; output: lines of Python with `t` (PyTorch or `ts`) and the tensors `v`, each of which creates a
+tensor or writes to tensors:
 
     v.append(t.arange(12).view(3, 4))
     v.append(v[0][1:, ::2])
     v[1].add_(v[0][:2, :2])
 
-`run` executes the same lines in both libraries and tells where they first differ: in what fails and how, in any
-tensor's values, dtype, shape, strides, offset or version, or in which tensors lie in one storage.
+`difference` executes the lines in both libraries and returns the first difference: of errors, of any
+tensor's values, dtype, shape, strides, offset or version, or of the tensors that share a storage.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Writer:
             f"squeeze({(dim(), dim())})", "resolve_conj()", "adjoint()",
         )  # fmt: skip
         call = d.choice(calls)
-        if x.is_complex() and call in ("H", "adjoint()"):  # a view in PyTorch, with a mark; a copy in `ts`
+        if x.is_complex() and call in ("H", "adjoint()"):  # a view in PyTorch, a copy in `ts`
             call = "mT"
         return f"v.append({name}.{call})"
 
@@ -242,7 +242,7 @@ def outcome(line: str, t: Any, v: list[Any]) -> str | None:
 
 
 def kind(error: str) -> str:
-    """The class of an error."""
+    """Return the class of an error."""
     return error.partition(":")[0]
 
 
@@ -293,18 +293,18 @@ def difference(seed: int, length: int = 25) -> str | None:
         lines.append(line)
         want, got = outcome(line, torch, theirs), outcome(line, ts, ours)
         text = "\n    ".join(lines)
-        if grew(theirs, sizes):  # the storage itself grows in PyTorch; `ts` leaves the others where they are
+        if grew(theirs, sizes):  # PyTorch resizes the storage itself; in `ts`, other tensors keep the old one
             return None
         several = any(text in f"{want}{got}" for text in TOLD_FIRST)
         if (want is None) != (got is None) or (want and got and not several and kind(want) != kind(got)):
             return f"seed {seed}:\n    {text}\n  torch: {want}\n  ts:    {got}"
         if len(theirs) != len(ours):
             return f"seed {seed}:\n    {text}\n  {len(theirs)} and {len(ours)} tensors"
-        if len(theirs) > before:  # operators of PyTorch may have written into what they give
+        if len(theirs) > before:  # PyTorch's operators may have written to their results
             versions.append((theirs[-1]._version, ours[-1]._version))
         for i in range(len(theirs)):
             a, b = facts(theirs[i], versions[i][0]), facts(ours[i], versions[i][1])
-            if a != b and want is not None:  # PyTorch wrote a part before it failed
+            if a != b and want is not None:  # PyTorch wrote some elements before the error
                 return None
             if a != b:
                 return f"seed {seed}: v[{i}]\n    {text}\n  torch: {a}\n  ts:    {b}"

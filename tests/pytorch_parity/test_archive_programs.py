@@ -12,7 +12,7 @@ from tests.program_files import all_programs, read  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 PROGRAMS = [path for path in all_programs() if not read(path).compile_error and not read(path).scripts_itself]
-# PyTorch's own compiler has already made something else of these.
+# PyTorch's compiler generates code with other results for these.
 DIFFERENT = {"format_fields.py", "generators.py", "any_values.py", "any_list.py"}
 # PyTorch has no recursion, no self-referential classes and interfaces, no tasks with unused futures, and no
 # unions from conditions; an index that is certainly out of range does not compile again, and neither does
@@ -34,7 +34,7 @@ def test_written_by_pytorch(path, capsys):
     try:
         buffer = io.BytesIO()
         torch.jit.save(torch.jit.script(program.load("torch", "archived")), buffer)
-    except Exception as error:  # it fails in many ways
+    except Exception as error:  # of many classes
         pytest.skip(f"not in PyTorch: {type(error).__name__}")
     loaded = ts.jit.load(io.BytesIO(buffer.getvalue()))
     if path.name.startswith("unused_"):
@@ -51,7 +51,7 @@ def test_written_by_pytorch(path, capsys):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=names)
 def test_read_by_pytorch(path):
-    """PyTorch compiles the code of a program that was saved here."""
+    """PyTorch compiles the code of a program saved by `ts`."""
     if path.parent.name == "python" or path.name in NOT_IN_PYTORCH:
         pytest.skip("calls Python, or does what PyTorch does not know")
     data = ts.jit.script(read(path).load(package="saved")).save_to_buffer()

@@ -44,7 +44,7 @@ PAIRS = [
 
 
 def comparable(value):
-    """Tensors as lists, enums as their names, and containers of them."""
+    """Return tensors as lists, enums as their names, and containers of them."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Enum):
@@ -233,7 +233,7 @@ def programs(t):
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_program(reader, writer):
-    """Classes, named tuples, interfaces, enumerations, tasks and control flow in the code of a module."""
+    """A module with classes, named tuples, interfaces, enums, tasks and control flow is exchanged."""
     made = writer.jit.script(programs(writer))
     read = crossed(reader, writer, made)
     words = ["a", "", "b"]
@@ -242,7 +242,7 @@ def test_program(reader, writer):
         assert comparable(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
     with pytest.raises(
         (RuntimeError, torch.jit.Error), match="too few"
-    ):  # PyTorch: now the one, now the other
+    ):  # PyTorch raises either
         read(reader.tensor([1.0, 2.0]), ["a"], Mode.FAST)
 
 
@@ -469,7 +469,7 @@ def test_layers(text):
 
 
 def test_operators_of_a_module():
-    """The operators that a module needs, with their overloads."""
+    """The operators of a module are listed with their overloads."""
 
     def names(t):
         class Inner(t.nn.Module):
@@ -521,7 +521,7 @@ def test_traced_adaptive_pools(layer, dims, size):
 
 
 def test_views_with_a_mark():
-    """Conjugate and negative views in archives are resolved, as buffers and as constants."""
+    """Views with conjugate or negative bits in archives are resolved, as buffers and as constants."""
 
     class Marked(torch.nn.Module):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""`x[index] = value` agrees with PyTorch: values, gradients, tangents and batches of either side, errors."""
+"""`x[index] = value` agrees with PyTorch: values, gradients, tangents, batches of both operands, errors."""
 
 import warnings
 
@@ -99,7 +99,7 @@ MASKS = ("mask", "rows", "columns", "true tensor", "no rows")
 
 
 def is_left_out(index, value, how):
-    """Return whether PyTorch fails or is wrong itself.
+    """Return whether PyTorch fails or is wrong.
 
     In batches it puts values into wrong rows, and with a mask needs the dtype of the target; tangents of a number
     are doubles.
@@ -121,7 +121,7 @@ def test_assignment(index):
                 for how, expected in theirs.items():
                     if is_left_out(index, value, how):
                         continue
-                    if isinstance(expected, tuple) and isinstance(expected[0], str):  # the texts of refusals differ in names
+                    if isinstance(expected, tuple) and isinstance(expected[0], str):  # names in the error messages differ
                         assert isinstance(ours[how], tuple) and ours[how][0] == expected[0], (value, how, ours[how], expected)
                     else:
                         assert ours[how] == expected, (value, from_argument, how)

@@ -41,7 +41,7 @@ DIFFERENT = {name for names in EXCUSED for name in names.split()}
 def quiet():
     """Disable log messages of fake tensors."""
     logging.disable(logging.CRITICAL)
-    with torch.enable_grad():  # ends grad mode changes of operators
+    with torch.enable_grad():  # restores the grad mode that operators change
         yield
     logging.disable(logging.NOTSET)
 
@@ -97,7 +97,7 @@ def torch_says(operator, args, device, on):
             values = to_torch(args, device)
             with casting(torch, device) if on else contextlib.nullcontext():
                 return dtypes_of(call(operator, values))
-        except Exception:  # of any kind: an operator that has no kernel
+        except Exception:  # of any class: there is no kernel
             return None
 
 
@@ -107,7 +107,7 @@ def kind_of(record, device):
 
 
 def expected(kind, plain, device, dtype):
-    """The dtypes of results, by the record's rule: floats as wide as they were computed in."""
+    """Return the dtypes of results by the record's rule: floating-point results have the compute dtype."""
     if kind not in ("lower", "float32"):
         return plain
     wanted = {str(dtype): str(LOWER[device] if kind == "lower" else ts.float32)}
@@ -123,7 +123,7 @@ def ts_says(record, args):
         try:
             with casting(ts, "cpu"):
                 return dtypes_of(record.operator.call_list(args))
-        except Exception:  # of any kind: PyTorch may have no such kernel, either
+        except Exception:  # of any class: there is no kernel
             return None
 
 
@@ -147,7 +147,7 @@ def test_results_have_pytorchs_dtypes():
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_records_equal_pytorch(device):
-    """A class is that of PyTorch's operator: results in float32 and in both 16-bit dtypes have its dtypes."""
+    """A record's autocast class gives PyTorch's result dtypes for float32 and both 16-bit dtypes."""
     wrong = []
     for record, operator in records():
         kind = kind_of(record, device)
@@ -209,7 +209,7 @@ def trained(package, dtype, steps, scaled):
 
 
 def test_training_in_bfloat16():
-    """The losses are PyTorch's, as far as bfloat16 knows them."""
+    """Training in bfloat16 has PyTorch's losses, up to the precision of bfloat16."""
     ours, theirs = (trained(package, "bfloat16", 40, False)[0] for package in (ts, torch))
     assert theirs[-1] < 0.8 * theirs[0]
     assert ours == pytest.approx(theirs, rel=2e-2)

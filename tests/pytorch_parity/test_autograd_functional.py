@@ -1,4 +1,4 @@
-"""`autograd.functional` agrees with PyTorch: values, shapes, nesting, errors, with every option."""
+"""`autograd.functional` agrees with PyTorch: values, shapes, nesting, errors, with all options."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""`ts bench --against torch`: both read one archive, and agree."""
+"""`ts bench --against torch`: both libraries load one archive and have equal results."""
 
 import pytest
 

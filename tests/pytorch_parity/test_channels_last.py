@@ -1,4 +1,4 @@
-"""Results of channels-last tensors lie as PyTorch's: convolutions, pooling, resampling, padding and their like."""
+"""Results of channels-last tensors have PyTorch's strides: convolutions, pooling, resampling, padding etc."""
 
 import numpy as np
 import pytest

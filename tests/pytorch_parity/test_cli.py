@@ -1,4 +1,4 @@
-"""The command line on PyTorch's archives, and its output for PyTorch."""
+"""The command line on PyTorch's archives, and its output files in PyTorch."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def model(tmp_path):
     """Return a module, its archive, an input file and the expected results."""
     torch.manual_seed(0)
     net = Net()
-    net(torch.randn(8, 2, 6))  # running means
-    torch.jit.script(net).save(str(tmp_path / "net.pt"))  # in training mode: the command line evaluates
+    net(torch.randn(8, 2, 6))  # updates running statistics
+    torch.jit.script(net).save(str(tmp_path / "net.pt"))  # in training mode
     net.eval()
     x = torch.randn(5, 2, 6)
     np.save(tmp_path / "x.npy", x.numpy())
@@ -90,7 +90,7 @@ def test_weights_for_pytorch(model, tmp_path, capsys):
         net.lstm.bias_ih_l0.zero_()
     torch.save({"model": net.state_dict()}, state)
     code, _, err = output(capsys, "convert", state, tuned, "--into", path)
-    assert code == 1 and "model.lstm.bias_ih_l0" in err  # option names exist exactly as given
+    assert code == 1 and "model.lstm.bias_ih_l0" in err  # names must match exactly
     torch.save(net.state_dict(), state)
     assert output(capsys, "convert", state, tuned, "--into", path)[0] == 0
     with torch.no_grad():

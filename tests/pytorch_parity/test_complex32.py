@@ -21,7 +21,7 @@ def divided(x):
 
 
 def bits(x):
-    """The bits of elements as integers."""
+    """Return the bits of elements as integers."""
     return x.contiguous().view(-1).view(ts.int32 if isinstance(x, ts.Tensor) else torch.int32).tolist()
 
 
@@ -62,7 +62,7 @@ def test_promotion_and_conversion(name):
     assert into[0] == into[1] and back[0] == back[1]
 
 
-# Expressions for both libraries: `t` is the library, `d` the dtype, x, y, m and r are tensors, h a float16
+# Expressions for both libraries: `t` is the library, `d` the dtype; x, y, m and r are tensors, h is a float16
 # tensor.
 ASKED = """
 x; x.shape, x.dtype, x.numel(), x.element_size(), x.nbytes; x.type(); x.tolist(); x[1].item(); x.is_complex(); m; m.t(); m[0]
@@ -126,7 +126,7 @@ def test_answers(question):
 @pytest.mark.filterwarnings("ignore:ComplexHalf support")
 @pytest.mark.parametrize("operation", ["add", "sub", "mul"])
 def test_many_numbers(operation):
-    """Parts of every exponent: sums, differences and products are rounded as PyTorch's are."""
+    """Sums, differences and products of numbers with all exponents are rounded as in PyTorch."""
     words = np.random.RandomState(0).randint(0, 1 << 16, 8 * 4096).astype(np.uint16)
     words = words[(words & 0x7C00) != 0x7C00][: 4 * 4096 + 4]
     words = words[: len(words) // 4 * 4]

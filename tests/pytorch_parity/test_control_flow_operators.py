@@ -15,7 +15,7 @@ from tests.pytorch_parity.control_flow_programs import PROGRAMS, REJECTED, opera
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 OPERATORS = {T: operators(T) for T in (torch, ts)}
-ALWAYS = {  # the others are `long`: PyTorch compiles each
+ALWAYS = {  # others are `long`, because PyTorch compiles each program
     "cond_closures", "cond_on_a_size", "cond_in_scan", "while_closures", "map_tree", "associative_scan_odd",
     "dtypes", "trees", "input", "mutation", "loop dtype", "scan count", "map lengths",
 }  # fmt: skip
@@ -27,7 +27,7 @@ def some(names):
 
 
 def comparable(x):
-    """A result as lists, numbers and texts."""
+    """Return a result as lists, numbers and strings."""
     if isinstance(x, torch.Tensor | ts.Tensor):
         return str(x.dtype), list(x.shape), np.round(x.detach().numpy().astype("float64"), 4).tolist()
     if isinstance(x, dict):
@@ -36,7 +36,7 @@ def comparable(x):
 
 
 def leaves(x):
-    """The tensors of a result."""
+    """Return the tensors of a result."""
     if isinstance(x, torch.Tensor | ts.Tensor):
         return [x]
     inside = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else []
@@ -44,7 +44,7 @@ def leaves(x):
 
 
 def wrapped(T, function):
-    """The function as a module."""
+    """Return a module that calls the function."""
 
     class Wrapped(T.nn.Module):
         def forward(self, *args):
@@ -70,13 +70,13 @@ def test_values_and_gradients(name):
 
 
 def exported(T, H, made):
-    """The program, and its arguments."""
+    """Return the exported program and its arguments."""
     f, args = made.make(T, H)
     n = T.export.Dim("n", min=2)
     sizes = None
     if made.dynamic is not None:
         sizes = (tuple({made.dynamic[i]: n} if i in made.dynamic else None for i in range(len(args))),)
-        if 0 in made.dynamic and made.make.__name__ == "map_tree":  # all that is mapped has one length
+        if 0 in made.dynamic and made.make.__name__ == "map_tree":  # mapped tensors have equal lengths
             sizes = (({0: n}, {0: n}, None),)
     return T.export.export(wrapped(T, f), args, dynamic_shapes=sizes, strict=False), args
 
@@ -95,7 +95,7 @@ def test_exported_graphs(name):
     found = {}
     for T, H in OPERATORS.items():
         program, args = exported(T, H, PROGRAMS[name])
-        text = "" if name == "cond_numbers" else readable(program)  # it has assertions of its symbol
+        text = "" if name == "cond_numbers" else readable(program)  # PyTorch adds an assertion
         found[T] = text, comparable(program.module()(*args))
     assert found[ts] == found[torch]
 

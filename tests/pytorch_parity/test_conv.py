@@ -1,4 +1,4 @@
-"""Convolutions against PyTorch: drawn geometries, all dtypes, and hostile arguments."""
+"""Convolutions compared with PyTorch: random geometries, all dtypes, and invalid arguments."""
 
 import random
 
@@ -9,7 +9,7 @@ import ts
 
 torch = pytest.importorskip("torch")
 
-TOLERANCE = {  # of the largest element of the result in the widest type
+TOLERANCE = {  # relative to the largest element of the result in the widest type
     torch.float32: 2e-6, torch.float64: 1e-14, torch.complex64: 3e-6, torch.float16: 1e-3,
     torch.bfloat16: 8e-3, torch.int64: 0,
 }  # fmt: skip
@@ -30,7 +30,7 @@ def wide(x):
 
 
 def draw(seed):
-    """A convolution: its name, operands and options."""
+    """Return a random convolution: its name, operands and options."""
     r = random.Random(seed)
     torch.manual_seed(seed)
     n = r.choice([1, 2, 2, 3])

@@ -1,4 +1,4 @@
-"""Data sets, samplers, loaders and collation are PyTorch's: values, seeds, orders, errors and warnings."""
+"""Data sets, samplers, loaders and collation equal PyTorch's: values, seeds, order, errors, warnings."""
 
 import collections
 import random
@@ -17,7 +17,7 @@ Pair = collections.namedtuple("Pair", "x y")
 
 
 def comparable(value):
-    """Tensors as lists, with their dtype."""
+    """Return tensors as lists, with their dtype."""
     if isinstance(value, (ts.Tensor, torch.Tensor)):
         return [str(value.dtype), value.tolist()]
     if isinstance(value, dict):
@@ -37,7 +37,7 @@ def outcome(function, library):
             result = comparable(function(library))
         except Exception as error:
             result = type(error).__name__, str(error).replace("ts.Tensor", "torch.Tensor")
-    # Data sets are shown by their addresses.
+    # Warnings name data sets by their addresses.
     return result, [str(w.message).partition(" object at ")[2][16:] or str(w.message) for w in caught]
 
 
@@ -95,7 +95,7 @@ def test_loaders_by_index(workers, persistent, seeded):
 @pytest.mark.parametrize("size", [None, 2, 4])
 @pytest.mark.parametrize("more", [{}, {"drop_last": True}, {"persistent": True}])
 def test_loaders_one_after_another(workers, size, more):
-    """The order of batches of workers that end at different times, and the warning where a length was wrong."""
+    """Batches keep their order if workers finish at different times; a wrong length issues a warning."""
 
     def passes(library):
         options = dict(more)
@@ -110,7 +110,7 @@ def test_loaders_one_after_another(workers, size, more):
 
 
 def test_samplers_that_draw_when_they_start():
-    """A sampler is started before the workers' seed is drawn, as in PyTorch, and twice with workers."""
+    """A sampler starts before the workers' seed is drawn, as in PyTorch, and twice with workers."""
     for workers in (0, 1):
 
         def drawn(library, workers=workers):

@@ -1,4 +1,4 @@
-"""The text of definitions (`str(get_jit_def(f, name))`) against PyTorch's; the functions need not compile."""
+"""The text of definitions (`str(get_jit_def(f, name))`) equals PyTorch's, even if they do not compile."""
 
 from typing import List, Tuple
 

@@ -1,4 +1,4 @@
-"""Devices, dtypes, generators and streams as types: annotations, containers, defaults, attributes; against PyTorch."""
+"""Devices, dtypes, generators and streams as types, compared with PyTorch: annotations, containers, defaults."""
 
 from typing import Any, Dict, List, Optional, Tuple, Union
 
@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 
 def programs(m):
-    """Functions over the module `m`, and arguments for them."""
+    """Return functions that use the module `m`, with arguments."""
     cpu = m.device("cpu")
 
     def device(d: m.device) -> m.device:
@@ -100,7 +100,7 @@ def programs(m):
 
 def outcome(m, function, args):
     """Return the schema and text of the result, or the first line of the error."""
-    globals()["m"] = m  # PyTorch does not find a name there that only annotations say
+    globals()["m"] = m  # PyTorch resolves annotations in the globals
     try:
         scripted = m.jit.script(function)
         schema, result = str(scripted.schema), scripted(*args)
@@ -156,7 +156,7 @@ def test_types_in_strings():
 
 
 def test_other_values_are_no_streams():
-    """PyTorch makes a stream of numbers, and fails with an internal error for the rest."""
+    """Values that are not streams are rejected; PyTorch converts numbers, or raises internal errors."""
 
     def stream(s: ts.Stream) -> ts.Stream:
         return s
@@ -167,7 +167,7 @@ def test_other_values_are_no_streams():
 
 
 def test_streams():
-    """A stream is known by its device and number."""
+    """Streams with equal device and number are equal."""
     assert repr(ts.Stream(device="cpu")) == repr(torch.Stream(device="cpu"))
     assert ts.Stream("cpu") == ts.Stream(device=ts.device("cpu")) and ts.Stream("cpu").stream_id == 0
     assert len({ts.Stream("cpu"), ts.Stream("cpu"), ts.Stream("cpu", 1)}) == 2 and ts.Stream() != 0

@@ -1,4 +1,4 @@
-"""Samples of Dirichlet's and the beta distribution: gradients of their parameters, and shares of small parameters."""
+"""Samples of Dirichlet and beta distributions: gradients of the parameters, and small parameters."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def gradients(library):
 
 
 def test_gradients():
-    assert gradients(ts) == pytest.approx(gradients(torch), rel=2e-3, abs=1e-4)  # theirs are series
+    assert gradients(ts) == pytest.approx(gradients(torch), rel=2e-3, abs=1e-4)  # PyTorch uses series
 
 
 def test_small_parameters():

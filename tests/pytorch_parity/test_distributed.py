@@ -1,4 +1,4 @@
-"""Process groups equal PyTorch's "gloo" groups: the same program in two processes of each."""
+"""Process groups compared with PyTorch's "gloo" groups: one program in two processes of each library."""
 
 import multiprocessing
 

@@ -1,4 +1,4 @@
-"""Distributed autograd equals PyTorch's: the same program in three processes of each."""
+"""Distributed autograd compared with PyTorch's: one program in three processes of each library."""
 
 import multiprocessing
 
@@ -8,7 +8,7 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed: the extra
 
 from tests.distributed.process_groups import free_port
 
-# What differs, and why.
+# Known differences, with reasons.
 DIFFERENT = {
     "a parameter as an argument": "PyTorch's gradient stays with the copy in the other process",
     "a parameter as a result": "PyTorch's gradient stays with the copy in this process",

@@ -1,4 +1,4 @@
-"""Distributions, their divergences, transforms and constraints give PyTorch's numbers, samples of a seed, and errors."""
+"""Distributions, divergences, transforms and constraints have PyTorch's numbers, samples by seed, and errors."""
 
 import functools
 
@@ -14,7 +14,7 @@ T = torch.tensor
 
 @pytest.fixture(autouse=True)
 def _arguments_are_looked_at():
-    """PyTorch's default, which an import of its compiler (by `torch.export`, in other tests) switches off."""
+    """Restore PyTorch's default, which an import of its compiler in other tests changes."""
     torch.distributions.Distribution.set_default_validate_args(True)
 
 
@@ -22,7 +22,7 @@ FACTOR = T([[1.0, 0.0], [0.5, 2.0]])
 ROWS = T([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
 ONE, TWO = T([1.0, 4.0]), T([0.5, 2.0])
 
-# A distribution is its name, its arguments, and its keyword arguments; it may be an argument.
+# A distribution is its name, arguments and keyword arguments; arguments may be distributions.
 NORMALS = ("Normal", (torch.arange(12.0).view(2, 2, 3), 1.0), {})
 SPECS = [
     ("Bernoulli", (T([0.2, 0.9]),), {}), ("Bernoulli", (), {"logits": T([-5.0, 0.9])}),
@@ -54,7 +54,7 @@ SPECS = [
 
 
 def converted(value, library):
-    """A number, tensor or distribution as one of a library."""
+    """Convert a number, tensor or distribution to a library."""
     if isinstance(value, tuple):
         return make_distribution(value, library)
     if isinstance(value, torch.Tensor) and library is ts:
@@ -63,7 +63,7 @@ def converted(value, library):
 
 
 def make_distribution(spec, library):
-    """The distribution of a library that a specification names."""
+    """Return the distribution of a library for a specification."""
     name, args, kwargs = spec
     kwargs = {key: converted(value, library) for key, value in kwargs.items()}
     return getattr(library.distributions, name)(*(converted(arg, library) for arg in args), **kwargs)
@@ -112,7 +112,7 @@ def test_distribution(spec):
         "has_enumerate_support",
     ):
         same(lambda d, _, name=name: getattr(d, name))
-    if spec[0] != "Kumaraswamy":  # of which PyTorch says nan
+    if spec[0] != "Kumaraswamy":  # NaN in PyTorch
         same(lambda d, _: d.mode)
     for name in ("entropy", "perplexity", "enumerate_support"):
         same(lambda d, _, name=name: getattr(d, name)())
@@ -151,7 +151,7 @@ def test_exponential_families():
 
 
 def test_divergence_by_gradients_equals_the_formula():
-    """A class that says no more than its natural parameters."""
+    """The divergence computed by gradients of the log normalizer equals the formula."""
     from ts.distributions.kl import _KL_REGISTRY
 
     by_gradients = _KL_REGISTRY[(ts.distributions.ExponentialFamily,) * 2]
@@ -200,7 +200,7 @@ def test_ambiguous_divergences_warn():
 
 
 def test_every_pair_has_a_divergence():
-    """PyTorch's table of pairs, and ours."""
+    """`kl_divergence` has PyTorch's pairs of classes."""
     from torch.distributions.kl import _KL_REGISTRY as theirs
 
     from ts.distributions.kl import _KL_REGISTRY as ours
@@ -227,7 +227,7 @@ def test_divergence(p, q):
     ours = outcome(ts.distributions.kl_divergence, make_distribution(p, ts), make_distribution(q, ts))
     if isinstance(theirs, torch.Tensor) and bool(
         theirs.isinf().all()
-    ):  # of p's shape there, of both together here
+    ):  # shape of p in PyTorch, broadcast shape in `ts`
         assert bool(ours.isinf().all())
     else:
         check_same(ours, theirs, 1e-4)

@@ -1,4 +1,4 @@
-"""The messages of `tests/errors` begin as PyTorch's."""
+"""The messages of `tests/errors` begin with PyTorch's messages."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Bad arguments: every call raises the class that PyTorch raises, and no message is NumPy's."""
+"""Invalid arguments: each call raises PyTorch's error class, without messages of NumPy."""
 
 import re
 import warnings
@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
 
-# `m` is the package; X a float matrix, I one of integers, B a mask, V a vector.
+# `m` is the package; X is a float matrix, I an int matrix, B a mask, V a vector.
 NAMES = """
 X = m.arange(12.).reshape(3, 4)
 I = m.arange(12).reshape(3, 4)

@@ -1,4 +1,4 @@
-"""Type checks of graph text answer as PyTorch's do, for tensors of all kinds, with and without gradients."""
+"""Type check nodes of graph text return PyTorch's results, for tensors with and without gradients."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def tensors(library):
 @pytest.mark.parametrize("kind", ["TypeCheck", "RequiresGradCheck"])
 @pytest.mark.parametrize("type", TYPES)
 def test_checks(kind, type):
-    """The bool is PyTorch's."""
+    """The check returns PyTorch's bool."""
     text = (
         f"graph(%x : Tensor):\n  %a : Tensor, %ok : bool = prim::{kind}[types=[{type}]](%x)\n  return (%ok)\n"
     )

@@ -1,4 +1,4 @@
-"""Sizes that operators make constant or equal: exports have PyTorch's constraints."""
+"""Exports have PyTorch's constraints for sizes that operators make constant or equal."""
 
 import pytest
 

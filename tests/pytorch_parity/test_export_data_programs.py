@@ -1,4 +1,4 @@
-"""Programs with numbers of data against PyTorch: operators, decomposed operators, shapes and ranges."""
+"""Programs with data-dependent numbers compared with PyTorch: operators, decompositions, shapes, ranges."""
 
 import re
 import types
@@ -13,7 +13,7 @@ import ts  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 X, N, M, L = "torch.ones(6)", "torch.tensor(4)", "torch.tensor(3)", "torch.tensor([1, 2, 3])"
-PROGRAMS = {  # name: statements, arguments, the arguments with a dynamic first dimension
+PROGRAMS = {  # name: statements, arguments, arguments with a dynamic first dimension
     "greater": ("k = n.item(); torch._check(k > 2); return torch.zeros(k)", {"n": N}, ()),
     "smaller": ("k = n.item(); torch._check(k < 9); torch._check(3 <= k); return torch.arange(k)", {"n": N}, ()),
     "equal": ("k = n.item(); torch._check(k == 4); return torch.zeros(k), k, torch.zeros(k).relu()", {"n": N}, ()),

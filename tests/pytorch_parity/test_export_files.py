@@ -100,7 +100,7 @@ def ones(*sizes):
     return torch.arange(1.0, 1 + np.prod(sizes)).reshape(sizes) / 10
 
 
-# Name: (module, arguments, options, dynamic shapes, other arguments, arguments that are refused)
+# Name: (module, arguments, options, dynamic shapes, other arguments, rejected arguments)
 CASES = {
     "linear": (Linear, (ones(4, 3), 2), {"flag": True}, {"x": {0: ROWS}, "n": None, "flag": None},
                [(ones(9, 3), 2)], [(ones(65, 3), 2), (ones(4, 3), 5)]),
@@ -124,7 +124,7 @@ class Sum(nn.Module):
 
 @pytest.fixture(scope="module", params=CASES)
 def case(request):
-    """The file that PyTorch writes, its program, and the case."""
+    """Return PyTorch's file of a program, the program, and the case."""
     make, args, kwargs, shapes, more, bad = CASES[request.param]
     torch.manual_seed(0)
     program = torch.export.export(make().eval(), args, kwargs, dynamic_shapes=shapes)
@@ -257,7 +257,7 @@ def test_files_of_ts_run_in_pytorch():
 
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_our_functions_run_there(function):
-    """Constants in branches and loops over numbers: PyTorch writes no files of these, but reads those of `ts`."""
+    """PyTorch runs files of `ts` with constants in branches and loops over numbers, which it cannot save."""
     x = ts.tensor([1.0, 2.0, 3.0])
     file = io.BytesIO()
     ts.export.save(ts.export.export(FunctionOfOne(function), (x,)), file)

@@ -1,4 +1,4 @@
-"""Models of many kinds (`tests/pytorch_parity/export_models`), exported by PyTorch and by `ts`, with fixed sizes and with ones that may change.
+"""Models of many kinds (`tests/pytorch_parity/export_models`), exported by PyTorch and `ts`, with static and dynamic sizes.
 
 Programs have equal operators in order, before and after `run_decompositions`; equal ranges and signatures;
 the results of PyTorch's eager model, also for other sizes than the example's; and `.pt2` files load in the
@@ -93,7 +93,7 @@ def export_of(name, way, package):
     """Return the exported program, or the export's error."""
     try:
         return pair(name, way).exported(package)
-    except Exception as error:  # looked at by `program`, which raises it
+    except Exception as error:  # raised by `program`
         return error
 
 
@@ -135,9 +135,9 @@ def ranges(program):
 
 
 def numbers(module, pair, package):
-    """The results of a program's module, and its buffers afterwards, are those of the eager model, call after call."""
+    """Check the results and buffers of a program's module against the eager model, call after call."""
     eager = copy.deepcopy(pair.eager)
-    # the program's other modules share this state
+    # other modules of the program share this state
     before = {name: x.clone() for name, x in module.state_dict().items()}
     for args in pair.calls:
         with torch.no_grad():

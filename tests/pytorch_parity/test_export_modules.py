@@ -1,4 +1,4 @@
-"""`ExportedProgram.module()` against PyTorch's: code, state, signatures, errors.  `T` stands for either library."""
+"""`ExportedProgram.module()` compared with PyTorch: code, state, signatures, errors.  `T` is either library."""
 
 import inspect
 import re
@@ -95,7 +95,7 @@ def exported(library, name):
 def described(module, decomposed):
     """Return the compared facts of a module; for decomposed modules without node numbers and order of
     constants."""
-    code = module.code.replace("1e-05, True)", "1e-05, False)")  # whether cuDNN may be used
+    code = module.code.replace("1e-05, True)", "1e-05, False)")  # a flag that permits cuDNN
     if decomposed:
         code = sorted(re.sub(r"\b([a-z_]+?)(_int|_default)?(_\d+)?\b", r"\1", line) for line in code.splitlines())
     return (

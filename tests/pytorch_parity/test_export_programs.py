@@ -1,6 +1,6 @@
-"""Exported programs against PyTorch's: the same operators, ranges and assertions, and eager code's results.
+"""Exported programs compared with PyTorch: operators, ranges, assertions, and the results of eager code.
 
-Each program is written once, for either library: `T` stands for it.
+Each program is written for either library, which is named `T`.
 """
 
 import re
@@ -86,7 +86,7 @@ def exported(library, source, examples):
 
 
 def operators_and_ranges(program):
-    """Operators with the texts of assertions, and ranges; symbols of sizes have the names of their order."""
+    """Return operators with the texts of assertions, and ranges; size symbols are numbered by first use."""
     nodes, symbols = [], {}
 
     def plain(text):
@@ -150,7 +150,7 @@ QUESTIONS |= dict.fromkeys(("is_concrete_int", "is_symbolic", "guarding_hint_or_
 
 @pytest.mark.parametrize("question", some("guard_or_false", "statically_known_true", of=[*QUESTIONS]))
 def test_questions_about_symbols(question):
-    """The answers and errors of `torch.fx.experimental.symbolic_shapes`, for sizes and numbers of data."""
+    """Queries of `torch.fx.experimental.symbolic_shapes` have PyTorch's results and errors."""
     answers = {}
     for library in (torch, ts):
         found = answers[library] = []

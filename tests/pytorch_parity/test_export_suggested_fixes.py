@@ -1,4 +1,4 @@
-"""Export errors for unconstrained dynamic sizes: PyTorch's lines in order, with suggested fixes."""
+"""Export errors for unconstrained dynamic sizes have PyTorch's lines in order, with suggested fixes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Operators of libraries that write: `run_decompositions` makes `auto_functionalized_v2` of them, as PyTorch does."""
+"""Custom operators that write: `run_decompositions` replaces them by `auto_functionalized_v2`, as PyTorch does."""
 
 import functools
 import re

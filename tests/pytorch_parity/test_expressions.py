@@ -1,6 +1,6 @@
-"""Expressions that give in `ts` what they give in PyTorch: the values, dtypes and shapes, or the beginning of the error.
+"""Expressions with PyTorch's values, dtypes and shapes, or the beginning of PyTorch's error.
 
-A line of the tables below is evaluated with `torch` being either package, after the names of its table.
+Each line of the tables below is evaluated with either package as `torch`, with the names of its table.
 """
 
 import math
@@ -295,7 +295,7 @@ def check(want, got):
         for w, g in zip(want, got, strict=True):
             check(w, g)
     elif isinstance(want, str):
-        # The beginning is compared if PyTorch prints options or source code.
+        # Only the beginning is compared if PyTorch prints options or source code.
         begin = re.split(r", device=| \(error code|\n", want)[0].rstrip(".")
         assert isinstance(got, str) and got.startswith(begin), f"{got} instead of {begin}"
     elif not isinstance(want, tuple):

@@ -20,7 +20,7 @@ def of_patterns(lib, name):
 
 
 def bits(x):
-    """The bits of elements as integers."""
+    """Return the bits of elements as integers."""
     return x.contiguous().view(-1).view(ts.uint8 if isinstance(x, ts.Tensor) else torch.uint8).tolist()
 
 
@@ -42,7 +42,7 @@ def test_dtypes(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_patterns_become_numbers(name, wide):
     got, want = (of_patterns(lib, name).to(getattr(lib, wide)) for lib in (ts, torch))
-    if wide in ("float16", "bfloat16"):  # NaN bits differ for float32 too
+    if wide in ("float16", "bfloat16"):  # NaN bits also differ in float32
         assert bits(got.isnan()) == bits(want.isnan())
         got, want = got[~got.isnan()], want[~want.isnan()]
     assert bits(got) == bits(want)

@@ -1,4 +1,4 @@
-"""Operators on lists and fused steps: schemas, values, dtypes and refusals are PyTorch's, for every overload."""
+"""Operators on lists and fused steps have PyTorch's schemas, values, dtypes and errors, for all overloads."""
 
 import re
 
@@ -15,8 +15,8 @@ RECORDS = {r.key: r for r in registry.records() if r.family in ("foreach", "fuse
 LISTS = {k: r for k, r in RECORDS.items() if r.family == "foreach"}
 # Names and dtypes for which the single-tensor operator differs from PyTorch's.
 EXCUSED = {
-    "bool": r"_foreach_(clamp_min|clamp_max|maximum|minimum)\.Scalar",  # a number lifts the dtype there
-    "complex64": r"_foreach_abs_$",  # refused there, computed here
+    "bool": r"_foreach_(clamp_min|clamp_max|maximum|minimum)\.Scalar",  # PyTorch promotes for the number
+    "complex64": r"_foreach_abs_$",  # PyTorch rejects it
 }
 TOLERANCE = {"float32": 1e-6, "complex64": 1e-6, "bfloat16": 1e-2}
 
@@ -38,7 +38,7 @@ def test_schemas(theirs):
 
 
 def make_arguments(library, record, name):
-    """Arguments by the schema: lists of two tensors, numbers, or a tensor for numbers."""
+    """Return arguments for a schema: lists of two tensors, numbers, or a tensor for numbers."""
     dtype = getattr(library, name)
     random = np.random.default_rng(0)
 
@@ -83,7 +83,7 @@ def outcome(library, record, name):
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("key", LISTS)
 def test_values(key, name):
-    """Results, what is written and which dtypes are refused."""
+    """Results, written tensors and accepted dtypes equal PyTorch's."""
     if name in EXCUSED and re.search(EXCUSED[name], key):
         pytest.skip("the operator on single tensors is different, too")
     ours, theirs = outcome(ts, LISTS[key], name), outcome(torch, LISTS[key], name)
@@ -145,7 +145,7 @@ def test_steps_to_the_last_digit(rule, options, dtype):
             results.append([x, *optimizer.state[x].values()])
         ours, by_fused, by_single = ([np.asarray(v) for v in values] for values in results)
         for x, y, z in zip(ours, by_fused, by_single, strict=True):
-            size = np.maximum(np.abs(z), np.abs(where.numpy()) if z.shape else 0)  # of what was added up
+            size = np.maximum(np.abs(z), np.abs(where.numpy()) if z.shape else 0)  # magnitude of the summands
             assert np.all(np.abs(x - y) <= FUSED * np.spacing(size))
             assert np.all(np.abs(x - z) <= SINGLE * np.spacing(size))
         where.grad = torch.from_numpy(grad)

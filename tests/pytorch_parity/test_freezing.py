@@ -12,7 +12,7 @@ import ts  # noqa: E402
 
 
 def modules(framework):
-    """Some modules as classes of one framework, by name."""
+    """Return modules as classes of one framework, by name."""
     nn = framework.nn
 
     class Scale(nn.Module):
@@ -68,7 +68,7 @@ def frozen(framework, name, preserved=()):
 
 
 def nodes(graph):
-    """The lines of a graph without places, names of files and numbers of values; constants sorted."""
+    """Return the lines of a graph without source locations, value numbers and constants."""
     lines = [
         re.sub(r" #.*|%[\w.]+|___torch_mangle_\d+\.", "", line).strip() for line in str(graph).splitlines()
     ]
@@ -145,7 +145,7 @@ def containers(framework):
 
 
 def test_containers():
-    """Frozen containers are printed by their members, which PyTorch reads; no member asks for gradients."""
+    """Frozen containers are saved as their elements, without `requires_grad`, and load in PyTorch."""
     theirs, here = containers(torch), io.BytesIO()
     ts.jit.save(containers(ts), here)
     here.seek(0)
@@ -193,7 +193,7 @@ class Bagged(torch.nn.Module):
 
 
 def test_objects_that_are_constants():
-    """Objects become constants, as in PyTorch, and writes to them persist between calls."""
+    """Objects become constants, as in PyTorch, and writes to them are preserved between calls."""
     there, here = io.BytesIO(), io.BytesIO()
     torch.jit.save(torch.jit.freeze(torch.jit.script(Bagged().eval())), there)
     there.seek(0)

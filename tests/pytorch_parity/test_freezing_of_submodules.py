@@ -1,4 +1,4 @@
-"""Freezing of containers, modules of one class and preserved attributes, against PyTorch."""
+"""Freezing of containers, modules of one class and preserved attributes, compared with PyTorch."""
 
 import re
 
@@ -10,7 +10,7 @@ import ts  # noqa: E402
 
 
 def modules(m):
-    """Modules whose attributes are written to, by name."""
+    """Return modules with attributes that are written to, by name."""
 
     class Leaf(m.nn.Module):
         def __init__(self):

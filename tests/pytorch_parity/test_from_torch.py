@@ -1,4 +1,4 @@
-"""`ts.jit.from_torch`: modules of PyTorch in the same process."""
+"""`ts.jit.from_torch` converts PyTorch modules of the same process."""
 
 import sys
 

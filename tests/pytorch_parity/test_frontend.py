@@ -1,4 +1,4 @@
-"""The frontend's graphs are PyTorch's, character by character: order, numbers, names and ranges."""
+"""The frontend's graphs have PyTorch's text: order, numbers, names and source ranges."""
 
 import importlib.util
 import types
@@ -58,7 +58,7 @@ def unpacks_too_few(n: int):
     ids=lambda f: f.__name__,
 )
 def test_error_text(program):
-    """A wrong program gets PyTorch's message first, with the same place underlined."""
+    """An invalid program has PyTorch's message first, with the same underlined source."""
     with pytest.raises(RuntimeError) as theirs:
         torch.jit.script(program)
     with pytest.raises(RuntimeError) as ours:

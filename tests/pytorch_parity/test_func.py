@@ -217,7 +217,7 @@ def test_errors_equal_pytorch(name):
             ERRORS[name](m)
         found.append((type(error.value).__name__, str(error.value).replace("torch.", "ts.")))
     assert found[0][0] == found[1][0], found
-    head = 0 if name == "in place" else 40  # PyTorch says what the broadcast shape would be
+    head = 0 if name == "in place" else 40  # PyTorch's message contains the broadcast shape
     assert found[0][1][:head] == found[1][1][:head], found
 
 

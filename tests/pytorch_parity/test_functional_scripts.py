@@ -1,4 +1,4 @@
-"""Functions of the package that are written in Python compile as PyTorch's do: the same calls, types and results."""
+"""Library functions written in Python compile like PyTorch's: equal calls, types and results."""
 
 import pytest
 

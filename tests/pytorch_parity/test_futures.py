@@ -1,4 +1,4 @@
-"""Graphs, source text and results of programs that fork are PyTorch's."""
+"""Graphs, source text and results of programs with forks equal PyTorch's."""
 
 import importlib.util
 import sys
@@ -99,13 +99,13 @@ def too_many(x):
     return torch.jit.wait(torch.jit.fork(torch.neg, x), 3)
 """
 GOOD = ("keyword", "two", "operator", "loop", "computed", "mutates", "listed", "method")
-REORDERED = {"operator"}  # the source that PyTorch shows starts the second task before it waits for the first
+REORDERED = {"operator"}  # PyTorch's source forks the second task before it waits for the first
 BAD = ("fails", "no_function", "nothing", "no_future", "too_many")
 
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory):
-    """The programs twice, importing either module; both files have the same name."""
+    """Load the programs with `torch` and with `ts`, from files of the same name."""
     loaded = {}
     for module in ("torch", "ts"):
         path = tmp_path_factory.mktemp(module) / "forking.py"
@@ -126,7 +126,7 @@ def scripted(modules, name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_texts(modules, name):
-    """Graph with its subgraphs, and source."""
+    """Graphs with their subgraphs and source equal PyTorch's."""
     theirs, ours = scripted(modules, name)
     expected = str(theirs.graph).replace(modules["torch"].folder, modules["ts"].folder)
     assert str(ours.graph).replace("forking_ts___", "forking_torch") == expected
@@ -149,7 +149,7 @@ def flat(result):
 
 
 def test_modules(modules):
-    """Methods and submodules are forked with their module."""
+    """Methods and submodules of a module can be forked."""
     theirs, ours = torch.jit.script(modules["torch"].Layers()), ts.jit.script(modules["ts"].Layers())
     assert [node.kind() for node in ours.graph.nodes()] == [node.kind() for node in theirs.graph.nodes()]
     assert ours(ts.ones(2)).tolist() == theirs(torch.ones(2)).tolist() == [4.0, 4.0]
@@ -168,7 +168,7 @@ def test_refusals(modules, name):
 
 @pytest.mark.parametrize("name", GOOD[:5])
 def test_inline_fork_wait(modules, name):
-    """Forks whose futures are only waited for are gone, as after PyTorch's pass."""
+    """Forks whose futures are only waited for are inlined, as by PyTorch's pass."""
     from ts.passes.inline_fork_wait import inline_fork_wait
 
     theirs, ours = scripted(modules, name)

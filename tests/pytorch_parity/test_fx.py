@@ -1,4 +1,4 @@
-"""`torch.fx` against PyTorch: the programs in `fx_programs`, the layers of `nn`, and models, traced, run and changed alike."""
+"""`torch.fx` compared with PyTorch: the programs in `fx_programs`, layers and models, traced, run and changed."""
 
 import inspect
 import re
@@ -26,7 +26,7 @@ def same_text(text):
 
 
 def comparable(value):
-    """A result as strings, numbers, lists and arrays."""
+    """Return a result as strings, numbers, lists and arrays."""
     if isinstance(value, torch.Tensor | ts.Tensor):
         elements = [float(f"{x:.4g}") for x in np.asarray(value.detach().numpy()).ravel().tolist()]
         return ["tensor", str(value.dtype), list(value.shape), elements]
@@ -87,7 +87,7 @@ LAYERS = re.findall(r"\w+\((?:[^()]|\([^()]*\))*\)", LAYERS)
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_layers(layer):
-    """A layer as the root: its own code is traced, or refused alike."""
+    """A layer as the root module is traced to PyTorch's code, or rejected with the same error."""
     found = {}
     for name, package in PACKAGES.items():
         try:
@@ -124,7 +124,7 @@ def test_functions_in_python(name):
     assert found["ts"] == found["torch"] and count
 
 
-# One object here for two of PyTorch's; what takes no tensor, or is called before tracing only, is never traced.
+# Exceptions: one object for two of PyTorch's; no tensor arguments; called before tracing only.
 EXCUSED = """
     layer_norm rms_norm autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache is_autocast_cache_enabled
     set_autocast_cache_enabled sym_sqrt

@@ -13,7 +13,7 @@ from tests.pytorch_parity import gradients  # noqa: E402
 from tests.sharding import some  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
-PARTS = 2  # half the time of eight goes into importing the database
+PARTS = 2  # importing the database takes half the time of eight parts
 SAMPLES = some(1, of=(1, 4))
 
 

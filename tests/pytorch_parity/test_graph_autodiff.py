@@ -1,4 +1,4 @@
-"""Differentiable graphs of single operators (`_debug_set_autodiff_subgraph_inlining(False)`) are those that PyTorch makes."""
+"""Differentiable graphs of single operators equal PyTorch's (`_debug_set_autodiff_subgraph_inlining(False)`)."""
 
 import warnings
 

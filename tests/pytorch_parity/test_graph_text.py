@@ -1,4 +1,4 @@
-"""Graph text, source text and quoted source are PyTorch's, on graphs that PyTorch made."""
+"""Graph text, source text and quoted source equal PyTorch's, on graphs that PyTorch created."""
 
 import enum
 import math
@@ -114,14 +114,14 @@ PROGRAMS = [control, exits, lists, optionals, strings, nested, cell, inlining, e
 
 
 class PyTorchOperator:
-    """Stands for an operator record: all that printing needs is the schema."""
+    """Stand-in for an operator record with the schema, which is all that printing needs."""
 
     def __init__(self, schema):
         self.schema = schema
 
 
 def schemas_of(graph):
-    """The schema that PyTorch finds for each node, in order of the nodes."""
+    """Return the schemas that PyTorch finds for the nodes, in order."""
     found = []
 
     def walk(block):
@@ -144,7 +144,7 @@ def test_graph_and_source(program, monkeypatch):
     verify(graph)
     operators = dict(zip(graph.all_nodes(), schemas_of(scripted.graph), strict=True))
     monkeypatch.setattr(OperatorLookup, "find", operators.get)
-    graph.has_textual_names = False  # print it as the graph of a program, whose variables have names
+    graph.has_textual_names = False  # print it as a program's graph, whose variables have names
     assert to_source(graph, program.__name__, parse_schema(str(scripted.schema))) == scripted.code
     torch._C._jit_pass_inline(scripted.graph)
     torch._C._jit_pass_constant_propagation(scripted.graph)
@@ -152,14 +152,14 @@ def test_graph_and_source(program, monkeypatch):
 
 
 def test_copy_names_and_numbers():
-    """A copy is numbered as PyTorch numbers it."""
+    """A copied graph has PyTorch's value numbers."""
     for program in PROGRAMS:
         theirs = torch.jit.script(program).graph
         assert str(parse_ir(str(theirs)).copy()) == str(theirs.copy())
 
 
 def test_fork_prints_a_subgraph():
-    """Subgraphs print after the graph, under the name of their node."""
+    """Subgraphs are printed after the graph, under the name of their node."""
 
     def body(x):
         return torch.jit.wait(torch.jit.fork(cell_like, x))
@@ -174,14 +174,14 @@ def cell_like(x):
 
 
 def test_trace_with_tensors():
-    """Tensor constants and refined types read back."""
+    """Tensor constants and refined types are parsed from graph text."""
     traced = torch.jit.trace(lambda x: x + torch.arange(3.0) * torch.tensor([[1, 2, 3]]), torch.zeros(3))
     assert str(parse_ir(str(traced.graph))) == str(traced.graph)
 
 
 @pytest.mark.parametrize(("start", "end"), [(15, 16), (15, 40), (4, 30), (52, 58), (26, 34), (60, 99)])
 def test_highlight(start, end):
-    """Quoted source, over one line and over several."""
+    """Quoted source of one line and of several lines equals PyTorch's."""
     text = "def f(x):\n    y = x + 1\n    z = y(\n      3 * 4)\n\n    a = 1\n    return g(x,\n       y)\n"
     factory = torch._C._jit_tree_views.SourceRangeFactory(text, "a.py", 7, 0)
 

@@ -1,4 +1,4 @@
-"""Gradients of activations in place: of the result alone, which PyTorch refuses where slopes are negative."""
+"""Gradients of in-place activations, which use the result only; PyTorch rejects negative slopes."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_node_names_in_errors():
 
 @pytest.mark.parametrize("training", [False, True])
 def test_written_argument_is_saved_after_the_write(training):
-    """The slopes that `rrelu_with_noise` drew are those of its gradient."""
+    """The gradient of `rrelu_with_noise` uses the slopes that were drawn and written to `noise`."""
     x = ts.full((3,), -1.0, requires_grad=True)
     slopes = ts.zeros(3)
     ts.ops.aten.rrelu_with_noise(x, slopes, 0.1, 0.9, training).sum().backward()

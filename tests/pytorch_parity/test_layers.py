@@ -1,4 +1,4 @@
-"""The layers against PyTorch: text, initial parameters, results while training and after, state."""
+"""Layers compared with PyTorch: `repr`, initial parameters, results in training and evaluation, state."""
 
 import re
 
@@ -209,7 +209,7 @@ TripletMarginLoss()|v,v,v
 
 
 def arguments(t, text):
-    """`v,v`: normal tensors of the shapes above; anything else is an expression."""
+    """Yield the arguments of a text: letters are normal tensors of the shapes above, others are evaluated."""
     for part in re.findall(r"torch\.\w+\((?:[^()]|\([^()]*\))*\)|[vsid]", text):
         yield t.randn(*INPUTS[part]) if part in INPUTS else eval(part, {"torch": t})
 
@@ -253,7 +253,7 @@ def test_as_pytorch(line):
         assert close(one, other)
 
 
-# Layers that PyTorch does not compile either.
+# Layers that PyTorch does not compile, either.
 NOT_SCRIPTED = (
     "FractionalMaxPool2d(2)|",
     "MultiheadAttention(6,4)",
@@ -273,7 +273,7 @@ SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line", [line for line in SCRIPTED if line != "BatchNorm2d(4)|v"])
 def test_scripted(line):
-    """A layer compiles with the results of Python."""
+    """A scripted layer has the results of the eager layer."""
     made, _, text = line.partition("|")
     layer = eval(f"nn.{made}", {"nn": ts.nn, "torch": ts}).eval()
     args = list(arguments(ts, text))

@@ -1,4 +1,4 @@
-"""Strides of results: PyTorch's, for every record, whatever the order in memory of the arguments."""
+"""Results have PyTorch's strides, for all records and all memory layouts of the arguments."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from ts.ops import registry  # noqa: E402
 FOURIER = "PyTorch's depend on the library of the transforms; here they are as scipy.fft leaves them"
 ITSELF = "PyTorch gives an expanded argument itself back; here a copy"
 WORK = "PyTorch gives a part of the larger array that it works in"
-# Records, by name without `aten::`, whose results lie otherwise, and why.
+# Records, without `aten::`, whose results have other strides, with reasons.
 DIFFERENT = {
     "_sparse_mm": "of dense operands: PyTorch's result is column by column",
     **dict.fromkeys(
@@ -89,7 +89,7 @@ def pytorchs(x):
 
 
 def tensors(x, library):
-    """The tensors among results, flat."""
+    """Return the tensors of results as a flat list."""
     if isinstance(x, (list, tuple)):
         return [z for y in x for z in tensors(y, library)]
     return [x] if isinstance(x, library.Tensor) else []
@@ -105,7 +105,7 @@ def records():
         overloads = getattr(torch.ops.aten, record.name.removeprefix("aten::"), None)
         theirs = getattr(overloads, record.overload or "default", None)
         name = record.name.removeprefix("aten::")
-        backwards = "_backward" in name  # gradients have the layout of their tensors
+        backwards = "_backward" in name  # gradients have the strides of their tensors
         if not record.variant and theirs and name not in DIFFERENT and "empty" not in name and not backwards:
             found.setdefault(record.family, []).append((record, theirs))
     return found
@@ -150,7 +150,7 @@ def compared(record, theirs):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", sorted(RECORDS))
 def test_strides_are_pytorchs(family):
-    """Every record of the family, over the sample arguments in every layout."""
+    """All records of the family have PyTorch's strides, for sample arguments in all layouts."""
     count, wrong = 0, []
     for record, theirs in RECORDS[family]:
         n, bad = compared(record, theirs)

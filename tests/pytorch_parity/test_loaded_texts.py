@@ -1,4 +1,4 @@
-"""The texts of what PyTorch saved, scripted, traced and frozen, and of programs that are text: code and graphs are PyTorch's."""
+"""Code and graphs of saved, scripted, traced and frozen modules, and of text programs, equal PyTorch's."""
 
 import io
 import re
@@ -69,7 +69,7 @@ FORMS = {
 
 
 def normalized_graph(graph):
-    """A graph whose values are numbered in the order of the text, without places and numbers of warnings."""
+    """Return a graph with values numbered by position, without source locations and warning numbers."""
     numbers = {}
     text = re.sub(r"warn_id=\d+", "warn_id=", re.sub(r" +# .*", "", str(graph)))
     return re.sub(r"%[\w.]+", lambda found: f"%{numbers.setdefault(found[0], len(numbers))}", text)
@@ -84,7 +84,7 @@ def test_loaded_modules(module, form):
     ours, theirs = (t.jit.load(io.BytesIO(buffer.getvalue())) for t in (ts, torch))
     assert ours.code == theirs.code
     assert normalized_graph(ours.graph) == normalized_graph(theirs.graph)
-    if form != "script" or module not in (Upsampled, Encoder):  # these have `not` of comparisons, and values that are never read
+    if form != "script" or module not in (Upsampled, Encoder):  # these have `not` of comparisons, and unused values
         assert normalized_graph(ours.inlined_graph) == normalized_graph(theirs.inlined_graph)
 
 

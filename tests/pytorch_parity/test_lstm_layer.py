@@ -10,7 +10,7 @@ import ts  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def recording():
-    """Scripts that end with gradients switched off leave PyTorch's thread so."""
+    """Restore PyTorch's grad mode, which scripts that end with gradients disabled change for the thread."""
     with torch.enable_grad():
         yield
 
@@ -34,7 +34,7 @@ def test_results_and_gradients(reverse, biased, lead):
         found = library.mkldnn_rnn_layer(*given, reverse, [], 2, 5, 1, biased, False, False, True)
         loss = sum((x * x).sum() for x in found[:3])
         gradients = library.autograd.grad(loss, given)
-        if not biased:  # what is not read has no gradient; PyTorch gives that of a bias
+        if not biased:  # `ts` returns no gradients for unused biases, PyTorch does
             assert library is torch or (not gradients[3].any() and not gradients[4].any())
             gradients = gradients[:3] + gradients[5:]
         results.append([x.detach().numpy() for x in (*found[:3], *gradients)])

@@ -1,6 +1,6 @@
 """The meta device compared with PyTorch's: equal shapes, dtypes, strides and errors.
 
-Shapes that do not fit are refused in the words of PyTorch's CPU, as `tests/test_meta.py` has it.
+Shapes that do not match raise the errors of PyTorch's CPU operators, as in `tests/test_meta.py`.
 """
 
 import pytest
@@ -118,7 +118,7 @@ m.nn.functional.one_hot(i(3))
 AS_ON_THE_CPU = {
     "m.linalg.svd(f(5, 3))", "m.linalg.svd(f(2, 5, 3), full_matrices=False)", "m.linalg.eig(f(3, 3))",
     "m.fft.rfftn(f(2, 4, 6))", "m.nonzero_static(f(3, 4), size=5)",
-    # PyTorch counts by a mask, which is rejected here; the number of combinations is known
+    # PyTorch counts the elements of a mask, which fails here; the number of combinations is known
     "m.combinations(f(4))",
 }  # fmt: skip
 

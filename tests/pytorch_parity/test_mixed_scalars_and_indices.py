@@ -1,4 +1,4 @@
-"""Factors of another kind than the tensors, indices, and conversions in a memory format: PyTorch's results and refusals."""
+"""Scalars of another kind than the tensors, indices, and conversions of memory format equal PyTorch's results."""
 
 import pytest
 

@@ -65,9 +65,9 @@ def loaded(package, archive):
 
 
 def outcome(package, module, case, way):
-    """The results of all calls, and the buffers and attributes afterwards, in plain values."""
+    """Return the results of all calls, and the buffers and attributes afterwards, as plain values."""
     results = []
-    with package.no_grad(), torch.jit.optimized_execution(False):  # its optimiser takes longer than the calls
+    with package.no_grad(), torch.jit.optimized_execution(False):  # optimizing takes longer than the calls
         for call in calls_of(case, way):
             if call.seed is not None:
                 package.manual_seed(call.seed)
@@ -116,7 +116,7 @@ def is_channels_last(tensor, package):
 
 
 class Plain(NamedTuple):
-    """A tensor of either package."""
+    """Tensor data of either package."""
 
     dtype: str
     array: np.ndarray
@@ -124,7 +124,7 @@ class Plain(NamedTuple):
 
 
 def comparable(value):
-    """A value of either package in Python's and NumPy's: those of both can be compared."""
+    """Convert a value of either package to Python and NumPy objects, which can be compared."""
     for package in (torch, ts):
         if isinstance(value, package.Tensor):
             return Plain(dtype_name(value), array_of(value), is_channels_last(value, package))
@@ -229,7 +229,7 @@ def test_from_source(family, name):
         same_state = way in (
             "eager",
             "script",
-        )  # freezing leaves other buffers than PyTorch's, traces others as constants
+        )  # freezing keeps other buffers than PyTorch, and traces store others as constants
         if way != "eager":
             check_back(module, case, way, want, same_state)
         assert compare(outcome(ts, module, case, way), want, same_state) == [], way

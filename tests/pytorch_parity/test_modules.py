@@ -1,4 +1,4 @@
-"""Modules in Python, against PyTorch: text, order of names, messages, conversions, hooks."""
+"""Modules in Python compared with PyTorch: `repr`, order of names, messages, conversions, hooks."""
 
 import copy
 
@@ -10,7 +10,7 @@ import ts  # noqa: E402
 
 
 def classes(t):
-    """The modules of the examples, made of `ts` or of PyTorch."""
+    """Return the example module classes of either library."""
     nn = t.nn
 
     class Leaf(nn.Module):
@@ -104,7 +104,7 @@ def outcome(t, example):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_as_pytorch(name):
-    """The value or the error of an expression over a tree of modules is PyTorch's."""
+    """An expression on a tree of modules has PyTorch's value or error."""
     assert outcome(ts, EXAMPLES[name]) == outcome(torch, EXAMPLES[name])
 
 

@@ -1,4 +1,4 @@
-"""Every public name of PyTorch's dense API is implemented, except those listed below with a reason."""
+"""Every public name of PyTorch's dense API is implemented, except those listed with a reason."""
 
 from fnmatch import fnmatch
 
@@ -56,7 +56,7 @@ EXCUSED = {
     """,
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
-# The last names are PyTorch modules that exist after imports by other tests.
+# The last names are PyTorch modules that exist only after imports by other tests.
 ACCIDENTS = {
     "TYPE_CHECKING",
     "DType",

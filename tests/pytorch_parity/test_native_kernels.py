@@ -1,4 +1,4 @@
-"""Operators with kernels in C of their own against PyTorch's: values, dtypes, strides and errors, of tensors of every layout."""
+"""Operators with native kernels compared with PyTorch: values, dtypes, strides and errors, for all layouts."""
 
 import pytest
 import torch

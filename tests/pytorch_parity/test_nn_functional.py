@@ -1,4 +1,4 @@
-"""Functions of neural networks against PyTorch: expressions in files, one a line."""
+"""Functions of `nn.functional` compared with PyTorch: files with one expression per line."""
 
 import pytest
 
@@ -23,13 +23,13 @@ FILES = (
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("source", [line for name in FILES for line in expressions.lines(name)])
 def test_as_pytorch(source):
-    """The value, its dtype and shape, or the error, is PyTorch's."""
+    """An expression has PyTorch's value, dtype and shape, or its error."""
     expressions.check(source)
 
 
 @pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
 def test_warnings_of_sizes(name):
-    """A target that broadcasts is warned of, once and in PyTorch's words."""
+    """A target that broadcasts issues PyTorch's warning once."""
 
     def said(library):
         with pytest.warns(UserWarning) as caught:

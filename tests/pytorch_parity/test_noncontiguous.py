@@ -1,4 +1,4 @@
-"""Operators on tensors with gaps, in other orders and of two dtypes: values, dtypes and strides are PyTorch's."""
+"""Operators on noncontiguous and permuted tensors, and of two dtypes: PyTorch's values, dtypes and strides."""
 
 import itertools
 import random
@@ -79,7 +79,7 @@ def test_unary_operators(name, shape):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", TWO)
 def test_two_operands(name, shape):
-    """The first operand's order decides, then the second's; what does not broadcast is refused in PyTorch's words."""
+    """The strides follow the first operand, then the second; operands that do not broadcast raise PyTorch's error."""
     for (x, u), (y, v) in itertools.product(tensor_pairs(shape, 0, 9), tensor_pairs(shape, 1, 9)):
         check(outcome(TWO[name], x, y), outcome(TWO[name], u, v), (u.shape, u.stride(), v.shape, v.stride()))
 
@@ -115,14 +115,14 @@ CHOSEN = {
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (4, 3, 2, 2)])
 @pytest.mark.parametrize("name", CHOSEN)
 def test_choice_by_masks(name, shape):
-    """Masks and tensors that broadcast, in any order."""
+    """Selections by masks that broadcast, in any order of dimensions."""
     masks = tensor_pairs(shape, 2, 9)
     masks += [(x[..., :1], y[..., :1]) for x, y in masks[:4]] + [(x[0], y[0]) for x, y in masks[:2]]
     for (x, u), (y, v), (m, n) in zip(tensor_pairs(shape, 0, 9) * 9, tensor_pairs(shape, 1, 9) * 9, masks * 5, strict=False):
         what = (u.stride(), v.stride(), tuple(n.shape), n.stride())
         found, wanted = outcome(CHOSEN[name], ts, m > 0, x, y), outcome(CHOSEN[name], torch, n > 0, u, v)
         if isinstance(wanted, tuple) and "in place" in name:
-            assert found[0] == wanted[0], what  # the sizes stand the other way round in PyTorch's message
+            assert found[0] == wanted[0], what  # PyTorch's message has the sizes in reverse order
         else:
             check(found, wanted, what)
 
@@ -162,7 +162,7 @@ def test_attention(kind, dtype):
 
 @pytest.mark.parametrize("mask", ["none", "bool", "float", "source", "all"])
 def test_layers_of_encoders(mask):
-    """Drawn sizes, with normalisation first and last, both activations, and padding."""
+    """Encoder layers equal PyTorch's for random sizes, norm first and last, both activations, and padding."""
     rng = np.random.default_rng(0)
     torch.manual_seed(0)
     for _ in range(40):
@@ -191,7 +191,7 @@ def test_layers_of_encoders(mask):
 
 
 def test_joined_in_any_order():
-    """Parts with gaps, and parts of a list that lie in another order."""
+    """Concatenated parts may have gaps and different orders of dimensions."""
     for (x, u), (y, v) in itertools.product(tensor_pairs((4, 4), 0, 9), tensor_pairs((4, 4), 1, 9)):
         for name, dim in (("cat", 0), ("cat", 1), ("stack", -1)):
             ours, theirs = outcome(getattr(ts, name), [x, y], dim), outcome(getattr(torch, name), [u, v], dim)
@@ -205,7 +205,7 @@ WITH_NUMBERS = ["add", "sub", "mul", "div", "lt", "eq"]
 
 @pytest.mark.parametrize("name", [*WITH_NUMBERS, "maximum", "bitwise_and"])
 def test_two_dtypes(name):
-    """Operands of two dtypes meet in PyTorch's, and so do tensors and numbers."""
+    """Operands of two dtypes, or a tensor and a number, have PyTorch's result dtype."""
     rng = np.random.RandomState(0)
     for one, other, (size, second) in itertools.product(KINDS, KINDS, SIZES):
         arrays = (np.asarray(rng.randint(0, 5, size), one), np.asarray(rng.randint(0, 5, second), other))
@@ -249,7 +249,7 @@ def drawn_shape(rng, n):
 
 @pytest.mark.parametrize("name", SEEN)
 def test_other_shapes(name):
-    """Strides, shared memory and refusals are PyTorch's, whatever order and gaps the elements have."""
+    """Views have PyTorch's strides, shared memory and errors, for any order of dimensions and gaps."""
     rng = random.Random(name)
     for _ in range(300):
         n = rng.choice([6, 8, 12, 24])

@@ -41,7 +41,7 @@ def test_promotion(a, b):
 
 
 def test_overloads_are_in_pytorchs_order():
-    """A script calls the first overload that takes the arguments, so their order is a part of the language."""
+    """Overloads have PyTorch's order, because a script calls the first overload that accepts the arguments."""
     for name in {*registry.names(), *(operator.name for operator in operators())} - OURS:
         theirs = [s.overload_name for s in torch._C._jit_get_schemas_for_operator(name)]
         ours = [operator.overload for operator in registry.lookup(name)]

@@ -1,4 +1,4 @@
-"""Optimizers and schedules: parameters, states and learning rates after every step are PyTorch's, and so are the refusals."""
+"""Optimizers and schedulers: parameters, states, learning rates after each step, and errors equal PyTorch's."""
 
 import copy
 import warnings
@@ -48,7 +48,7 @@ def close(ours, theirs):
 
 
 def trained(library, rule, options, dtype, steps=6):
-    """Parameters after some steps with drawn gradients, and the state."""
+    """Return the parameters after steps with random gradients, and the state."""
     random = np.random.default_rng(0)
     draw = lambda: library.tensor(
         (random.standard_normal((3, 2)) + 1j * random.standard_normal((3, 2))).astype(dtype)
@@ -96,7 +96,7 @@ SCHEDULES = [
 
 
 def schedule(library, text, rule="SGD"):
-    """An optimizer of two groups, and the schedule that the text makes for it."""
+    """Return an optimizer with two groups, and its scheduler, which `text` creates."""
     options = dict(momentum=0.9) if rule == "SGD" else {}
     groups = [{"params": [library.ones(1)]}, {"params": [library.ones(1)], "lr": 0.5}]
     o = getattr(library.optim, rule)(groups, lr=0.1, **options)
@@ -123,7 +123,7 @@ def rates(library, text, rule, steps):
 @pytest.mark.parametrize("rule", ["SGD", "Adam"])
 @pytest.mark.parametrize("text", SCHEDULES)
 def test_schedules(text, rule):
-    """The learning rates, and momenta, of twelve steps."""
+    """Schedulers have PyTorch's learning rates and momenta for twelve steps."""
     steps = [()] * 12
     assert close(rates(ts, text, rule, steps), rates(torch, text, rule, steps))
 
@@ -133,7 +133,7 @@ def test_schedules(text, rule):
     "text", [t for t in SCHEDULES if "Sequential" not in t and "Chained" not in t and "Warm" not in t]
 )
 def test_schedules_at_steps(text):
-    """The learning rates of steps by number."""
+    """Schedulers have PyTorch's learning rates for given step numbers."""
     steps = [(n,) for n in (3, 1, 7, 7)]
     if "SWALR" in text:
         steps = steps[:1]
@@ -195,7 +195,7 @@ FIGURES = (
      dict(patience=1, threshold=0.1, threshold_mode="abs"), dict(patience=1, threshold=0.1, mode="max"), dict(patience=0, eps=0.2)],
 )  # fmt: skip
 def test_plateau(options):
-    """The rates after figures that rise and fall."""
+    """`ReduceLROnPlateau` has PyTorch's learning rates for metrics that rise and fall."""
 
     def seen(library):
         o, _ = schedule(library, "None")
@@ -280,7 +280,7 @@ def test_warnings(text):
     ],
 )
 def test_averaged_models(options):
-    """Averages of parameters and buffers, and the batch normalisation that is measured again."""
+    """Averaged parameters and buffers, and recomputed batch norm statistics, equal PyTorch's."""
 
     def averaged(library):
         random = np.random.default_rng(1)

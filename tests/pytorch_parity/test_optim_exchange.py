@@ -78,7 +78,7 @@ def test_training_continues_in_the_other_library(rule, options):
         losses = begun.train(5)
         resumed.load(begun.save())
         losses += resumed.train(5)
-        # Muon turns in bfloat16, which shows the last digits of what it turns.
+        # Muon orthogonalizes in bfloat16, which amplifies rounding differences.
         assert losses == pytest.approx(whole, rel=5e-3 if rule == "Muon" else 1e-6)
 
 
@@ -123,7 +123,7 @@ REJECTED = [
 
 @pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
-    """Options that cannot be had are refused in PyTorch's words."""
+    """Unsupported options raise PyTorch's errors."""
 
     def said(library):
         x = library.ones(2, requires_grad=True)
@@ -199,7 +199,7 @@ def test_gradients_through_steps(rule, options, rate):
 
     for ours, theirs in zip(gradients(ts), gradients(torch), strict=True):
         ours, theirs = (0.0 if v is None else v for v in (ours, theirs))
-        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-7)  # PyTorch's count of steps has 32 bits
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-7)  # PyTorch's step count is a float32
 
 
 def test_hooks_of_all_optimizers():
@@ -260,7 +260,7 @@ CLIPPED = [
 
 @pytest.mark.parametrize("text", CLIPPED)
 def test_clipping(text):
-    """Norms, gradients afterwards, and errors."""
+    """Gradient clipping has PyTorch's norms, gradients and errors."""
 
     def outcome(library):
         def parameter(*values, dtype=library.float32):

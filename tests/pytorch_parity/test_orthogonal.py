@@ -1,4 +1,4 @@
-"""Orthogonal parametrizations are PyTorch's: values, gradients, assignment, state dicts and refusals."""
+"""Orthogonal parametrizations equal PyTorch's: values, gradients, assignment, state dicts and errors."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SHAPES = [(4, 4), (5, 3), (3, 5), (2, 4, 3)]
 
 
 class Weight:
-    """A module with one parameter, in either library."""
+    """Module with one parameter, in either library."""
 
     def __new__(cls, library, array):
         module = library.nn.Module()

@@ -1,6 +1,6 @@
-"""`out=` forms that compute first and copy then: outputs of five dtypes, out of order, resized, and of columns.
+"""`out=` variants that copy their result: outputs of five dtypes, resized, in column-major order or strided.
 
-Results of records with `**COPIED` are compared with `torch.ops.aten.NAME.OVERLOAD`: values, strides, errors.
+Values, strides and errors of records that resize outputs in order equal `torch.ops.aten.NAME.OVERLOAD`.
 """
 
 import re
@@ -42,7 +42,7 @@ EXCUSED = {
     "_weight_norm_interface_backward.out": "PyTorch refuses a matrix that lies by columns",
     "_weight_norm_interface.out": "the sample lies outside of what it is for",
 }
-NO_KERNEL = "Could not run"  # of PyTorch on the CPU
+NO_KERNEL = "Could not run"  # no kernel in PyTorch on the CPU
 
 
 def written(record):

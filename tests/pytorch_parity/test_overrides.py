@@ -1,4 +1,4 @@
-"""`__torch_function__` against PyTorch: which functions classes and modes see, of which class results are, errors."""
+"""`__torch_function__` compared with PyTorch: functions passed to classes and modes, result classes, errors."""
 
 import importlib
 
@@ -61,8 +61,8 @@ def seen(lib, expression, by_mode):
     return kinds(result), calls
 
 
-# Functions for which modes see another function than PyTorch's: a tensor method instead of an operator, or an
-# operator instead of Python code.
+# Functions for which modes receive another function than in PyTorch: a tensor method instead of an operator,
+# or an operator instead of Python code.
 UNSEEN_BY_MODES = {
     "a.requires_grad", "a.requires_grad_()", "a.dim()", "a.device", "a.dtype", "a.data", "a.grad", "a.is_cuda", "a.ndim",
     "a.tolist()", "a.is_floating_point()", "a.float()", "a.int()", "a.T", "lib.nn.Linear(2, 2)(a)",

@@ -1,4 +1,4 @@
-"""Packed and padded sequences, in Python and in scripts, and recurrent layers over them, against PyTorch."""
+"""Packed and padded sequences, and recurrent layers on them, compared with PyTorch, eager and scripted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Padding against PyTorch: drawn shapes, pairs and modes, of elements of every width."""
+"""Padding compared with PyTorch: random shapes, paddings and modes, for elements of all sizes."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Graphs of compiled programs against PyTorch's, and its passes against ours on the same text."""
+"""Graphs of compiled programs equal PyTorch's, and so do the results of passes on the same graph text."""
 
 import pytest
 
@@ -145,7 +145,7 @@ GRAPH = """graph(%n.1 : int, %x.1 : Tensor):
 
 @pytest.mark.parametrize("name", PASSES)
 def test_pass(name):
-    """A pass gives PyTorch's result, up to numbering."""
+    """A pass has PyTorch's result, up to numbering."""
     ours, theirs = PASSES[name]
     graph, expected = parse_ir(GRAPH), torch._C.parse_ir(GRAPH)
     ours(graph)

@@ -1,4 +1,4 @@
-"""Pooling against PyTorch: drawn geometries with NaN, infinities and ties, all dtypes, and hostile arguments."""
+"""Pooling compared with PyTorch: random geometries with NaN, infinities and ties, all dtypes, errors."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ def numbers(x):
 
 
 def draw(seed):
-    """A pooling: its name, input, arguments."""
+    """Return a random pooling call: its name, input and arguments."""
     r = random.Random(seed)
     torch.manual_seed(seed)
     n, dtype = r.choice([1, 2, 3]), r.choice(DTYPES)
@@ -65,7 +65,7 @@ def test_drawn(block):
             theirs = getattr(torch.nn.functional, name)(x, *arguments, **more)
         except (RuntimeError, NotImplementedError) as error:
             if name == "avg_pool3d" and ("Half" in str(error) or "BFloat16" in str(error)):
-                continue  # which PyTorch has no kernel for
+                continue  # PyTorch has no kernel
             with pytest.raises((RuntimeError, NotImplementedError)):
                 getattr(ts.nn.functional, name)(ours(x), *arguments, **more)
             continue

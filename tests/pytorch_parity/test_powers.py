@@ -1,4 +1,4 @@
-"""Powers by numbers that PyTorch computes as products, roots and quotients: the same, to the last bit."""
+"""Powers that PyTorch computes as products, roots and quotients are equal bit for bit."""
 
 import numpy as np
 import pytest

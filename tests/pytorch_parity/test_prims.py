@@ -33,13 +33,13 @@ POOLS: dict[str, list[Any]] = {
 }
 POOLS["Scalar"] = (
     POOLS["int"][:6] + POOLS["float"][:6]
-)  # PyTorch's own operators on Scalars refuse complex ones
+)  # PyTorch's Scalar operators reject complex numbers
 POOLS["int?"] = [None, 0, 1, -1, 5, -9]
 POOLS["str?"] = [None, ",", "X"]
 POOLS["t"] = POOLS["int"][:4]
 SMALL_INTS = [0, 1, 2, -1, -2, 3, 7]
 
-CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the processor
+CRASHES = {  # calls for which PyTorch crashes, hangs, or has processor-dependent results
     "aten::remainder.int": lambda a, b: b == 0 or abs(a) > 2**61 or abs(b) > 2**61,
     "aten::remainder": lambda a, b: b == 0,
     "aten::floordiv.int": lambda a, b: a == LEAST and b == -1,
@@ -47,12 +47,12 @@ CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the 
     "aten::divmod.int": lambda a, b: a == LEAST and b == -1,
     "aten::divmod.float_int": lambda a, b: (
         not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
-    ),  # in single precision
+    ),  # PyTorch computes in single precision
     "aten::divmod.int_float": lambda a, b: (
         not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
-    ),  # in single precision
+    ),  # PyTorch computes in single precision
     "aten::gcd.int": lambda a, b: LEAST in (a, b),
-    "aten::floor.int": lambda a: abs(a) > 2**52,  # through a double
+    "aten::floor.int": lambda a: abs(a) > 2**52,  # PyTorch converts to double
     "aten::Complex.int_int": lambda a, b: max(abs(a), abs(b)) > 2**30,
     "aten::Complex.int_float": lambda a, b: abs(a) > 2**30,
     "aten::Complex.int_bool": lambda a, b: abs(a) > 2**30,
@@ -91,7 +91,7 @@ CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the 
     "aten::__derive_index": lambda *a: max(map(abs, a)) > 2**20,
     "aten::__range_length": lambda *a: max(map(abs, a)) > 2**40,
 }
-DEPARTURES = {  # named in the modules' docstrings
+DEPARTURES = {  # differences named in the modules' docstrings
     **{
         f"aten::{name}": lambda text, part, start, end: (
             part == "" or not (0 <= start <= len(text) and abs(end) > start)
@@ -111,7 +111,7 @@ NOT_COMPARED = re.compile(
 
 
 def split_arguments(schema: str) -> tuple[str, list[str]]:
-    """The key of a schema and its argument types, alias marks and defaults removed."""
+    """Return the key of a schema and its argument types, without alias annotations and defaults."""
     name, _, rest = schema.partition("(")
     arguments = re.sub(r"\((?:[a-z]!?|[a-z] -> \*)\)", "", rest.rpartition(") -> ")[0])
     found = re.findall(
@@ -180,7 +180,7 @@ def torch_function(key: str, kinds: list[str], results: str, count: int) -> Any:
 
 
 def are_equal(a: Any, b: Any, tolerance: float = 1e-15) -> bool:
-    """Equal in value and type, nan included; the last bits of complex functions may differ."""
+    """Return whether two values are equal, including NaN, up to rounding of complex functions."""
     if type(a) is not type(b):
         return False
     if isinstance(a, float):
@@ -242,6 +242,6 @@ def test_operator(op: Any) -> None:
             continue
         if not are_equal(
             result, expected, 1e-6 if ".Scalar" in key else 1e-15
-        ):  # PyTorch computes those in single precision
+        ):  # PyTorch computes these in single precision
             differences.append(f"{arguments}: {result!r}, PyTorch {expected!r}")
     assert not differences, "\n".join(differences[:8])

@@ -1,4 +1,4 @@
-"""The text of tensors is PyTorch's, on random tensors of every dtype and under every option."""
+"""The `repr` of random tensors of all dtypes equals PyTorch's, with all print options."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ COMPLEX = ("complex64", "complex128")
 
 
 def random_array(rng: np.random.Generator, dtype: str) -> np.ndarray:
-    """Shapes from 0-dim to long, magnitudes from tiny to huge, some whole, some with nan and infinities."""
+    """Return an array of a random shape and magnitude; some are integral, some have NaN and infinities."""
     shape = tuple(rng.integers(0 if rng.random() < 0.1 else 1, 6, rng.integers(0, 5)))
     if rng.random() < 0.1:
         shape = tuple(rng.integers(1, 40, 2)) if rng.random() < 0.5 else (int(rng.integers(1, 2000)),)
@@ -44,7 +44,7 @@ def random_array(rng: np.random.Generator, dtype: str) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS + COMPLEX)
 def test_random_tensors_print_alike(dtype):
-    """No difference over 60 random tensors of each dtype."""
+    """The texts of 60 random tensors of each dtype equal PyTorch's."""
     rng = np.random.default_rng(len(dtype) * 1000 + ord(dtype[0]))
     for _ in range(60):
         array = np.asarray(random_array(rng, dtype))
@@ -59,7 +59,7 @@ def test_random_tensors_print_alike(dtype):
     ],
 )  # fmt: skip
 def test_options(options):
-    """set_printoptions changes both texts alike."""
+    """`set_printoptions` changes both texts equally."""
     rng = np.random.default_rng(7)
     try:
         printing.set_printoptions(**options)
@@ -74,7 +74,7 @@ def test_options(options):
 
 
 def test_bfloat16_and_suffixes():
-    """dtype, device, size and requires_grad follow as in PyTorch."""
+    """The suffixes for dtype, device, size and requires_grad equal PyTorch's."""
     for data in ([1.5, 2.25], [], 3.0, [[0.1, 1e5]]):
         assert repr(factories.tensor(data, dtype=_ts("bfloat16"))) == repr(
             torch.tensor(data, dtype=torch.bfloat16)

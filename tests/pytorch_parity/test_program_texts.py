@@ -1,4 +1,4 @@
-"""Graph text and source text of the programs are PyTorch's: of `main`, of the functions that it calls, of modules."""
+"""Graph text and source text of `main`, of functions that it calls, and of modules equal PyTorch's."""
 
 import functools
 import re
@@ -18,12 +18,12 @@ PROGRAMS = [
     for path in all_programs()
     if "# not in PyTorch" not in path.read_text()
     and not read(path).compile_error
-    and path.parent.name != "tracing"  # held against PyTorch in test_tracing.py
-    and path.stem != "overloads"  # PyTorch compiles an overloaded function only where it is called
-    and path.stem != "packed_sequences"  # calls functions of the package, which are written otherwise
-    and path.stem != "guide_tracer_warnings"  # functions to be traced, which PyTorch cannot script
+    and path.parent.name != "tracing"  # compared in test_tracing.py
+    and path.stem != "overloads"  # PyTorch compiles overloaded functions at calls only
+    and path.stem != "packed_sequences"  # calls library functions, whose source differs
+    and path.stem != "guide_tracer_warnings"  # contains functions to trace, which PyTorch cannot script
 ]
-# Programs with a function whose graph and source are others.
+# Programs with a function whose graph and source differ.
 OTHER_GRAPH = {
     "builtins/dict_and_tuple": "PyTorch makes a loop of `dict` of pairs",
     "dicts/constructor": "PyTorch makes a loop of `dict` of pairs",
@@ -37,7 +37,7 @@ OTHER_GRAPH = {
     "tuples/defaults": "containers that are defaults are made for each call here, constants in PyTorch",
     "tuples/named_defaults": "a named tuple of constants is not folded here",
 }
-# Programs of which only the graph's text differs, in most by numbers of values and places in the source.
+# Programs of which only the graph text differs, mostly in value numbers and source locations.
 OTHER_NUMBERS = {
     "enums/name_and_value": "a constant that both branches return is created once here",
     "async/fork_and_wait": "numbers of constants in a task",
@@ -58,7 +58,7 @@ OTHER_NUMBERS = {
 
 # Programs of which only the source differs.
 OTHER_SOURCE = {"async/fork_and_wait": "PyTorch waits for a task after it has defined the next one"}
-# Programs whose source PyTorch does not print.
+# Programs whose source PyTorch cannot print.
 NO_SOURCE = {"functions/none_for_tensor": "PyTorch fails to print the undefined tensor that is a default"}
 
 
@@ -74,7 +74,7 @@ def programs(known):
 
 @functools.cache
 def pairs(path):
-    """The functions that a program compiles, with those that PyTorch compiles.
+    """Return the functions compiled from a program, paired with those compiled by PyTorch.
 
     Each program is compiled once: names of a second class or function are longer, and long lines are split.
     """
@@ -107,7 +107,7 @@ def pairs(path):
 
 
 def unmangled(text):
-    """The text without what counts how much was compiled before: parts of names, numbers of warnings."""
+    """Return the text without counters of earlier compilations: mangled names and warning numbers."""
     return re.sub(r"___torch_mangle_\d+\.|(?<=warn_id=)\d+", "", text)
 
 

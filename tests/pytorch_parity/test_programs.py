@@ -1,4 +1,4 @@
-"""PyTorch behaves as the comments of the program files say, except for noted differences."""
+"""PyTorch has the outcomes in the comments of the program files, except for noted differences."""
 
 import pytest
 

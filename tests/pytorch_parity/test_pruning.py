@@ -1,4 +1,4 @@
-"""Pruned parameters, their masks, and the refusals are PyTorch's."""
+"""Pruned parameters, their masks, and errors equal PyTorch's."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_steps(first, second):
 
 
 def test_random_masks():
-    """Random places are PyTorch's for the same seed."""
+    """Random masks equal PyTorch's for the same seed."""
 
     def masks(library):
         library.manual_seed(3)
@@ -98,7 +98,7 @@ def test_refusals(text):
 
 
 def rows(library, amount=0.5):
-    """A method of a program's own: every second row."""
+    """Prune every second row by a custom pruning method."""
 
     class Rows(library.nn.utils.prune.BasePruningMethod):
         PRUNING_TYPE = "structured"
@@ -134,7 +134,7 @@ def test_methods_without_modules(text):
         for method in methods:
             method._tensor_name = "weight"
         t = library.tensor(np.random.default_rng(1).standard_normal((4, 3)).astype("f"))
-        together = P.PruningContainer(methods[0])  # PyTorch's cannot be made of several
+        together = P.PruningContainer(methods[0])  # PyTorch's constructor does not accept several methods
         for method in methods[1:]:
             together.add_pruning_method(method)
         names = {"P": P, "methods": methods, "together": together, "t": t, "library": library}

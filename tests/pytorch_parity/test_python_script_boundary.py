@@ -21,11 +21,11 @@ DICTS = ({"a": 1}, {}, collections.OrderedDict(a=1), [("a", 1)], {1: 1}, {"a": "
 CASES = [
     *[(kind, PLAIN) for kind in (int, float, complex, Optional[int])],
     (Union[int, str], [1, True, 1.5, "a", 1j, 2**70, [1], (1,)]),
-    (str, [value for value in PLAIN if value != b"a"]),  # PyTorch takes bytes
+    (str, [value for value in PLAIN if value != b"a"]),  # PyTorch accepts bytes
     (Tuple[int, int], TUPLES),
     (Tuple[str, str], ["ab", ("a", "b"), ["a", 1]]),
     (List[int], LISTS),
-    (List[str], [value for value in LISTS if value != "ab"]),  # PyTorch takes a string for its characters
+    (List[str], [value for value in LISTS if value != "ab"]),  # PyTorch splits a string
     (Optional[List[int]], LISTS),
     (List[Tuple[int, str]], [[(1, "a")], [[1, "a"]], [("a", 1)]]),
     (List[List[int]], [[[1], (2,)], [1]]),
@@ -113,14 +113,14 @@ def test_results_of_python_functions():
                 return self.pairs(x)
 
         scripted = module.jit.script(Layer())
-        result = scripted(module.ones(2, 1))  # each tensor of two rows is a pair
+        result = scripted(module.ones(2, 1))  # each tensor with two rows is a pair
         assert repr(result[0]) == "pair(first=tensor([1.]), second=tensor([1.]))"
         with pytest.raises(RuntimeError) as failure:
             scripted(module.ones(3, 3))
         messages.append([line for line in str(failure.value).splitlines() if "value of type" in line])
     ours, theirs = (
         line.replace("Tuple[", "(").replace("]", ")") for (line,) in messages
-    )  # how tuples are written
+    )  # the notation of tuples differs
     assert ours == theirs
 
 

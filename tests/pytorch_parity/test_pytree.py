@@ -1,4 +1,4 @@
-"""Trees against `torch.utils._pytree`: leaves, specs and their texts, what is built again, errors, names."""
+"""`torch.utils._pytree` compared with PyTorch: leaves, specs, their text, unflattening, errors, names."""
 
 import copy
 import dataclasses
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 @pytest.fixture(autouse=True)
 def only_the_half_in_python(monkeypatch):
-    """Disable PyTorch's C++ pytree, which keeps registered classes."""
+    """Disable PyTorch's C++ pytree, which stores registered classes."""
     monkeypatch.setattr(theirs, "_cxx_pytree_exists", False)
 
 
 Point = namedtuple("Point", "x y")
-Named = namedtuple("Named", "a")  # with a name in JSON
-Twin = namedtuple("Twin", "x y")  # the fields of another
+Named = namedtuple("Named", "a")  # registered with a name for JSON
+Twin = namedtuple("Twin", "x y")  # the fields of `Point`
 
 
 class Inherited(Point):
@@ -38,7 +38,7 @@ class Inherited(Point):
 
 
 class Pair:
-    """Registered, with keys and a context."""
+    """Class registered with keys and a context."""
 
     def __init__(self, left, right, note=None):
         self.left, self.right, self.note = left, right, note
@@ -104,14 +104,14 @@ def register(pytree):
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    """The classes above are nodes in both libraries, for these tests only."""
+    """Register the classes above in both libraries for the tests of this file."""
     for pytree in (theirs, ours):
         register(pytree)
     yield
     for pytree in (theirs, ours):
         for cls in (Pair, Named, Fields):
             pytree._deregister_pytree_node(cls)
-        for cls in (Bare, Loose, Setting):  # these have no name in JSON
+        for cls in (Bare, Loose, Setting):  # registered without a name for JSON
             del pytree.SUPPORTED_NODES[cls], pytree.SUPPORTED_SERIALIZED_TYPES[cls]
             pytree.CONSTANT_NODES.discard(cls)
 
@@ -195,7 +195,7 @@ RULES = [
     None,
     lambda x: isinstance(x, tuple),
     lambda x: isinstance(x, dict) and len(x) > 1,
-    lambda x: x is None or [] if isinstance(x, Pair) else [1] if isinstance(x, deque) else "",  # truth is enough
+    lambda x: x is None or [] if isinstance(x, Pair) else [1] if isinstance(x, deque) else "",  # truth values
     lambda x: True,
 ]
 
@@ -335,7 +335,7 @@ def test_changed_nodes_are_rejected():
 
 
 def test_order_of_calls():
-    """The rule for leaves is asked of a node before its children, and of every leaf."""
+    """`is_leaf` is called for a node before its children, and for every leaf."""
     for tree in TREES:
 
         def asked(pytree):
@@ -347,7 +347,7 @@ def test_order_of_calls():
 
 
 def test_hand_written_specs():
-    """Specs for tuples and dictionaries, and wrong ones."""
+    """Specs of tuples and dictionaries are constructed explicitly; invalid ones are rejected."""
     assert_equal_in_both(lambda pytree: pytree.treespec_tuple([pytree.treespec_leaf(), pytree.treespec_tuple()]))
     assert_equal_in_both(lambda pytree: pytree.treespec_tuple([1]))
     assert_equal_in_both(lambda pytree: pytree.treespec_dict({"a": pytree.treespec_leaf()}, b=pytree.treespec_tuple()))
@@ -437,7 +437,7 @@ def test_functions(run):
 
 
 def test_enums_in_contexts():
-    """Members of enums are read again."""
+    """Enum members in contexts are serialized to JSON and back."""
     assert_equal_in_both(
         lambda pytree: pytree.treespec_loads(
             pytree.treespec_dumps(pytree.tree_structure(Pair(1, 2, {"a": Color.RED})))
@@ -446,7 +446,7 @@ def test_enums_in_contexts():
 
 
 def test_kinds_of_types():
-    """Named tuples, struct sequences, and what is neither."""
+    """Named tuples, struct sequences and other types are classified as in PyTorch."""
 
     class Odd(tuple):
         _fields = ("x",)
@@ -502,7 +502,7 @@ def test_named_tuple_without_a_name():
 
 
 def test_results_of_operators():
-    """Named results and sizes are nodes, as in PyTorch."""
+    """Named results and sizes of operators are nodes, as in PyTorch."""
 
     def run(library, pytree):
         result = library.max(library.tensor([[1.0, 3.0], [5.0, 2.0]]), 1)
@@ -543,7 +543,7 @@ def given_a_class(cls, flatten, unflatten, run):
 
 
 def test_registered_containers():
-    """Struct sequences, named tuples, and classes over the built-in ones may be registered."""
+    """Struct sequences, named tuples, and subclasses of builtin containers can be registered."""
 
     class Items(list):
         pass
@@ -579,7 +579,7 @@ def test_registered_containers():
 
 
 def test_results_of_registered_functions():
-    """Children of any kind, and errors of the functions."""
+    """Registered functions may return children of any kind; their errors are those of PyTorch."""
 
     class Box:
         def __init__(self, *items):

@@ -1,7 +1,7 @@
-"""Quantized models: archives that PyTorch writes here run dequantised, and go back.
+"""Quantized models: PyTorch's archives run dequantized, and are saved again for PyTorch.
 
-Results on a grid differ from PyTorch's by at most a grid step.  For layers that quantize their input at run
-time ("dynamic"), PyTorch's results differ from dequantized results by the rounding to 7 or 8 bits.
+Quantized results differ from PyTorch's by at most a quantization step.  For layers that quantize their input
+at run time ("dynamic"), results differ from PyTorch's by the rounding to 7 or 8 bits.
 """
 
 import io
@@ -37,7 +37,7 @@ class Convolutions(nn.Module):
 
 
 class Sequences(nn.Module):
-    """Contains one layer of each kind that changes the quantization parameters."""
+    """Model with one layer of each kind that changes the quantization parameters."""
 
     def __init__(self):
         super().__init__()
@@ -151,7 +151,7 @@ def distance(a, b):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("how", ["script", "trace", "freeze"])
 def test_runs(name, how):
-    """Scripted, traced and frozen: PyTorch's numbers, and its code."""
+    """Scripted, traced and frozen models have PyTorch's results and code."""
     make, places = MODELS[name]
     model, x = make()
     expected = model(x)
@@ -176,14 +176,14 @@ def test_rewritten_archives_load_in_pytorch(name, frozen):
 
 
 def test_frozen_graph_is_pytorchs():
-    """The layers' parameters become constants, the operators stay."""
+    """In a frozen graph, the parameters of layers are constants, and the operators are unchanged."""
     model, _ = MODELS["convolutions-fbgemm"][0]()
     data = archive(torch.jit.script(model.eval()))
     kinds = [[n.kind() for n in t.jit.freeze(load(data, t).eval()).graph.nodes()] for t in (ts, torch)]
     assert kinds[0] == kinds[1]
 
 
-# Functions of a tensor on the grid of q and of r, its first half; with the allowed difference in steps of
+# Functions of tensors quantized as q and r (its first half); with the allowed difference in steps of
 # 0.05.
 SOURCES = """
 q.dequantize()
@@ -299,7 +299,7 @@ def test_state_of_convolutions_is_pytorchs():
 
 
 def test_numbers_of_dtypes():
-    """PyTorch's numbers for the dtypes, by which scripts name them."""
+    """Scripts represent quantized dtypes by PyTorch's numbers."""
     for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4"):
         unit = torch.jit.CompilationUnit(f"def number() -> int:\n  return torch.{name}\n")
         assert unit.number() == getattr(quantizer, name.upper())

@@ -1,4 +1,4 @@
-"""Sobol sequences are PyTorch's, number for number, scrambled ones too."""
+"""Sobol sequences equal PyTorch's number for number, also scrambled ones."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_points(options, draws):
     assert ours[1:] == theirs[1:]
     for x, y in zip(ours[0], theirs[0], strict=True):
         assert x[:2] == y[:2]
-        assert np.allclose(x[2], y[2], rtol=1e-7, atol=0)  # PyTorch has the first point in 32 bits
+        assert np.allclose(x[2], y[2], rtol=1e-7, atol=0)  # PyTorch computes the first point in 32 bits
 
 
 def test_many_dimensions():

@@ -1,8 +1,8 @@
 """Random numbers compared with PyTorch's: equal numbers or errors, and equal state afterwards.
 
-Each row of the table draws in both libraries from the same seed, for dtypes and sizes on both sides of 16,
-where PyTorch's ways part.  Numbers defined by integer arithmetic must be equal bit for bit, numbers computed
-with logarithms up to the last places.
+Each row of the table draws in both libraries from the same seed, for dtypes and for sizes below and above 16,
+where PyTorch selects another algorithm.  Numbers defined by integer arithmetic must be equal bit for bit,
+numbers computed with logarithms up to rounding.
 """
 
 import copy
@@ -161,7 +161,7 @@ def outcome(module, draw, shape, dtype, before):
     """Return the drawn arrays or the error, and the generator state after the call."""
     module.manual_seed(sum(shape) * 7 + len(dtype))
     for _ in range(before):
-        module.randn(1)  # leaves half a pair over
+        module.randn(1)  # leaves the second number of a pair cached
     try:
         made = draw(module, shape, getattr(module, dtype))
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Random typed programs do the same in `ts`, CPython and PyTorch."""
+"""Random typed programs have equal outcomes in `ts`, CPython and PyTorch."""
 
 import random
 

@@ -1,8 +1,8 @@
 """Rarely used operators that archives contain: each overload is compared with PyTorch's.
 
-`registry/calls.txt` has overloads and calls of them, with `x(2, 3, k=1)` for a tensor of the dtype that is tried, `i(0, 1)`
-for integers, `m(2)` for a mask, `D` for the dtype and `t` for the library.  Compared are values, dtypes, shapes, strides, what
-shares memory, what was written, and errors: class and text.
+`registry/calls.txt` lists overloads and their calls, with `x(2, 3, k=1)` for a tensor of the tested dtype,
+`i(0, 1)` for integers, `m(2)` for a mask, `D` for the dtype and `t` for the library.  Compared are values,
+dtypes, shapes, strides, shared memory, written arguments, and classes and texts of errors.
 """
 
 import math
@@ -25,7 +25,7 @@ ROUGH = {"_standard_gamma_grad": 1e-3, "_dirichlet_grad": 1e-3}  # PyTorch appro
 
 
 def calls():
-    """(overload, its calls) as the file lists them."""
+    """Yield (overload, its calls) from the file."""
     key, listed = "", []
     for line in (Path(__file__).parent / "registry/calls.txt").read_text().splitlines():
         if line.startswith(" "):
@@ -118,10 +118,10 @@ def described(value, given, t):
 
 
 def outcome(t, key, call, dtype):
-    """The result and the arguments afterwards, or the error."""
+    """Return the result and the arguments afterwards, or the error."""
     try:
         args, kwargs = eval(f"given({call})", namespace(t, dtype))
-    except (RuntimeError, NotImplementedError):  # there are no such arguments
+    except (RuntimeError, NotImplementedError):  # the dtype does not support the arguments
         return "no arguments", ""
     name, _, overload = key.partition(".")
     t.manual_seed(3)
@@ -152,7 +152,7 @@ def close(ours, theirs, tolerance):
 
 
 def same_error(ours, theirs):
-    """Class and text; of a dtype without a kernel PyTorch's name for the kernel depends on the tensor's layout."""
+    """Compare class and text of errors; for missing kernels only the dtype, as PyTorch's kernel name varies."""
     if ours[0] != theirs[0]:
         return False
     if any(text in theirs[1] for text in THEIR_OWN):
@@ -164,7 +164,7 @@ def same_error(ours, theirs):
 
 @pytest.mark.parametrize("key", CALLS)
 def test_overload(key):
-    """Every call in every dtype; of calls that are wrong in float32 already the first dtype only."""
+    """All calls equal PyTorch's in all dtypes; calls that fail for float32 are tested in that dtype only."""
     for call in CALLS[key]:
         for dtype in DTYPES:
             if key in EXCUSED or (key, dtype) in EXCUSED:
@@ -187,12 +187,12 @@ def test_every_excuse_is_needed():
 def differ(key, call, dtype):
     try:
         ours, theirs = outcome(ts, key, call, dtype), outcome(torch, key, call, dtype)
-    except (RuntimeError, NotImplementedError):  # invalid argument, or access to a view with a mark
+    except (RuntimeError, NotImplementedError):  # invalid argument, or access to a view with a conjugate bit
         return True
     return not (same_error(ours, theirs) if theirs[0] else close(ours, theirs, TOLERANCE.get(dtype, 1e-9)))
 
 
-# ---- operators that PyTorch has for other devices only ------------------------------------------------------------
+# ---- operators that PyTorch supports on other devices only --------------------------------------------------------
 
 
 def make_tensor(t, *shape, k=0):
@@ -200,7 +200,7 @@ def make_tensor(t, *shape, k=0):
 
 
 def pairs_of_moments(t, x, means, stds, counts):
-    """The mean and the inverse deviation of a whole, from its parts'."""
+    """Return the mean and inverse standard deviation of a whole from those of its parts."""
     total = counts.sum()
     mean = (means * counts[:, None]).sum(0) / total
     squares = ((1 / stds**2 - 1e-5 + (means - mean) ** 2) * counts[:, None]).sum(0) / total
@@ -284,7 +284,7 @@ def test_operators_of_other_devices(key):
         assert close(described(a, [], ts), described(b, [], torch), 1e-5), key
 
 
-# ---- what scripts and graphs say, which eager calls cannot ---------------------------------------------------------
+# ---- operators in scripts and graphs that eager calls do not cover -------------------------------------------------
 
 GRAPHS = {
     "prim::VarConcat": ("%a : Tensor, %b : Tensor", "Tensor", "%a, %b, %0", lambda t: (make_tensor(t, 2, 3), make_tensor(t, 1, 3))),
@@ -320,7 +320,7 @@ def test_attributes_in_scripts(name):
 
 
 def test_storages():
-    """`set_` makes a tensor a view of a storage."""
+    """`set_` makes a tensor a view of a storage, with PyTorch's results."""
     results = []
     for t in (ts, torch):
         x, y, storage = make_tensor(t, 2, 3), make_tensor(t, 4, k=1), make_tensor(t, 6, k=2).untyped_storage()
@@ -331,11 +331,11 @@ def test_storages():
     assert close(*results, 0)
 
 
-# ---- the whole -----------------------------------------------------------------------------------------------------
+# ---- completeness --------------------------------------------------------------------------------------------------
 
 
 def keys(schemas):
-    """The dense registry of the CPU without `out=` forms and derivatives, which are counted elsewhere."""
+    """Yield the keys of dense CPU operators, without `out=` variants and derivatives."""
     for schema in schemas:
         space, _, name = schema.name.partition("::")
         if space in ("aten", "prim") and not generate_operator_index.OTHER.search(schema.name) and "backward" not in name:

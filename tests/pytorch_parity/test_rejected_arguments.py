@@ -110,7 +110,7 @@ SIZES = {
 
 @pytest.mark.parametrize("name", SIZES)
 def test_non_int_size(name):
-    """The message names the argument and the place in it."""
+    """The error for a size that is not an int names the argument and its position."""
     texts = []
     for m in (ts, torch):
         with pytest.raises(TypeError) as caught:
@@ -155,7 +155,7 @@ def test_state_of_a_plateau_scheduler():
 
 
 def test_many_workers_are_warned_of():
-    """The warning for many workers has PyTorch's text."""
+    """`DataLoader` issues PyTorch's warning for too many workers."""
     texts = []
     for m in (ts, torch):
         with warnings.catch_warnings(record=True) as caught:

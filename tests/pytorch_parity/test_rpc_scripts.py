@@ -1,4 +1,4 @@
-"""Calls inside of scripts: graphs, schemas and errors are PyTorch's; its printed code leaves all arguments out."""
+"""RPC calls in scripts: graphs, schemas and errors equal PyTorch's, whose printed code omits all arguments."""
 
 import linecache
 from typing import Any, Dict, List, Optional, Tuple
@@ -77,7 +77,7 @@ OURS, THEIRS = namespace(ts, our_rpc), namespace(torch, their_rpc)
 
 
 def compiled(text, names):
-    """Graph and schema; or the error, up to where hints begin."""
+    """Return the graph and schema, or the error without hints."""
     library = names["torch"]
     names = dict(names)
     try:

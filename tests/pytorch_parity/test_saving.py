@@ -109,7 +109,7 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
     """Files of the legacy format are exchanged, by path and open file, with shared memory."""
     made = value(writer)
     if reader is torch:
-        del made["unsigned"]  # which PyTorch writes and cannot read
+        del made["unsigned"]  # PyTorch writes it, but cannot read it
     path = tmp_path / "old.pt"
     writer.save(made, path, _use_new_zipfile_serialization=False)
     assert path.read_bytes()[:2] == b"\x80\x02"
@@ -147,7 +147,7 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
 
 @pytest.mark.parametrize("old", [False, True])
 def test_views_with_a_mark(old):
-    """Conjugate and negative views saved by PyTorch are resolved."""
+    """Views with conjugate or negative bits saved by PyTorch are resolved."""
     x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
     made = {
         "conj": x.conj(),

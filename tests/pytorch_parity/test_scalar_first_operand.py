@@ -1,4 +1,4 @@
-"""Functions with a number for a Tensor parameter while the other operand requires grad."""
+"""Operators with a number for a Tensor parameter while the other operand requires grad."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Schemas and types are PyTorch's: every schema of its registry, and its subtyping and unification over many types."""
+"""Schemas and types equal PyTorch's: all schemas of its registry; subtyping and unification of many types."""
 
 import itertools
 
@@ -45,7 +45,7 @@ def test_every_schema():
 
 
 def test_spellings():
-    """Both spellings of every type are PyTorch's."""
+    """The graph text and annotation of each type equal PyTorch's."""
     for theirs, ours in PAIRS:
         assert (ours.str(), ours.annotation_str, ours.kind()) == (
             theirs.str(),
@@ -55,7 +55,7 @@ def test_spellings():
 
 
 def test_subtyping():
-    """Every pair of types."""
+    """Subtyping of all pairs of types equals PyTorch's."""
     wrong = [
         (str(a), str(b), x.isSubtypeOf(y))
         for (x, a), (y, b) in itertools.product(PAIRS, PAIRS)
@@ -70,7 +70,7 @@ def _text(type):
 
 
 def test_unification():
-    """Every pair of types, as the elements of a list."""
+    """Unification of all pairs of types, as elements of a list, equals PyTorch's."""
     wrong = []
     for (x, a), (y, b) in itertools.product(PAIRS, PAIRS):
         try:

@@ -1,4 +1,4 @@
-"""Scripts that differentiate: graph text, source, results and what is refused are PyTorch's."""
+"""Scripts that compute gradients: graph text, source, results and errors equal PyTorch's."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Inside of scripts tensors print as in PyTorch's: format by the values, type and sizes below."""
+"""In scripts, tensors are printed as in PyTorch: number format by the values, type and sizes at the end."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def format_value(x):
 
 @pytest.mark.parametrize("x", TENSORS, ids=range(len(TENSORS)))
 def test_script_text(x):
-    """`str(x)` of a program."""
+    """`str(x)` in a script equals PyTorch's text."""
     assert script_text(ts.tensor(x.numpy())) == format_value(x)
 
 
@@ -56,7 +56,7 @@ def shown(x):
 
 
 def test_print(capsys):
-    """`print` and `format` show tensors alone and in lists."""
+    """`print` and `format` in a script print tensors alone and in lists."""
     ours = ts.jit.script(shown)(ts.ones([2]))
     printed = capsys.readouterr().out
     assert ours == " 1\n 1\n[ CPUFloatType{2} ]"
@@ -64,7 +64,7 @@ def test_print(capsys):
 
 
 def constants():
-    """Small tensors of all kinds of elements, and of the layouts that the printer tells apart."""
+    """Yield small arrays of all kinds of elements, for all layouts that the printer distinguishes."""
     random = np.random.RandomState(0)
     shapes = [(5,), (1, 8), (7, 1), (2, 2, 2), (1, 3, 2), (2, 2, 1, 2), (1,), (1, 10), (0, 2)]
     for i in range(150):
@@ -81,7 +81,7 @@ def constants():
 
 
 def test_constants_of_graphs():
-    """A tensor constant prints in one line as in PyTorch's graphs."""
+    """A tensor constant in graph text is printed in one line, as in PyTorch."""
     for values in constants():
         texts = []
         for graph, package in ((Graph(), ts), (torch._C.Graph(), torch)):

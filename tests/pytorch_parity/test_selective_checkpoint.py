@@ -13,7 +13,7 @@ import ts  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def recording():
-    """Scripts that end with gradients switched off leave PyTorch's thread so."""
+    """Restore PyTorch's grad mode, which scripts that end with gradients disabled change for the thread."""
     with torch.enable_grad():
         yield
 
@@ -43,7 +43,7 @@ def run(library, function, names, mutation=False):
     asked = []
 
     def policy(context, operator, *args, **kwargs):
-        # an operator is called by the name that users write
+        # the public name of the operator
         name = next((n for n in names if operator is getattr(getattr(library.ops.aten, n[0]), n[1])), None)
         asked.append((name, tuple(getattr(context.op_output, "shape", ()))))
         return name is not None

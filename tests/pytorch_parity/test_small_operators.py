@@ -41,7 +41,7 @@ ALONG = {
 
 
 def filled(shape, dtype):
-    """Arrays with these elements: plain ones, and for floats with NaN, infinities and an offset."""
+    """Yield arrays of random elements, for floats also with NaN, infinities and an offset."""
     random = np.random.default_rng(7)
     plain = random.standard_normal(shape) * 3
     yield np.asarray(abs(plain) if dtype == "uint8" else plain).astype(dtype)
@@ -112,7 +112,7 @@ def test_normalisation(shape, dtype):
     tolerance = TOLERANCE[dtype] * 10
     channels, last = shape[1], shape[-1]
     for x in filled(shape, dtype):
-        if np.isinf(x).any() or x.max() > 500:  # far from zero, PyTorch's own results lose digits
+        if np.isinf(x).any() or x.max() > 500:  # with a large offset, PyTorch's own results lose precision
             continue
         for array in laid_out(x):
             for weighted in (False, True):
@@ -168,7 +168,7 @@ PICKED = {
 @pytest.mark.parametrize("name", PICKED)
 def test_picking(name, dtype):
     for shape in [(7,), (1, 1), (3, 5), (5, 300), (2, 3, 4), (4, 1, 3), (3, 0), ()]:
-        if "too far" in name and 0 in shape:  # PyTorch looks at indices only where there is something to read
+        if "too far" in name and 0 in shape:  # PyTorch does not check indices of empty tensors
             continue
         x = next(filled(shape, dtype))
         for array in laid_out(x):

@@ -1,4 +1,4 @@
-"""The order of equal elements is PyTorch's: sorts, topk, kthvalue, mode and medians, with NaN and -0.0."""
+"""Equal elements have PyTorch's order in sorts, topk, kthvalue, mode and medians, with NaN and -0.0."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_selection(dtype):
                         args = (k, dim, largest, ordered)
                         assert_equal_results(theirs.topk(*args), ours.topk(*args))
                 assert_equal_results(theirs.kthvalue(k, dim), ours.kthvalue(k, dim))
-            if not theirs.isnan().any():  # PyTorch's mode sorts NaN as equal to everything
+            if not theirs.isnan().any():  # PyTorch's `mode` treats NaN as equal to all numbers
                 assert_equal_results(theirs.mode(dim), ours.mode(dim))
             assert_equal_results(theirs.median(dim, True), ours.median(dim, True))
             assert_equal_results(theirs.nanmedian(dim), ours.nanmedian(dim))

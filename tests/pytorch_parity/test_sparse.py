@@ -50,5 +50,5 @@ def outcome(package, expression):
 
 @pytest.mark.parametrize("expression", CASES)
 def test_expression(expression):
-    """Values, pattern, text and errors."""
+    """An expression of sparse tensors has PyTorch's values, pattern, text or error."""
     assert outcome(ts, expression) == outcome(torch, expression)

@@ -1,4 +1,4 @@
-"""Pointwise operators of one and two arguments at special values: PyTorch's results, signs of zero and NaN included.
+"""Pointwise operators at special values: PyTorch's results, including signs of zero and NaN.
 
 Every record of the families `unary` and `pointwise` is tested in every dtype with signed zeros, infinities,
 NaN, subnormal, smallest and largest numbers and the integer limits; binary operators with all pairs. Refusals
@@ -30,7 +30,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 
-# (why, names of records, dtypes): what differs, in any overload
+# (reason, names of records, dtypes) of differences in any overload
 DIFFERENT = [
     ("PyTorch clamps at the largest number: infinities become that, and NaN zero or NaN", "_add_relu", FLOATS),
     ("PyTorch multiplies `other` by alpha first, and 1 times a complex infinity is no number there",
@@ -64,7 +64,7 @@ def excused(record, dtype):
 
 
 def values(dtype):
-    """The special values of a dtype, a tensor of PyTorch's."""
+    """Return a PyTorch tensor of the special values of a dtype."""
     kind = getattr(torch, dtype)
     if dtype == "bool":
         return torch.tensor([False, True])
@@ -116,7 +116,7 @@ def ours(x):
 
 
 def numbers(x):
-    """The elements as an array that NumPy can compare."""
+    """Return the elements as an array that NumPy can compare."""
     name = str(x.dtype).removeprefix("torch.")
     return (x.float() if name == "bfloat16" else x).numpy(), name
 
@@ -126,13 +126,13 @@ def arguments(record, dtype):
     kinds = [p.kind for p in samples.operator(record).signature.parameters if not p.has_default]
     x = values(dtype)
     if record.name in ("aten::lcm", "aten::gcd") and not x.is_complex() and x.min() < -1:
-        x = x[1:]  # of the least integer PyTorch's gcd is negative, and its lcm ends the process
+        x = x[1:]  # PyTorch's gcd of the smallest integer is negative, and its lcm ends the process
     if kinds == ["Tensor"]:
         yield [x]
     elif kinds == ["Tensor", "Tensor"]:
         n = len(x)
         yield [x.repeat_interleave(n), x.repeat(n)]
-        yield [x.repeat_interleave(n)[1:], x.repeat(n)[1:]]  # elsewhere in the vectors
+        yield [x.repeat_interleave(n)[1:], x.repeat(n)[1:]]  # with other positions in the SIMD vectors
     else:
         for number in x.tolist():
             yield [x, number] if kinds[0] == "Tensor" else [number, x]
@@ -208,7 +208,7 @@ def test_special_values(record):
 
 
 def test_exceptions_are_needed():
-    """Every line of DIFFERENT is about something that does differ."""
+    """Each entry of DIFFERENT has a difference."""
     for why, names, dtypes in DIFFERENT:
         for name in names.split():
             chosen = [

@@ -1,4 +1,4 @@
-"""Construction, indexing and errors against PyTorch on the same Python expressions."""
+"""Construction, indexing and errors compared with PyTorch by Python expressions."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor  # noqa: E402
 
 
 class Ts:
-    """The names that the expressions below use of `torch`."""
+    """Names of `torch` that the expressions use."""
 
     tensor = staticmethod(factories.tensor)
     as_tensor = staticmethod(factories.as_tensor)
@@ -117,20 +117,20 @@ x.float().mvlgamma(0)
 
 
 def outcome(text, t, x):
-    """The printed value, or the error's class and first line."""
+    """Return the printed value, or the error's class and first line."""
     try:
         return repr(eval(text, {"t": t, "x": x, "np": np}))
     except Exception as error:
         first_line = (
             str(error).splitlines()[0].replace("ts.Tensor", "Tensor")
-        )  # Python says the class's full name
+        )  # PyTorch omits the module of the class
         return f"{type(error).__name__}: {first_line}"
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_same_outcome(text):
-    """Value or error are PyTorch's."""
+    """An expression has PyTorch's value or error."""
     array = np.arange(12).reshape(3, 4)
     assert outcome(text, Ts, factories.tensor(array)) == outcome(text, torch, torch.tensor(array))
 

@@ -1,4 +1,4 @@
-"""Storages, versions, layouts, outputs and indices: programs in one line each, whose outcome is PyTorch's.
+"""Storages, versions, layouts, outputs and indices: one-line programs whose outcome equals PyTorch's.
 
 The lines of `tests/pytorch_parity/behaviour/*.txt` are statements, joined by `;;`, the last of which is an expression, over
 `t` (the library), `x = t.arange(12).reshape(3, 4)` and `f = t.arange(6.).reshape(2, 3)`.  Compared are the
@@ -51,7 +51,7 @@ def outcome(line, t):
         except Exception as error:
             result = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
     told = [str(w.message).splitlines()[0][:60] for w in seen if w.category is UserWarning]
-    told = [text for text in told if not text.startswith("TypedStorage")]  # PyTorch's comes once a process
+    told = [text for text in told if not text.startswith("TypedStorage")]  # once per process
     return result.replace("torch.Tensor", "Tensor").replace("ts.Tensor", "Tensor"), told
 
 
@@ -60,11 +60,11 @@ def test_same_outcome(line):
     assert outcome(line, ts) == outcome(line, torch)
 
 
-# Programs that come upon what PyTorch does otherwise than it says: overlaps of empty tensors, and suchlike.
+# Programs for which PyTorch violates its documentation, for example overlaps of empty tensors.
 ODD = {23, 36, 39, 62, 80, 94}
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(100) if seed not in ODD])
 def test_random_programs(seed):
-    """Views of views, writes, indices and outputs, drawn at random: after every line all tensors are PyTorch's."""
+    """After each line of a random program of views, writes, indices and outputs, all tensors equal PyTorch's."""
     assert difference(seed) is None

@@ -1,4 +1,4 @@
-"""Tensor subclasses with `__torch_dispatch__` against PyTorch: results, operators that handlers see, errors."""
+"""Tensor subclasses with `__torch_dispatch__` compared with PyTorch: results, dispatched operators, errors."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests import tensor_subclasses  # noqa: E402
 OURS, THEIRS = [], []
 RUN, REJECTED = tensor_subclasses.programs(ts, OURS)
 RUN_THERE, TORCH_REJECTED = tensor_subclasses.programs(torch, THEIRS)
-# Programs whose formulas of gradients, or number of `detach`, differ from PyTorch's.
+# Programs for which derivative formulas, or the number of `detach` calls, differ from PyTorch's.
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 
 
@@ -21,7 +21,7 @@ def normalized_repr(value):
 def test_results(name):
     OURS.clear()
     THEIRS.clear()
-    tensor_subclasses.classes(torch, THEIRS)  # whose classes pickles find
+    tensor_subclasses.classes(torch, THEIRS)  # pickles refer to these classes
     table, _ = tensor_subclasses.programs(torch, THEIRS)
     expected = normalized_repr(table[name]())
     table, _ = tensor_subclasses.programs(ts, OURS)

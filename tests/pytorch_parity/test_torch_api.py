@@ -1,4 +1,4 @@
-"""The record of PyTorch's names (`ts/unsupported/api.txt`, `tests/torch_api.txt`) agrees with the PyTorch that is installed."""
+"""The lists of PyTorch's names (`ts/unsupported/api.txt`, `tests/torch_api.txt`) match the installed PyTorch."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 
 def test_the_record_is_true():
-    """Another process walks PyTorch: some of its modules change the process that imports them."""
+    """A new process lists the names, because some PyTorch modules change the process that imports them."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.record_torch_api", "--check"],
         capture_output=True, text=True, timeout=600, check=False,

@@ -1,4 +1,4 @@
-"""Graph text of traces that construct or convert tensors, against PyTorch."""
+"""Traces that construct or convert tensors have PyTorch's graph text."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""Graph text of traces of convolutions, against PyTorch."""
+"""Traces of convolutions have PyTorch's graph text."""
 
 import re
 import warnings

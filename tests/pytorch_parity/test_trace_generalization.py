@@ -1,9 +1,9 @@
-"""A trace of one size runs with others, wherever PyTorch's trace does.
+"""A trace runs with other sizes than the example's, if PyTorch's trace does.
 
-The lines of `expressions/traces.txt` are traced with the lengths EXAMPLE, in `ts` and in PyTorch, and run
+The lines of `expressions/traces.txt` are traced with the sizes EXAMPLE, in `ts` and in PyTorch, and run
 with those of OTHERS.  A trace of `ts` must return the function's result for all inputs for which PyTorch's
-trace does; it may support more inputs, but never return another result.  Nor are there guards in it: the
-library's own checks tie nothing.
+trace does; it may support more inputs, but never return another result.  Traces have no guards: size
+checks of operators add no constraints.
 """
 
 import math
@@ -28,7 +28,7 @@ OTHERS += [
 ]
 FILE = Path(__file__).parent / "expressions" / "traces.txt"
 LINES = [line for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
-# `min` and `max` are Python's, of lengths: which one is smaller is guarded.
+# Python's `min` and `max` of sizes, whose result depends on a comparison.
 GUARDED = ("min(", "embedding_bag", "EmbeddingBag")
 # For empty tensors, PyTorch 2.13 crashes, returns another shape than for one element, or returns
 # uninitialized sums.
@@ -45,7 +45,7 @@ NO_EMPTY = (
 
 
 def inputs(t, text, lengths):
-    """The tensors of a line, the same numbers in both libraries."""
+    """Return the tensors of a line, with equal numbers in both libraries."""
     numbers = np.random.default_rng(0)
 
     def tensor(array):
@@ -125,7 +125,7 @@ def trace(t, module, expression, text):
 
 @cache
 def other_lengths(text):
-    """Return lengths with other shapes than the example's, without repeated shapes."""
+    """Return sizes that differ from the example's, without repeated shapes."""
     seen = {shapes(text, str(EXAMPLE)): EXAMPLE}
     return [lengths for lengths in OTHERS if seen.setdefault(shapes(text, str(lengths)), lengths) is lengths]
 
@@ -157,12 +157,12 @@ def test_traces_run_with_other_sizes(line):
     assert any(name in line for name in GUARDED) or "prim::RaiseException" not in str(our_trace.inlined_graph)
 
 
-# Random, lazy, containers, and what PyTorch does not trace (`max_unpool2d` and its like).
+# Random, lazy, containers, and functions that PyTorch cannot trace (such as `max_unpool2d`).
 EXCUSED = re.compile(
     "Lazy|Buffer|Options|Unpool|unpool|Module|Parameter|DataParallel|Base|gumbel_softmax|multi_head_attention_forward|handle_torch|has_torch|boolean_dispatch|assert_int"
 )
 
-# Types and aliases that PyTorch's files import for themselves.
+# Types and aliases that PyTorch's modules import.
 IMPORTED = ("Callable", "DType", "Optional", "Tensor")
 
 

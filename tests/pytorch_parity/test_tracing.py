@@ -39,7 +39,7 @@ def in_place(x, y):
 
 
 def text(trace):
-    """The graph without places, whose columns of library files differ."""
+    """Return the graph text without source locations, as columns in library files differ."""
     return re.sub(r" # .*", "", str(trace.graph))
 
 

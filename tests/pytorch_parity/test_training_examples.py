@@ -1,6 +1,6 @@
-"""The examples of training, with this library and with PyTorch: the same curves, and checkpoints that either continues.
+"""The training examples have equal curves in both libraries, and exchange checkpoints.
 
-The examples' functions take the library, so that what is compared is what they show.
+The examples' functions take the library as an argument, so that both run the same code.
 """
 
 import sys
@@ -75,7 +75,7 @@ def halves(library, made, path):
 
 
 def second_half(library, made, path):
-    """The losses of the second half, from a file on."""
+    """Return the losses of the second half, resumed from a file."""
     example, model, optimizer, data = made(library)
     for _ in range(STEPS // 2):
         next(data)
@@ -91,7 +91,7 @@ def test_curves_and_checkpoints(made, tmp_path):
     checkpoint."""
     ours = halves(ts, made, tmp_path / "ours.pt")
     theirs = halves(torch, made, tmp_path / "theirs.pt")
-    assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # something has been learnt
+    assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # training reduces the loss
     np.testing.assert_allclose(ours, theirs, atol=NEAR, rtol=0)
     half = STEPS // 2
     np.testing.assert_allclose(

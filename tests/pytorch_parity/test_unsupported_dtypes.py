@@ -12,7 +12,7 @@ from ts.ops import registry  # noqa: E402
 
 DTYPES = "bool uint8 int64 float16 bfloat16 float32 complex64".split()
 
-# The samples do not suit PyTorch, or its classes differ among errors that come together.
+# PyTorch rejects the samples, or raises another one of several errors.
 OTHERS = {
     *"randint_like nll_loss2d binary_cross_entropy_with_logits histogramdd histogram orgqr ormqr".split(),
     *"linalg_householder_product _nested_tensor_from_mask_left_aligned _native_multi_head_attention".split(),
@@ -22,17 +22,17 @@ OTHERS = {
     *"lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell".split(),
     *"scaled_dot_product_attention scatter_reduce einsum vander linalg_matrix_rank".split(),
     *"to_padded_tensor norm linalg_pinv softmax log_softmax linalg_matrix_norm".split(),
-    "mkldnn_rnn_layer",  # of 16-bit floats PyTorch asks the processor
-    *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),  # of integers PyTorch's take int64 only
+    "mkldnn_rnn_layer",  # 16-bit floats depend on the processor in PyTorch
+    *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),  # int64 only in PyTorch
     *"_lazy_clone _fw_primal_copy convolution_overrideable _grouped_mm _histogramdd_from_bin_tensors".split(),
     *"_fft_c2r glu_jvp _neg_view _trilinear".split(),
-    *"view_as_complex view_as_complex_copy".split(),  # there is no 32-bit complex type
-    "_rows_as_sparse",  # an operator of the library's own, for sparse gradients of embeddings
+    *"view_as_complex view_as_complex_copy".split(),  # there is no 32-bit complex dtype
+    "_rows_as_sparse",  # an operator of `ts` for sparse gradients of embeddings
 }
 
 
 def theirs(x):
-    """PyTorch's twin of an argument."""
+    """Convert an argument to PyTorch."""
     if isinstance(x, ts.Tensor):
         wide = x.to(ts.float32) if x.dtype == ts.bfloat16 else x
         return torch.from_numpy(np.array(wide.numpy())).to(getattr(torch, x.dtype.name))
@@ -68,7 +68,7 @@ def differences(record, dtype):
     overload = getattr(getattr(torch.ops.aten, name), record.overload or "default")
     named = {a.name: theirs(x) for a, x in zip(overload._schema.arguments, args, strict=True) if a.kwarg_only}
     want = error_of(overload, *map(theirs, args[: len(args) - len(named)]), **named)
-    if "Could not run" in str(want):  # PyTorch has it for other devices only
+    if "Could not run" in str(want):  # PyTorch supports it on other devices only
         return None
     got = error_of(samples.operator(record), *args)
     return None if type(want) is type(got) else (want, got)
@@ -84,7 +84,7 @@ def test_dtypes(dtype):
             and not record.variant
             and not record.tensor_kernel
             and record.name.startswith("aten::")
-            and "_backward" not in record.name  # what else they refuse, those who go forward have refused
+            and "_backward" not in record.name  # other dtypes are rejected by the forward operator
         )
         if plain and record.name.removeprefix("aten::") not in OTHERS and samples.profile(record)[0] >= 0:
             differs = differences(record, getattr(ts, dtype))
@@ -94,7 +94,7 @@ def test_dtypes(dtype):
 
 
 def outcome(lib, run):
-    """The elements, or the error's class and first line."""
+    """Return the elements, or the error's class and first line."""
     try:
         return [str(v) for v in run(lib).tolist()]
     except (RuntimeError, ValueError, OverflowError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Modules of distributions, operators and result classes that `ts` does not have are PyTorch's."""
+"""Modules of distributions, unsupported operators and result classes equal PyTorch's."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""Views in scripts: shape, strides, offset, elements and shared memory are PyTorch's, and so are the refusals."""
+"""Views in scripts have PyTorch's shape, strides, offset, elements, shared memory and errors."""
 
 import itertools
 import random
@@ -34,7 +34,7 @@ SHAPES = ((2, 3, 2), (4, 3), (6,), (), (1, 3, 1), (2, 0, 3))
 
 
 def samples(call):
-    """The calls with every number for a few arguments, with drawn numbers for more."""
+    """Return calls with all numbers for at most two arguments, and with random numbers for more."""
     text, count = CALLS[call]
     if count <= 2:
         return [text.format(*numbers) for numbers in itertools.product(NUMBERS, repeat=count)]
@@ -47,9 +47,9 @@ def facts(function, x):
         y = function(x)
     except (RuntimeError, IndexError, TypeError) as error:
         return type(error)
-    if min(y.shape, default=0) < 0:  # PyTorch expands to two negative sizes, whose product is positive
+    if min(y.shape, default=0) < 0:  # PyTorch accepts two negative sizes, whose product is positive
         return RuntimeError
-    y.mul_(2) if y.numel() and 0 not in y.stride() else None  # what is written through a view is seen in x
+    y.mul_(2) if y.numel() and 0 not in y.stride() else None  # writes through the view change x
     steps = [(n, step) for n, step in zip(y.shape, y.stride(), strict=True) if n > 1]
     return y.tolist(), tuple(y.shape), steps, y.storage_offset() if y.numel() else 0, x.tolist()
 
@@ -73,7 +73,7 @@ def test_views(call):
 )
 @pytest.mark.parametrize("what", ["float(x)", "int(x)", "bool(x)", "x.item()"])
 def test_elements(what, dtype):
-    """The only element as a number, of any dtype; a write of numbers and rows."""
+    """A tensor with one element is converted to a number, for all dtypes; numbers and rows are assigned."""
     source = f"def f(x):\n    return {what}\n"
     theirs, ours = torch.jit.CompilationUnit(source).f, ts.jit.CompilationUnit(source).f
     for value in (0, 1, 5, 0.5, -3):
@@ -115,13 +115,13 @@ def test_circular_padding_with_negative_widths(pad):
 
 @pytest.mark.parametrize("call", sorted(CALLS))
 def test_bases(call):
-    """A result is a view of its tensor exactly if it is one in PyTorch, with the same base."""
+    """A result is a view exactly if it is one in PyTorch, with the same base."""
     for shape, text in itertools.product(SHAPES, samples(call)):
         ours, theirs = ts.zeros(shape), torch.zeros(shape)
         try:
             expected = eval(text, {"x": theirs})
             view = eval(text, {"x": ours})
-        except (RuntimeError, IndexError, ValueError):  # refusals have a test of their own
+        except (RuntimeError, IndexError, ValueError):  # errors are tested separately
             continue
         assert view._is_view() == expected._is_view(), (text, shape)
         assert (view._base is ours) == (expected._base is theirs), (text, shape)

@@ -1,4 +1,4 @@
-"""Operators that draw random numbers under `vmap`: the values and errors of each mode are PyTorch's."""
+"""Random operators under `vmap` have PyTorch's values and errors in each randomness mode."""
 
 import functools
 import json

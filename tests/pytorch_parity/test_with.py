@@ -1,4 +1,4 @@
-"""`with` statements against PyTorch: graphs, and the source that functions show."""
+"""`with` statements have PyTorch's graphs and printed source."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""Models that are exported, a family a file: small ones, of the kinds that are in use.
+"""Small models for export tests, of the kinds that are in use; one file per family.
 
-A family's file is written for PyTorch and runs as it stands.  `family("vision", "ts")` runs it with `ts` for
-its `torch`. Call arguments of a model are in its table, by sizes: the example's and two others, with the
-dynamic dimensions.
+A family's file is written for PyTorch and runs unchanged.  `family("vision", "ts")` runs it with `ts` as
+`torch`.  Its table has the arguments of each model for three tuples of sizes, the first of which is the
+example, and the dynamic dimensions.
 
     CASES["mixer"] = Case(Mixer, lambda n, t: (torch.randn(n, t, 8),), ((2, 6), (3, 9), (5, 4)), ((0, 1),))
 """
@@ -22,23 +22,23 @@ FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem !
 
 
 class Case(NamedTuple):
-    """A model with its example arguments and dynamic dimensions."""
+    """Model with its example arguments and dynamic dimensions."""
 
     make: Callable[[], Any]
-    arguments: Callable[..., tuple[Any, ...]]  # by sizes
-    sizes: tuple[tuple[int, ...], ...]  # of the example; others
-    dynamic: tuple[tuple[int, ...], ...]  # dimensions of each argument that may change
+    arguments: Callable[..., tuple[Any, ...]]  # as a function of the sizes
+    sizes: tuple[tuple[int, ...], ...]  # of the example and of other calls
+    dynamic: tuple[tuple[int, ...], ...]  # dynamic dimensions of each argument
     training: bool = False
 
 
 @cache
 def family(name: str, package: str = "torch") -> ModuleType:
-    """The module of a family, with `package` for its `torch`."""
+    """Return the module of a family, with `package` as its `torch`."""
     return run_family(FOLDER, name, package)
 
 
 def names() -> list[tuple[str, str]]:
-    """Every family and model."""
+    """Return all families and models."""
     return [(each, name) for each in FAMILIES for name in family(each).CASES]
 
 

@@ -1,4 +1,4 @@
-"""Attention: transformers and what stands in their place, language models, mixtures of experts."""
+"""Attention: transformers and their alternatives, language models, mixtures of experts."""
 
 import math
 

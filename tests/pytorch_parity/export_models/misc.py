@@ -1,4 +1,4 @@
-"""Networks of other kinds: detection, graphs, statistics, buffers that change."""
+"""Other networks: detection, graphs, statistics, buffers that `forward` updates."""
 
 import torch
 from torch import nn

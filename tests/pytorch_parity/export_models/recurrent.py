@@ -1,4 +1,4 @@
-"""Recurrent layers, cells in loops, scans, and loops that follow from data."""
+"""Recurrent layers, cells in loops, scans, and loops with data-dependent conditions."""
 
 import torch
 from torch import nn

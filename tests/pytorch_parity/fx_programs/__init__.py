@@ -1,7 +1,7 @@
-"""Programs of `torch.fx` that PyTorch and `ts` run alike, a subject a file.
+"""Programs of `torch.fx` with equal results in PyTorch and `ts`, one file per subject.
 
-A file is written for PyTorch and runs as it stands; `programs("tracing", "ts")` runs it with `ts` for its `torch`.  Each
-function of a file whose name begins with `show_` gives texts, numbers and tensors to compare.
+A file is written for PyTorch and runs unchanged; `programs("tracing", "ts")` runs it with `ts` as `torch`.  Each
+function of a file whose name begins with `show_` returns strings, numbers and tensors to compare.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "
 
 @cache
 def programs(name: str, package: str) -> ModuleType:
-    """The module of a file, with `package` for its `torch`."""
+    """Return the module of a file, with `package` as its `torch`."""
     text = (FOLDER / f"{name}.py").read_text()
     text = re.sub(r"^import torch\b(?!\.)(?! as)", f"import {package} as torch", text, flags=re.MULTILINE)
     text = re.sub(r"^import torch\.([\w.]+) as", rf"import {package}.\1 as", text, flags=re.MULTILINE)
@@ -28,7 +28,7 @@ def programs(name: str, package: str) -> ModuleType:
 
 
 def names() -> list[tuple[str, str]]:
-    """All files and the functions in them that show something."""
+    """Return all files and their functions that show something."""
     found = []
     for file in FILES:
         for name in re.findall(r"^def (show_\w+)\(", (FOLDER / f"{file}.py").read_text(), flags=re.MULTILINE):

@@ -1,4 +1,4 @@
-"""Graphs: nodes that are made, moved, changed and erased; names, code, texts and errors."""
+"""Graphs: nodes are created, moved, changed and erased; names, code, texts and errors."""
 
 import copy
 import operator

@@ -1,4 +1,4 @@
-"""GraphModules: how they are made, copied, pickled, written, changed and scripted; interpreters and transformers of them."""
+"""GraphModules: creation, copies, pickles, printing, changes and scripting; interpreters and transformers."""
 
 import copy
 import io

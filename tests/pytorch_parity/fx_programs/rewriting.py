@@ -1,4 +1,4 @@
-"""Patterns that are found and replaced; passes over graphs: shapes, splitting, partitions, pass managers, fused layers."""
+"""Pattern matching and replacement; passes: shapes, splitting, partitions, pass managers, fused layers."""
 
 import operator
 

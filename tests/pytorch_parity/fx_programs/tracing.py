@@ -35,7 +35,7 @@ def error_of(function, *args):
 
 
 def code_and_graph(function, **options):
-    """The code and the graph of a function or module; the error where it cannot be traced."""
+    """Return the code and graph of a function or module, or the error of an untraceable one."""
     try:
         traced = fx.symbolic_trace(function, **options)
         traced.graph.lint()

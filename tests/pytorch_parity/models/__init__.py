@@ -1,11 +1,11 @@
-"""Models as they are deployed in TorchScript: small ones of many kinds, a family a file.
+"""Small models of many kinds, as they are deployed in TorchScript; one file per family.
 
-A family's file is written for PyTorch and runs as it stands.  `family("vision", "ts")` runs it with `ts` for its `torch`, so
-that both packages have the same classes, from the same text.  What is called, and how, stands in its table:
+A family's file is written for PyTorch and runs unchanged.  `family("vision", "ts")` runs it with `ts` as
+`torch`, so both packages have equal classes.  Its table defines the calls of each model:
 
     CASES["resnet"] = Case(ResNet, lambda: [call(torch.randn(1, 3, 32, 32))])
 
-`tests/pytorch_parity/test_models.py` compares what PyTorch and `ts` make of each; `python -m benchmarks models` compares their times.
+`test_models.py` compares the results of PyTorch and `ts`; `python -m benchmarks models` compares their times.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Call(NamedTuple):
 
     args: tuple[Any, ...]
     method: str = "forward"
-    seed: int | None = None  # of the random numbers that the method draws
+    seed: int | None = None  # of the method's random numbers
 
 
 def call(*args: Any, method: str = "forward", seed: int | None = None) -> Call:
-    """A call with these arguments."""
+    """Return a call with these arguments."""
     return Call(args, method, seed)
 
 
@@ -42,22 +42,22 @@ class Case:
 
     make: Callable[[], Any]
     calls: Callable[[], list[Call]]
-    ways: tuple[str, ...] = ("script", "trace", "freeze")  # in which it is compiled
-    traced_calls: int = 9  # that a trace takes: it keeps the sizes of its example
+    ways: tuple[str, ...] = ("script", "trace", "freeze")  # compilation modes
+    traced_calls: int = 9  # number of calls for traces, which keep the example's sizes
     training: bool = False
-    attributes: tuple[str, ...] = ()  # compared after the calls, like all buffers
+    attributes: tuple[str, ...] = ()  # compared after the calls, like buffers
     dtype: str = "float32"
     channels_last: bool = False
 
 
 @cache
 def family(name: str, package: str = "torch") -> ModuleType:
-    """The module of a family, with `package` for its `torch`."""
+    """Return the module of a family, with `package` as its `torch`."""
     return run_family(FOLDER, name, package)
 
 
 def names(package: str = "torch") -> list[tuple[str, str]]:
-    """Every family and case."""
+    """Return all families and cases."""
     return [(each, name) for each in FAMILIES for name in family(each, package).CASES]
 
 

@@ -1,4 +1,4 @@
-"""Audio: spectra and back, filters, resampling, networks over waves, streams with state."""
+"""Audio: spectra and their inverses, filters, resampling, networks on waveforms, streams with state."""
 
 import math
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -13,7 +13,7 @@ CASES = {}
 
 
 def waves(count=2, length=800):
-    """Tones with some noise."""
+    """Return sine waves with noise."""
     t = torch.arange(length) / 8000.0
     tones = torch.stack([torch.sin(2 * math.pi * 220.0 * (i + 1) * t) for i in range(count)])
     return 0.5 * tones + 0.05 * torch.randn(count, length)
@@ -23,7 +23,7 @@ def wave_calls():
     return [call(waves()), call(waves(1, 1000))]
 
 
-# Spectra: short windows, mel bands, their cosines and differences.
+# Spectra: short-time windows, mel filter banks, cepstral coefficients and their differences.
 def mel_filters(bins: int, bands: int, rate: int) -> Tensor:
     frequencies = torch.linspace(0, rate // 2, bins)
     low, high = 0.0, 2595.0 * math.log10(1.0 + rate / 2 / 700.0)
@@ -95,7 +95,7 @@ CASES["mfcc"] = Case(MFCC, wave_calls, ("script", "freeze"))
 CASES["mel_spectrogram"] = Case(MelSpectrogram, wave_calls, traced_calls=1)
 
 
-# The other way: phases of a magnitude by turns, and a vocoder that stretches time.
+# Inverse spectra: iterative phase estimation, and a phase vocoder for time stretching.
 class GriffinLim(nn.Module):
     def __init__(self, n_fft: int = 64, hop: int = 16, turns: int = 4, momentum: float = 0.9):
         super().__init__()
@@ -145,7 +145,7 @@ def spectra():
 CASES["griffin_lim"] = Case(GriffinLim, spectra, ("script", "freeze"))
 
 
-# Filters: windowed sinc kernels for another rate, recursive filters, and those made of frequencies.
+# Filters: windowed sinc kernels for resampling, recursive filters, and filters designed by frequency.
 class Resample(nn.Module):
     def __init__(self, old: int, new: int, width: int = 6):
         super().__init__()
@@ -176,7 +176,7 @@ CASES["resample_down"] = Case(lambda: Resample(8000, 5000), wave_calls, ("script
 
 
 class Filters(nn.Module):
-    """Second order sections in a loop over time, emphasis before and after, a companding and its inverse."""
+    """Second-order sections in a loop over time, pre-emphasis and de-emphasis, companding and its inverse."""
 
     def __init__(self, frequency: float = 1000.0, q: float = 0.707, rate: int = 8000):
         super().__init__()
@@ -236,7 +236,7 @@ CASES["filters"] = Case(
 )
 
 
-# What is heard: pitch by autocorrelation, and speech by energy with a hangover that stays between calls.
+# Detection: pitch by autocorrelation, and speech by energy with a hangover that is kept between calls.
 class Pitch(nn.Module):
     def __init__(self, rate: int = 8000, frame: int = 160, lowest: int = 80, highest: int = 500):
         super().__init__()
@@ -310,9 +310,9 @@ def talk():
 CASES["voice_activity"] = Case(VoiceActivity, talk, ("script", "freeze"), attributes=("hangover", "level"))
 
 
-# Networks over waves
+# Networks on waveforms
 class GroupedExtractor(nn.Module):
-    """Wav2Vec: layers of convolutions, masked spans, targets from a codebook that Gumbel noise chooses."""
+    """Wav2Vec: convolution layers, masked spans, targets from a codebook selected by Gumbel noise."""
 
     def __init__(self, width: int = 12, groups: int = 2, entries: int = 5):
         super().__init__()
@@ -425,7 +425,7 @@ CASES["conv_tasnet"] = Case(
 
 
 class WaveNet(nn.Module):
-    """Gated dilated convolutions; generation keeps the inputs of each layer in a queue."""
+    """Gated dilated convolutions; generation stores the inputs of each layer in a queue."""
 
     def __init__(self, width: int = 6, classes: int = 16, dilations: Tuple[int, ...] = (1, 2, 4)):
         super().__init__()
@@ -555,7 +555,7 @@ CASES["tacotron"] = Case(
 )
 
 
-# Conformer, and a convolution over a stream whose context is handed from call to call.
+# Conformer, and a streaming convolution whose context is passed from call to call.
 class Conformer(nn.Module):
     def __init__(self, width: int = 12, kernel: int = 5):
         super().__init__()
@@ -631,7 +631,7 @@ def chunks():
 CASES["stream"] = Case(Stream, chunks, ("script", "freeze"))
 
 
-# A vocoder: transposed convolutions and blocks of several receptive fields, weights normalised while training.
+# A vocoder: transposed convolutions, blocks with several receptive fields, weight norm during training.
 class Fields(nn.Module):
     def __init__(self, width: int, kernel: int, dilations: Tuple[int, ...]):
         super().__init__()

@@ -28,7 +28,7 @@ def box_iou(a: Tensor, b: Tensor) -> Tensor:
 
 
 def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """Suppression by whole rows."""
+    """Non-maximum suppression with vectorized rows."""
     order = torch.argsort(scores, descending=True)
     kept: List[int] = []
     while order.numel() > 0:
@@ -144,7 +144,7 @@ for _format in BoxFormat:
     )
 
 
-# SSD: default boxes, a head a level, decoding, suppression for each class.
+# SSD: default boxes, a head per level, decoding, non-maximum suppression per class.
 class DefaultBoxes(nn.Module):
     def __init__(self, ratios: List[List[int]], low: float = 0.2, high: float = 0.9):
         super().__init__()
@@ -193,7 +193,7 @@ class DefaultBoxes(nn.Module):
 
 
 class BoxCoder:
-    """Offsets to boxes and back; a class of the language."""
+    """Encode boxes as offsets and decode them; a script class."""
 
     def __init__(self, weights: Tuple[float, float, float, float], clip: float = math.log(1000.0 / 16)):
         self.weights = weights
@@ -269,7 +269,7 @@ CASES["ssd"] = Case(
 )
 
 
-# FCOS: images of several sizes in a list, optional targets, losses while training and detections otherwise.
+# FCOS: images of several sizes in a list, optional targets, losses in training and detections in evaluation.
 class ImageList(NamedTuple):
     tensors: Tensor
     sizes: List[Tuple[int, int]]
@@ -447,7 +447,7 @@ def neighbours(v: Tensor, limit: int) -> Tuple[Tensor, Tensor, Tensor]:
 
 
 def roi_align(features: Tensor, boxes: Tensor, scale: float, size: int, samples: int = 2) -> Tensor:
-    """Bilinear means of one image's features inside of boxes."""
+    """Return the bilinear means of an image's features inside of boxes."""
     boxes = boxes * scale - 0.5
     steps = (torch.arange(size * samples, dtype=boxes.dtype) + 0.5) / (size * samples)
     x0, x1, dx = neighbours(boxes[:, 0:1] + steps * (boxes[:, 2:3] - boxes[:, 0:1]), features.shape[2])
@@ -471,7 +471,7 @@ class LevelMapper:
 
 
 class RegionHeads(nn.Module):
-    """Boxes, labels and masks of proposals, each from the level that suits its size."""
+    """Boxes, labels and masks of proposals, each from the level for its size."""
 
     mapper: LevelMapper
 
@@ -583,7 +583,7 @@ CASES["mask_rcnn"] = Case(
 )
 
 
-# YOLO: a grid for each head, kept between calls of the same size.
+# YOLO: a grid for each head, cached between calls of equal size.
 class YOLOHead(nn.Module):
     grid: List[Tensor]
 
@@ -707,7 +707,7 @@ def padded_images():
 CASES["detr"] = Case(DETR, padded_images, ("script",))
 
 
-# CenterNet: peaks of a heat map, and what stands there.
+# CenterNet: peaks of a heat map, with classes and sizes.
 class CenterNet(nn.Module):
     def __init__(self, classes: int = 3):
         super().__init__()
@@ -749,7 +749,7 @@ CASES["centernet"] = Case(
 )
 
 
-# Tracks: objects that live between calls, matched greedily by overlap.
+# Tracks: objects with state between calls, matched greedily by overlap.
 class Track:
     def __init__(self, number: int, box: Tensor, label: str):
         self.number = number

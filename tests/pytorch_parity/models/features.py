@@ -14,7 +14,7 @@ CASES = {}
 
 
 def picture(height: int = 24, width: int = 28):
-    """Smooth shapes with edges."""
+    """Return images of smooth shapes with edges."""
     y, x = torch.meshgrid(torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij")
     return (
         torch.sin(4 * x + 2 * y) * 0.3
@@ -323,7 +323,7 @@ def motion():
 CASES["lucas_kanade"] = Case(LucasKanade, motion, traced_calls=1)
 
 
-# States over time
+# State estimation over time
 class Mode(Enum):
     POSITION = 0
     VELOCITY = 1
@@ -440,7 +440,7 @@ CASES["pca"] = Case(
 
 
 class Discriminant(nn.Module):
-    """Fisher's, and distances in its space."""
+    """Fisher's linear discriminant, and distances in its projection."""
 
     def forward(self, x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
         labels, counts = torch.unique(y, return_counts=True)
@@ -538,7 +538,7 @@ def clouds():
 CASES["registration"] = Case(Registration, clouds, ("script", "freeze"))
 
 
-# Signals: wavelets, cosines of blocks, beats
+# Signals: wavelets, block cosine transforms, heart beats
 class Wavelets(nn.Module):
     def __init__(self, levels: int = 2):
         super().__init__()
@@ -629,7 +629,7 @@ def beats():
 CASES["beats"] = Case(Beats, beats, ("script", "freeze"))
 
 
-# Neighbourhoods: bilateral, guided and morphological filters, and lines by votes
+# Neighborhood operations: bilateral, guided and morphological filters, and the Hough transform
 class Neighbourhoods(nn.Module):
     def __init__(self, radius: int = 2, space: float = 1.5, colour: float = 0.2):
         super().__init__()

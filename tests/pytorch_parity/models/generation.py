@@ -183,7 +183,7 @@ CASES["vae"] = Case(
 
 
 class VQVAE(nn.Module):
-    """A codebook that moving averages update while training."""
+    """VQ-VAE with a codebook that is updated by moving averages in training."""
 
     def __init__(self, entries: int = 8, width: int = 4, decay: float = 0.9):
         super().__init__()
@@ -219,7 +219,7 @@ CASES["vqvae_training"] = Case(
 )
 
 
-# Diffusion: a U-Net that knows the time, and two ways back from noise.
+# Diffusion: a U-Net with time embeddings, and two samplers.
 def time_embedding(t: Tensor, width: int, longest: int = 10000) -> Tensor:
     half = width // 2
     rates = torch.exp(-math.log(longest) * torch.arange(start=0, end=half, dtype=torch.float32) / half)
@@ -352,7 +352,7 @@ CASES["diffusion_net"] = Case(
 )
 
 
-# Flows: invertible steps with the logarithms of their determinants.
+# Flows: invertible steps with log-determinants.
 class Coupling(nn.Module):
     def __init__(self, width: int, mask: Tensor):
         super().__init__()
@@ -373,7 +373,7 @@ class Coupling(nn.Module):
 
 
 class Mixing(nn.Module):
-    """A matrix by its LU decomposition, as in Glow."""
+    """Invertible 1x1 convolution by an LU decomposition, as in Glow."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -424,7 +424,7 @@ CASES["flow"] = Case(
 )
 
 
-# Element by element: masked convolutions and masked layers.
+# Autoregressive models: masked convolutions and masked layers.
 class MaskedConv(nn.Conv2d):
     def __init__(self, kind: str, *args, **options):
         super().__init__(*args, **options)
@@ -510,7 +510,7 @@ CASES["made"] = Case(
 CASES["made_traced"] = Case(MADE, lambda: [call(torch.randn(3, 5)), call(torch.randn(3, 5))], ("trace",))
 
 
-# Transport and energies
+# Optimal transport and energy-based models
 class Sinkhorn(nn.Module):
     def __init__(self, epsilon: float = 0.1, turns: int = 20):
         super().__init__()

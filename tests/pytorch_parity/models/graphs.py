@@ -235,7 +235,7 @@ CASES["set2set"] = Case(
 )
 
 
-# Message passing by updates of cells, relations, and edges that have networks.
+# Message passing with recurrent updates, relations, and edge networks.
 class GatedGraph(nn.Module):
     def __init__(self, width: int = 6, relations: int = 3, rounds: int = 2, bases: int = 2):
         super().__init__()
@@ -340,7 +340,7 @@ CASES["farthest_points"] = Case(
 
 
 class SchNet(nn.Module):
-    """Atoms: distances in Gaussians, smooth cutoffs, forces not asked for; species by the symbols of elements."""
+    """SchNet: distances in Gaussian bases, smooth cutoffs, no forces; species by element symbols."""
 
     elements: Dict[str, int]
 
@@ -397,7 +397,7 @@ CASES["schnet"] = Case(
 )
 
 
-# Transformers over graphs: distances in hops as a bias, and places from the spectrum.
+# Graph transformers: hop distances as a bias, and position encodings from the Laplacian spectrum.
 class GraphTransformer(nn.Module):
     def __init__(self, width: int = 6, heads: int = 2, farthest: int = 4):
         super().__init__()
@@ -433,7 +433,7 @@ class GraphTransformer(nn.Module):
 CASES["graph_transformer"] = Case(GraphTransformer, graphs, ("script", "freeze"))
 
 
-# Algorithms in loops over numbers: ranks, components, shortest paths and walks.
+# Algorithms in loops over scalars: ranks, components, shortest paths and random walks.
 class Algorithms(nn.Module):
     def __init__(self, damping: float = 0.85):
         super().__init__()

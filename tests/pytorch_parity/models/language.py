@@ -1,4 +1,4 @@
-"""Language: transformers of many kinds, decoding, tokens and texts."""
+"""Language: transformers of many kinds, decoding, tokenization and text."""
 
 import math
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -16,7 +16,7 @@ def tokens(*shape, high=40):
     return torch.randint(0, high, shape)
 
 
-# T5: relative places in buckets, layers of two kinds, a cache for each, greedy decoding.
+# T5: bucketed relative positions, layers of two kinds, a cache for each, greedy decoding.
 class T5Attention(nn.Module):
     def __init__(self, width: int, heads: int, causal: bool, biased: bool):
         super().__init__()
@@ -138,7 +138,7 @@ CASES["t5"] = Case(
 )
 
 
-# Transformer-XL: memory of earlier segments, relative places by a shift.
+# Transformer-XL: memory of earlier segments, relative positions by a shift.
 class RelativeAttention(nn.Module):
     def __init__(self, width: int, heads: int):
         super().__init__()
@@ -212,7 +212,7 @@ CASES["transformer_xl"] = Case(
 )
 
 
-# A decoder with rotations by complex numbers, grouped queries, a cache in buffers, adapters by name and beams.
+# A decoder with complex rotary embeddings, grouped queries, a cache in buffers, named adapters and beams.
 class CachedAttention(nn.Module):
     def __init__(self, width: int, heads: int, groups: int, longest: int, batch: int):
         super().__init__()
@@ -347,7 +347,7 @@ CASES["decoder"] = Case(
 )  # fmt: skip
 
 
-# Decoding: a conditional random field, and the best path and prefixes of CTC, with texts as keys.
+# Decoding: a conditional random field; best-path and prefix decoding of CTC, with strings as keys.
 class CRF(nn.Module):
     transitions: nn.Parameter
 
@@ -496,7 +496,7 @@ CASES["ctc_decoder"] = Case(
 )
 
 
-# Texts: normalised, cut into pieces, and numbers of them.
+# Text: normalization, subword tokenization, and token ids.
 class Tokenizer(nn.Module):
     vocabulary: Dict[str, int]
     merges: Dict[str, int]
@@ -609,7 +609,7 @@ CASES["tokenizer"] = Case(
 )  # fmt: skip
 
 
-# Experts of an interface type, run by tasks; a router that counts its choices.
+# Mixture of experts with an interface type, run by forked tasks; a router that counts its choices.
 @torch.jit.interface
 class Expert(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
@@ -661,7 +661,7 @@ class Experts(nn.Module):
 CASES["experts"] = Case(Experts, lambda: [call(torch.randn(2, 5, 8)), call(torch.randn(3, 8))], ("script",))
 
 
-# State spaces: a scan whose steps depend on what is read, and linear attention by running sums.
+# State space models: a scan with input-dependent steps, and linear attention by cumulative sums.
 class SelectiveScan(nn.Module):
     def __init__(self, width: int = 8, states: int = 4):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Recurrent models: cells and layers of every kind, sequences of several lengths, trees, stacks, solvers."""
+"""Recurrent models: cells and layers of all kinds, sequences of several lengths, trees, stacks, solvers."""
 
 import math
 from collections import namedtuple
@@ -14,7 +14,7 @@ from tests.pytorch_parity.models import Case, call
 CASES = {}
 
 
-# Layers of the library, over padded sequences.
+# Library layers on padded sequences.
 class Tagger(nn.Module):
     def __init__(self, kind: str = "LSTM", words: int = 30, width: int = 6):
         super().__init__()
@@ -73,7 +73,7 @@ CASES["layers"] = Case(
 CASES["layers_traced"] = Case(Layers, lambda: [call(torch.randn(5, 2, 4))], ("trace",))
 
 
-# Cells of one's own: normalised gates, layers that go either way, stacks of layers, states by name.
+# Custom cells: normalized gates, bidirectional layers, stacked layers, states by name.
 LSTMState = namedtuple("LSTMState", ["hx", "cx"])
 
 
@@ -196,7 +196,7 @@ CASES["zoneout_training"] = Case(
 )
 
 
-# Sequence to sequence with attention, teacher forcing by chance, and pointers into the input.
+# Sequence to sequence with attention, random teacher forcing, and pointers into the input.
 class Attention(nn.Module):
     def __init__(self, width: int):
         super().__init__()
@@ -336,7 +336,7 @@ CASES["tree_lstm"] = Case(
 )  # fmt: skip
 
 
-# Solvers: steps of Runge and Kutta, and steps whose length follows their error.
+# Solvers: Runge-Kutta steps, and steps with error-controlled size.
 class Field(nn.Module):
     def __init__(self, width: int):
         super().__init__()
@@ -395,7 +395,7 @@ CASES["neural_ode"] = Case(
 )
 
 
-# Reservoirs and other memories
+# Reservoirs and other memory networks
 class EchoState(nn.Module):
     state: Tensor
 
@@ -466,7 +466,7 @@ CASES["conv_lstm"] = Case(
 
 
 class GridLSTM(nn.Module):
-    """An LSTM over two dimensions: each place sees its neighbours above and to the left."""
+    """LSTM over two dimensions: each position depends on the positions above and to the left."""
 
     def __init__(self, inputs: int = 2, hidden: int = 3):
         super().__init__()
@@ -502,7 +502,7 @@ CASES["grid_lstm"] = Case(
 
 
 class TuringMachine(nn.Module):
-    """A memory that is addressed by likeness and by place."""
+    """Memory with content-based and location-based addressing."""
 
     def __init__(self, inputs: int = 3, slots: int = 6, width: int = 4, hidden: int = 8):
         super().__init__()
@@ -553,7 +553,7 @@ CASES["turing_machine"] = Case(
 )
 
 
-# Speech: a transducer that decodes greedily, with the state of its predictor in a class.
+# Speech: a transducer with greedy decoding, with the predictor's state in a class.
 class PredictorState:
     def __init__(self, width: int):
         self.hidden = torch.zeros(1, width)
@@ -616,7 +616,7 @@ CASES["transducer"] = Case(
 
 
 class Parallel(nn.Module):
-    """A gated recurrence without a loop, in logarithms, and the same step by step."""
+    """A gated recurrence computed in parallel by logarithms, and step by step."""
 
     def __init__(self, width: int = 4):
         super().__init__()

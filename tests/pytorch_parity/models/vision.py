@@ -18,7 +18,7 @@ def images():
 
 
 def settled(model):
-    """Gives batch normalisations statistics and scales that are not 0 and 1."""
+    """Set statistics and scales of batch norm layers to values other than 0 and 1."""
     for m in model.modules():
         if isinstance(m, nn.modules.batchnorm._BatchNorm):
             m.running_mean.uniform_(-0.2, 0.2)
@@ -28,7 +28,7 @@ def settled(model):
     return model
 
 
-# ShuffleNet: channels are dealt out between groups.
+# ShuffleNet: channels are shuffled between groups.
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     batch, channels, height, width = x.size()
     x = x.view(batch, groups, channels // groups, height, width)
@@ -85,7 +85,7 @@ class ShuffleNet(nn.Module):
 CASES["shufflenet"] = Case(lambda: settled(ShuffleNet()), images, ("script", "trace"))
 
 
-# Inception: branches, an auxiliary head while training, results with names, and an eager way that scripts leave out.
+# Inception: branches, an auxiliary head in training, named results, and an eager path excluded from scripts.
 class InceptionResult(NamedTuple):
     logits: Tensor
     aux: Optional[Tensor]
@@ -211,7 +211,7 @@ class Pyramid(nn.Module):
 CASES["feature_pyramid"] = Case(lambda: Pyramid([4, 6, 8]), images, ("script", "freeze"))
 
 
-# DeepLab: dilated branches and a pooled one, the input's size again at the end.
+# DeepLab: dilated branches and a pooled one, resized to the input's size.
 class PooledBranch(nn.Sequential):
     def __init__(self, width_in: int, width: int):
         super().__init__(nn.AdaptiveAvgPool2d(1), nn.Conv2d(width_in, width, 1, bias=False), nn.ReLU())
@@ -448,7 +448,7 @@ class ConvNeXt(nn.Module):
 
 
 def initialised(model, *args):
-    """A model with lazy layers after its first call."""
+    """Return a model after the call that initializes its lazy layers."""
     model(*args)
     return model
 
@@ -464,7 +464,7 @@ CASES["convnext_v2_training"] = Case(
 )
 
 
-# A vision transformer for images of any size: its places are interpolated; hooks count what goes through.
+# A vision transformer for any image size: position encodings are interpolated; hooks count activations.
 class PlacedTransformer(nn.Module):
     def __init__(self, width: int = 16, grid: int = 4):
         super().__init__()
@@ -511,7 +511,7 @@ CASES["vit_any_size"] = Case(
 )
 
 
-# A mixer, where axes are named by einsum, and attention to channels and places (CBAM).
+# A mixer, with axes named by einsum, and attention to channels and positions (CBAM).
 class MixerBlock(nn.Module):
     def __init__(self, tokens: int, width: int):
         super().__init__()
@@ -557,7 +557,7 @@ CASES["mixer"] = Case(
 )
 
 
-# Augmentation: random numbers, colours, crops and a perspective, of images that may be uint8.
+# Augmentation: random transforms, colors, crops and a perspective, of float or uint8 images.
 class Augment(nn.Module):
     mean: List[float]
 
