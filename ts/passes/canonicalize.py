@@ -1,7 +1,7 @@
 """Canonicalization: numbering and order that give equal programs equal text.
 
 `canonicalize(graph)` returns a copy with values numbered in the order of their definitions.
-`canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use; unused outputs come
+`canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use, with unused outputs
 last.
 
     %a : int, %b : int = prim::If(%c)          %b : int, %a : int = prim::If(%c)
@@ -85,7 +85,7 @@ def _is_before(first: Use, second: Use) -> bool:
 
 
 def _node_is_before(first: Node, second: Node) -> bool:
-    """Return whether `first` precedes `second` in program order; a node precedes the nodes in its blocks."""
+    """Return whether `first` precedes `second` in program order. A node precedes the nodes in its blocks."""
     first_path, second_path = _path(first), _path(second)
     for a, b in zip(first_path, second_path, strict=False):
         if a is not b:

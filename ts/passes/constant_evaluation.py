@@ -57,7 +57,7 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
 
 
 def _evaluate_attribute(name: str, owner: Any) -> Any:
-    """Return `[value]` for attribute `name` of a constant script object; NOT_EVALUATED for other owners."""
+    """Return `[value]` for attribute `name` of a constant script object, or NOT_EVALUATED for others."""
     if not isinstance(owner, Object):
         return NOT_EVALUATED
     try:
@@ -67,12 +67,12 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
 
 
 def _to_number(value: Any) -> Any:
-    """Convert a wrapped number of a trace (`unwrap_numbers`) to a number; return other values unchanged."""
+    """Convert a wrapped number of a trace (`unwrap_numbers`) to a number. Other values are unchanged."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Return `[result]` of a cast or type test of `value`; NOT_EVALUATED if its type is not determined.
+    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if its type is undetermined.
 
     A cast to a type that the value does not have is not an error: the cast may be in a branch that never
     runs, and remains in the graph.

@@ -11,13 +11,14 @@
         -> (%x)
 
 An operator is evaluated if it is deterministic, has no side effect, and its inputs and results have no
-writers; if it fails, it remains and fails at run time. An `if` with a constant condition is replaced by the
-taken branch, and a loop without iterations by its initial values. An output of an `if` with the same value in
-both branches, and a loop-carried value that never changes, are replaced by this value.
+writers. If the evaluation fails, the operator remains and fails at run time. An `if` with a constant
+condition is replaced by the taken branch, and a loop without iterations by its initial values. An output of
+an `if` with the same value in both branches, and a loop-carried value that never changes, are replaced by
+this value.
 
-`constant_propagation_immutable_types` folds values of immutable types only, so it needs no alias analysis
-and a second run changes nothing; the frontend uses it. `constant_propagation` folds lists and tensors as
-well.
+`constant_propagation_immutable_types` folds only values of immutable types, so it needs no alias analysis,
+and a second run changes nothing. The frontend uses this pass. `constant_propagation` also folds lists and
+tensors.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time
 
 
 def constant_propagation(graph: Graph) -> bool:
-    """Fold all nodes with constant inputs, also if they compute graph outputs; then eliminate dead code.
+    """Fold all nodes with constant inputs, even for graph outputs, then eliminate dead code.
 
     A folded list or tensor output is the same object in every run, as in PyTorch.
     """
@@ -69,12 +70,12 @@ def constant_propagation(graph: Graph) -> bool:
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
-    """Fold nodes that compute numbers, strings or other immutable values; then eliminate dead code."""
+    """Fold nodes that compute numbers, strings or other immutable values, then eliminate dead code."""
     return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
 def fold_constants(graph: Graph) -> bool:
-    """Fold all nodes with constant inputs; `dce` removes dead nodes later.
+    """Fold all nodes with constant inputs. `dce` removes dead nodes later.
 
     Lists and tensors that the graph returns are not folded, because each run must return new memory.  If the
     graph contains autocast blocks, no tensors are folded, because their dtype is known only at run time.
@@ -101,7 +102,7 @@ class _Propagator:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded, too
         self._shares_results = shares_results  # whether all runs may return the same list or tensor object
-        self._aliases: AliasDb | None = None  # created on first use; most values need no analysis
+        self._aliases: AliasDb | None = None  # created on first use, because most values need no analysis
         self.changed = False
 
     def visit_block(self, block: Block) -> None:
@@ -169,7 +170,7 @@ class _Propagator:
     # -- ifs -------------------------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
-        """Replace an `if` with a constant condition by the taken branch; visit the branches of other ifs."""
+        """Replace an `if` with a constant condition by the taken branch, or visit its branches otherwise."""
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
             branch = node.blocks()[0 if condition else 1]
@@ -259,7 +260,7 @@ def same_constant(first: Node, second: Node) -> bool:
 
 
 def constant_key(node: Node) -> tuple[Any, ...]:
-    """Return a hashable key of a constant; constants with equal keys are interchangeable.
+    """Return a hashable key of a constant. Constants with equal keys are interchangeable.
 
     Keys distinguish -0.0 from 0.0 and 1 from True, and two lists even if their elements are equal.
     """
@@ -275,7 +276,7 @@ def constant_key(node: Node) -> tuple[Any, ...]:
 
 
 def list_key(node: Node) -> tuple[Any, ...] | None:
-    """Return a hashable key for a constant list of numbers or strings; None for other constants."""
+    """Return a hashable key for a constant list of numbers or strings, or None for other constants."""
     value = node.get("value") if node.attribute_names() else None
     if not isinstance(value, list) or any(not isinstance(x, (bool, int, float, str)) for x in value):
         return None
@@ -295,7 +296,7 @@ def _value_key(value: Any) -> Any:
 
 
 class _TensorElements:
-    """Hashable key of a tensor; keys compare elements, dtype, device and `is_wrapped_number`."""
+    """Hashable key of a tensor, which compares elements, dtype, device and `is_wrapped_number`."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor

@@ -5,12 +5,12 @@ In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` an
 are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has
 one definition and blocks have outputs. The pass has five steps:
 
-1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them;
+1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them.
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)`, and records that it
-   passes the variables of the loop;
-3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
+   passes the variables of the loop.
+3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body.
 4. `_Substitution` replaces each load by the value in scope, adds the carried values to block outputs, and all
-   variables to `prim::Line` nodes;
+   variables to `prim::Line` nodes.
 5. `exit_transform` converts the remaining exits to block outputs.
 
 Graph text contains value numbers. To get PyTorch's numbers, the pass skips the numbers of the loads that
@@ -64,7 +64,7 @@ class _CarryVariables:
         self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
-        """Process `block`; return the types of the variables that it assigns."""
+        """Process `block`, and return the types of the variables that it assigns."""
         visible = self._visible
         assigned: dict[str, Type] = {}
         before: dict[str, Type | None] = {}
@@ -201,7 +201,7 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 class _Substitution:
-    """Replacement of each load by the variable's current value; adds carried values to block outputs."""
+    """Replacement of each load by the variable's current value. Carried values become block outputs."""
 
     def __init__(self, carried: Carried) -> None:
         self._carried = carried
@@ -259,7 +259,7 @@ class _Substitution:
             node.add_input(self._values[name])
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
-        """Bind `names` to the last `len(names)` values; record the previous values in `before`."""
+        """Bind `names` to the last `len(names)` values, and record the previous values in `before`."""
         for i in range(1, len(names) + 1):  # last name first: the order of variables in `prim::Line`
             name = names[-i]
             before.setdefault(name, self._values.get(name))
@@ -267,7 +267,7 @@ class _Substitution:
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
-    """Restore `variables` to their values `before` a block; None means that a variable was undefined."""
+    """Restore `variables` to their values `before` a block. None means that a variable was undefined."""
     for name, value in before.items():
         if value is None:
             del variables[name]

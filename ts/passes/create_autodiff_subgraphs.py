@@ -6,10 +6,10 @@
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
 
-Such a graph contains functional tensor operators and the tensor lists that they read.  Operators are added
-until a node outside the graph reads a result of the graph, writes, branches or has side effects; the graph is
-inserted before this node.  Its non-tensor inputs, such as attributes, sizes and constants, must be equal in
-all calls, because the differentiation is specialized to their values (`ts.autodiff`).  If the program itself
+Such a graph contains functional tensor operators and the tensor lists that they read. Operators are added
+until a node outside the graph reads a result of the graph, writes, branches or has side effects. The graph is
+inserted before this node. Its non-tensor inputs, such as attributes, sizes and constants, must be equal in
+all calls, because the differentiation is specialized to their values (`ts.autodiff`). If the program itself
 reads the gradient or the autograd history of a tensor (`torch.autograd.grad`, `y.grad`), operators that read
 the tensor are in another graph than the operator that computes it.
 
@@ -47,7 +47,7 @@ def set_subgraph_inlining(enabled: bool) -> None:
 
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
-    """Create differentiable graphs in all blocks; return True if a graph was created.
+    """Create differentiable graphs in all blocks, and return True if a graph was created.
 
     By default, the graphs are as large as possible and have at least `THRESHOLD` operators. With `threshold`,
     or after `set_subgraph_inlining(False)`, a graph contains only connected operators, as in PyTorch's pass
@@ -155,7 +155,7 @@ class _Subgraphs:
 def _is_joined(node: Node, reads_group: bool, group_values: set[Value]) -> bool:
     """Return whether `node` may be added to a differentiable graph.
 
-    `reads_group` is True if `node` reads a result of the graph; `group_values` are the results of the graph.
+    `reads_group` is True if `node` reads a result of the graph. `group_values` are the results of the graph.
     """
     if node.blocks():
         return False
@@ -253,7 +253,7 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Copy the lists in `nodes` that are read outside the graph, for these readers; return the copies."""
+    """Copy the lists in `nodes` that are read outside the graph, for these readers. Return the copies."""
     group_nodes, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

@@ -7,7 +7,7 @@
 A node is functional if it does not write and has no side effects, and if its results are not written to and
 do not escape. An `if` or loop is functional if all its nodes are. Functional nodes are moved next to each
 other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` replaces functional graphs
-by their nodes; as after PyTorch's passes, these stay next to each other.
+by their nodes, which stay next to each other, as after PyTorch's passes.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _grow_group(last: Node, aliases: AliasDb) -> Node:
 
 
 def _inline_small_group(group: Node) -> Node:
-    """Inline `group`, a functional graph with too few nodes; return the first inlined node."""
+    """Inline `group`, a functional graph with too few nodes, and return the first inlined node."""
     before = group.prev()
     inline_group(group)
     return before.next()
@@ -119,7 +119,7 @@ def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
 
 
 def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
-    """Replace `node` by a group node of `kind` whose subgraph contains `node`; update `aliases`."""
+    """Replace `node` by a group node of `kind` whose subgraph contains `node`, and update `aliases`."""
     group = node.owning_graph().create(kind, (), 0).set("Subgraph", Graph(), "g")
     group.copy_metadata(node)
     group.insert_after(node)

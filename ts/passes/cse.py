@@ -43,7 +43,7 @@ class _Eliminator:
         changed = False
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
-        # Key -> node that reads a number or string from a mutable object; cleared at nodes that write
+        # Key -> node that reads a number or string from a mutable object. Cleared at nodes that write.
         attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -148,7 +148,7 @@ class _Eliminator:
         """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
         while node is not None and node not in self._live_nodes:
             self._live_nodes.add(node)
-            # For a loop, this includes initial values of unused carried values; a later run removes these
+            # For a loop, this includes initial values of unused carried values, which a later run removes.
             self._mark_values(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():
@@ -232,7 +232,7 @@ class _Eliminator:
 
 
 def remove_carried(loop: Node, i: int) -> None:
-    """Remove carried variable `i` of a loop; its output and its body input must have no uses."""
+    """Remove carried variable `i` of a loop, whose output and body input must have no uses."""
     body = loop.blocks()[0]
     loop.erase_output(i)
     loop.remove_input(i + LOOP_INPUTS)

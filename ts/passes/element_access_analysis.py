@@ -7,8 +7,8 @@ In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` cre
         t = t + a[i]                          t     a loop-carried number with the dtype of a
 
 The analysis is independent of dtypes: the tensor operands of one operator belong to one set, and all tensors
-of a set have the same dtype. Unknown operators remain unchanged; numbers are converted to tensors for them
-(`boxed`).
+of a set have the same dtype. Unknown operators remain unchanged, and their operands that are numbers are
+converted to tensors (`boxed`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Elements:
         self.loaded: dict[Value, None] = {}  # outer tensors whose elements the loop accesses
         self.written: set[Value] = set()
         self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
-        # Tensors that cannot have an integer dtype; this applies to all tensors in their sets (`find_set`)
+        # Tensors that cannot have an integer dtype, like all other tensors in their sets (`find_set`)
         self.floats: set[Value] = set()
         # Tensors whose elements are converted to ints, so that their sets probably have an integer dtype
         self.indices: set[Value] = set()
@@ -109,7 +109,7 @@ class Elements:
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """Return the tensor that contains element `value`, or `value` for a number; None for other values."""
+        """Return the tensor that contains element `value`, or `value` for a number, or None for others."""
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -120,7 +120,10 @@ class Elements:
         return value if kind is NUMBER else None
 
     def find_set(self, member: Value) -> Value:
-        """Return the representative of the set of `member`; tensors in a set have one dtype (union-find)."""
+        """Return the representative of the set of `member` (union-find).
+
+        All tensors in a set have one dtype.
+        """
         while member in self._parents:
             member = self._parents[member]
         return member
@@ -196,7 +199,7 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """Classify carried values of `loop` by their initial and next values; return whether one changed."""
+        """Classify carried values of `loop` by their initial and next values. Return whether one changed."""
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -224,7 +227,7 @@ class Elements:
         return UNKNOWN
 
     def _kind_of(self, node: Node) -> Kind | None:
-        """Classify the result of a node; return None if an input is not classified yet."""
+        """Classify the result of a node. Return None if an input is not classified yet."""
         role, values = ROLE[node.kind()], node.inputs()
         if _is_element_selection(node):
             base = self.kind(values[0])
@@ -279,7 +282,7 @@ class Elements:
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
     def _written_member(self, node: Node) -> Value | None:
-        """Return the tensor that contains the element written by `node`, or the written number; else None."""
+        """Return the tensor that contains the element written by `node`, or the written number, or None."""
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
@@ -372,7 +375,7 @@ class Elements:
     def _constrain_equal(self, value: Value, others: Iterable[Value]) -> None:
         """Record that `value` is equal to one of `others`: an `if` output is equal to an output of a branch.
 
-        If `value` is a number, `value` and `others` get the same dtype; if it is neither a number nor a view
+        If `value` is a number, `value` and `others` get the same dtype. If it is neither a number nor a view
         or a tensor from outside of the loop, `others` must exist as tensors.
         """
         kind = self.kinds.get(value)

@@ -2,7 +2,7 @@
 
     %x : Tensor[] = prim::EmptyListLiteral()    =>    %x : Tensor[] = prim::ListConstruct()
 
-A literal `[]` that is an argument of a call gets the type of the parameter; the emitter has already replaced
+A literal `[]` that is an argument of a call gets the type of the parameter. The emitter has already replaced
 such literals.
 """
 

@@ -32,7 +32,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
-# maximum number of nodes copied while ifs are merged; further blocks are moved instead
+# maximum number of nodes copied while ifs are merged, beyond which blocks are moved instead
 _MAX_COPIED_NODES: Final = 5000
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
@@ -58,7 +58,7 @@ def exit_transform(graph: Graph) -> bool:
 
 
 class _Exits:
-    """Early exits of a graph; the transformation skips ifs and loops without an early exit.
+    """Early exits of a graph. The transformation skips ifs and loops without an early exit.
 
     nodes_with_exits  the nodes that contain an exit or an exception
     has_loop_exit     True if the graph contains a `prim::LoopContinuation` or an exception
@@ -92,7 +92,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Compile-time knowledge about a block's early exit; RAISES: the block always raises an exception."""
+    """Compile-time knowledge about a block's early exit. RAISES: the block always raises an exception."""
 
     NEVER = auto()
     MAYBE = auto()
@@ -112,13 +112,14 @@ class _ExitPair(NamedTuple):
 
 
 class _ExitTransformer:
-    """Removal of exits of kind `kind`; `nodes_with_exits` are the nodes that contain exits or exceptions."""
+    """Removal of exits of kind `kind`. `nodes_with_exits` contains the nodes with exits or exceptions."""
 
     def __init__(self, graph: Graph, kind: str, nodes_with_exits: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
         self._nodes_with_exits = nodes_with_exits
-        # Id of a type object -> uninitialized value of this type; PyTorch has one value per type object, too
+        # Id of a type object -> uninitialized value of this type. As in PyTorch, there is one value per type
+        # object.
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
         with inserting_at_start(graph):
@@ -128,7 +129,7 @@ class _ExitTransformer:
         self._never = _ExitPair(self._false, ())
 
     def run(self, block: Block) -> _ExitPair:
-        """Transform `block`; return its exit to a target outside of `block`, which may be `self._never`."""
+        """Transform `block`, and return its exit to a target outside of `block`, or `self._never`."""
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
@@ -147,7 +148,7 @@ class _ExitTransformer:
         return owner is None or owner.kind() == "prim::Closure"
 
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
-        """Transform the nodes of a block; return its exit, and the block that replaces it."""
+        """Transform the nodes of a block, and return its exit and the block that replaces it."""
         for node in block.nodes():
             following = node.next()  # found first, because `node` may be removed
             exit_pair = self._transform_node(node)
@@ -200,7 +201,7 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # The exit values of a branch without exit are uninitialized values; code never reads them.
+        # The exit values of a branch without exit are uninitialized values, which code never reads.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(
@@ -241,7 +242,7 @@ class _ExitTransformer:
         return _ExitPair(exit_taken, _last(node.outputs(), len(exit_pair.values)))
 
     def _guard(self, block: Block, exit_pair: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
-        """Move `following` and all later nodes into an `if`; they run only if the exit was not taken."""
+        """Move `following` and all later nodes into an `if`. They run only if the exit was not taken."""
         outputs = list(block.outputs())
         guard = self._graph.create_if(exit_pair.exit_taken).insert_before(following)
         outer = block.sink_after(guard, 1)
@@ -276,7 +277,7 @@ class _ExitTransformer:
                     use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
-        """Remove `first` and all later nodes in reverse order; uninitialized values replace their uses."""
+        """Remove `first` and all later nodes in reverse order. Uninitialized values replace their uses."""
         dead = []
         while first is not block.return_node():
             dead.append(first)
@@ -323,7 +324,7 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
 
 
 def _is_inside(node: Node, block: Block, outer_block: Block | None = None) -> bool:
-    """Return whether `node` is inside `block`; the search ends at `outer_block`, which contains `block`."""
+    """Return whether `node` is inside `block`. The search ends at `outer_block`, which contains `block`."""
     current: Block | None = node.owning_block()
     while current is not outer_block and current is not block:
         owner = current.owning_node() if current is not None else None

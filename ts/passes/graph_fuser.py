@@ -6,12 +6,13 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-Row-wise operators (`softmax`, a normalization, a sum) may be the last operators of a group; no operator of
-the group reads their results.  Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
+Row-wise operators (`softmax`, a normalization, a sum) may be the last operators of a group, where no other
+operator of the group reads their results. Views (`chunk`, `x[:, 1]`) move into the group that is their only
+reader.
 
-At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel; otherwise the nodes of
-its subgraph run one by one.  A group is inserted before the first reader of its results or the next write to
-memory, whichever is first: nodes move down, but never past a node that writes.
+At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, the nodes
+of its subgraph run one by one. A group is inserted before the first reader of its results or the next write
+to memory, whichever is first. Nodes move down, but never past a node that writes.
 """
 
 from __future__ import annotations
@@ -43,14 +44,17 @@ _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group compute
 
 
 def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
-    """Create fusion groups in all blocks; store in `rejected` why each other node is in no group."""
+    """Create fusion groups in all blocks.
+
+    For each other node, store in `rejected` the reason why it is in no group.
+    """
     if rejected is None and not _may_have_groups(graph):
         return False
     return _Fuser(graph.block(), {} if rejected is None else rejected).run()
 
 
 def _may_have_groups(graph: Graph) -> bool:
-    """Return whether a graph contains fusible nodes; graphs of pure number arithmetic have none."""
+    """Return whether a graph contains fusible nodes. Graphs of pure number arithmetic have none."""
     return "prim::DifferentiableGraph" in graph.kinds() or any(map(is_fusible, graph.all_nodes()))
 
 
@@ -106,7 +110,7 @@ class _Fuser:
         return self.changed
 
     def add_epilogue(self, node: Node) -> bool:
-        """Append epilogue `node` to the group that computes its first input; return False if impossible."""
+        """Append epilogue `node` to the group that computes its first input. Return False if impossible."""
         group = self.open.get(node.inputs()[0])
         if (
             group is None
@@ -125,7 +129,7 @@ class _Fuser:
     def join(self, node: Node) -> None:
         """Add `node` to the group that computes its inputs.
 
-        If several groups compute inputs, merge them; if no group does, create one.
+        If several groups compute inputs, merge them. If no group does, create one.
         """
         self.close(
             node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
@@ -244,7 +248,7 @@ def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
 
 
 def _rejection_reason(nodes: list[Node], inputs: list[Value], output_nodes: list[Node], before: Node) -> str:
-    """Return the reason why `nodes` are not fused; "" if they form a group."""
+    """Return the reason why `nodes` are not fused, or "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
             return "no operator can be fused with it before the next write or branch"

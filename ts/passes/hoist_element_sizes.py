@@ -54,6 +54,6 @@ def _size_queries(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
 
 
 def _dimension(node: Node, rank: int) -> int | None:
-    """Return the constant dimension argument of a node, normalized to be non-negative; None if unknown."""
+    """Return the constant dimension argument of a node as a nonnegative index, or None if unknown."""
     k = constant_value(node.input(1)) if len(node.inputs()) == 2 else None
     return k % rank if isinstance(k, int) and -rank <= k < rank else None

@@ -63,7 +63,7 @@ def _may_reshape(node: Node) -> bool:
 
 
 def _has_iteration(graph: Graph, loop: Node) -> Value:
-    """Insert nodes before `loop` that compute whether `loop` has an iteration; return the bool value."""
+    """Insert nodes before `loop` that compute whether `loop` has an iteration, and return the bool value."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     runs = graph.insert("aten::gt", [trips, 0])
     return runs if constant_value(condition) is True else graph.insert("aten::__and__", [runs, condition])

@@ -3,12 +3,12 @@
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-The body is copied, and then the calls in the copy are inlined.  For execution, a body with branches is first
-specialized to the constant arguments of the call (`training=False`, a bias that is None): branches that these
-arguments rule out are removed before the copy, and functions called only there are never compiled.  Each
+The body is copied, and then the calls in the copy are inlined. For execution, a body with branches is first
+specialized to the constant arguments of the call (`training=False`, a bias that is None). Branches that these
+arguments rule out are removed before the copy, and functions called only there are never compiled. Each
 copied node records its call: `node.callstack` holds (function name, source location of the call) pairs,
-outermost first.  Recursive calls are not inlined, so that each level of recursion has a frame; neither are
-bodies that would increase the graph to more than `_MAX_GRAPH_NODES` nodes.
+outermost first. Recursive calls are not inlined, so that each level of recursion has a frame. Bodies that
+would increase the graph to more than `_MAX_GRAPH_NODES` nodes are not inlined, either.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_printed(graph: Graph) -> bool:
-    """Inline all calls; each callee's graph is inlined and simplified first, as in PyTorch's graph text."""
+    """Inline all calls.
+
+    Each callee's graph is inlined and simplified first, as in PyTorch's graph text.
+    """
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 
@@ -77,7 +80,7 @@ class _Inliner:
     def __init__(self, specialize: bool, simplify: bool = False) -> None:
         self._specialize, self._simplify = specialize, simplify
         self._simplifying: list[Any] = []  # functions whose graphs are being simplified
-        # (function, constants) -> body; None for a recursive function
+        # (function, constants) -> body, or None for a recursive function
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, True if the graph has ifs)
         self._node_budget = _MAX_GRAPH_NODES
@@ -126,7 +129,7 @@ class _Inliner:
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:
-        """Return the graph that replaces `call`, a call of `callee`; None if the graph calls `callee`."""
+        """Return the graph that replaces `call`, a call of `callee`, or None for a recursive callee."""
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
@@ -183,13 +186,13 @@ def _calls(body: Graph, function: Any) -> bool:
 
 
 def called_function(call: Node) -> Any | None:
-    """Return the compiled callee of `call`; None for unknown callees and callees without graph."""
+    """Return the compiled callee of `call`, or None for unknown callees and callees without graph."""
     function = _resolve_callee(call)
     return function if getattr(function, "graph", None) is not None else None
 
 
 def _resolve_callee(call: Node) -> Any | None:
-    """Return the callee of a call node, compiled or not; None if unknown."""
+    """Return the callee of a call node, compiled or not, or None for an unknown callee."""
     type = call.inputs()[0].type()
     if call.kind() == "prim::CallMethod":
         return type.find_method(call.get("name")) if isinstance(type, ClassType) else None
@@ -201,7 +204,7 @@ def _arguments(call: Node) -> list[Value]:
 
 
 def _copy_body(body: Graph, call: Node, stack: CallStack) -> tuple[list[Node], list[Value]]:
-    """Copy the nodes of `body` before `call`; return the copies and the values of the body's outputs."""
+    """Copy the nodes of `body` before `call`, and return the copies and the values of the body's outputs."""
     graph = call.owning_graph()
     before = call.prev()
     with graph.inserting_before(call):

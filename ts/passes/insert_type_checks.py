@@ -26,12 +26,12 @@ Check = Callable[[], Value]
 
 
 def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert nodes that check whether `value` conforms to `type`; return the bool result."""
+    """Insert nodes that check whether `value` conforms to `type`, and return the bool result."""
     return insert_all(graph, _type_checks(graph, value, type))
 
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert nodes that compare `requires_grad` of `value` and of `type`; return the bool result."""
+    """Insert nodes that compare `requires_grad` of `value` and of `type`, and return the bool result."""
     expected = type._requires_grad
     if expected is None:
         return graph.insert_constant(True)
@@ -40,7 +40,7 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, checks: Iterable[Check]) -> Value:
-    """Insert the checks in order and return their conjunction; no check runs after a failed check."""
+    """Insert the checks in order, and return their conjunction. No check runs after a failed check."""
     first, *rest = [*checks] or [lambda: graph.insert_constant(True)]
     condition = first()
     if not rest:
@@ -77,7 +77,8 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
 
 
 def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
-    requires_grad = type._requires_grad  # None if unknown; the method `requires_grad()` would return True
+    # None if unknown, for which the method `requires_grad()` would return True
+    requires_grad = type._requires_grad
     if requires_grad is None:
         return
     if requires_grad:

@@ -39,10 +39,10 @@ def _lift(fork_closure: Node) -> None:
 
 
 def _subgraph(block: Block) -> tuple[list[Value], Graph]:
-    """Copy a block to a graph; return the captured outer values and the graph."""
+    """Copy a block to a graph, and return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
-    # PyTorch first unpacks the captured values from a tuple; the tuple is created to get PyTorch's value
+    # PyTorch first unpacks the captured values from a tuple. The tuple is created here to get PyTorch's value
     # numbers.
     unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
     captured: dict[Value, Value] = {}

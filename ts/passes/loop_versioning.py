@@ -1,7 +1,7 @@
 """Versions of a loop over tensor elements, inserted by `scalarize_loops`.
 
-In: a `prim::Loop`.  `make_versions` replaces it by nested ifs that select a version of the loop; the last
-version is the original loop. It returns False if no version is profitable.
+In: a `prim::Loop`. `make_versions` replaces it by nested ifs that select a version of the loop, where the
+last version is the original loop. It returns False if no version is profitable.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _has_versions(loop: Node) -> bool:
 
 
 class _Same(dict[Value, Value]):
-    """Map from values to their copies; values without a copy map to themselves."""
+    """Map from values to their copies. Values without a copy map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value
@@ -130,7 +130,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
 
 
 def _nest_ifs(loop: Node, choices: list[Node]) -> None:
-    """Nest the ifs `choices`, each in its predecessor's false branch; the last if contains `loop`."""
+    """Nest the ifs `choices`, each in its predecessor's false branch. The last if contains `loop`."""
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
         original.replace_all_uses_with(output)
@@ -166,7 +166,7 @@ class _LoopVersion:
         self.graph = loop.owning_graph()
         self.numbers: dict[Value, Value] = {}  # tensors that are replaced by numbers -> these numbers
         self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
-        # (tensor, indices) -> loaded element; cleared at writes
+        # (tensor, indices) -> loaded element, cleared at writes
         self.loaded_values: dict[tuple[Value, ...], Value] = {}
         # Replaced tensor nodes, which `_remove_replaced` removes if they are unused
         self.replaced_nodes: list[Node] = []
@@ -174,7 +174,7 @@ class _LoopVersion:
         self.slots: list[tuple[Node, Value]] = []
 
     def write(self) -> None:
-        """Convert the loop to numbers; register the loop's results as outputs of the enclosing block."""
+        """Convert the loop to numbers. The loop's results become outputs of the enclosing block."""
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)
@@ -205,7 +205,7 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """Return the number in element `value`; insert a load before `before` unless the number is loaded."""
+        """Return the number in element `value`, which is loaded before `before` if necessary."""
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._base_and_indices(value)
@@ -337,7 +337,10 @@ class _LoopVersion:
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
-        """Record the indices of a view; load the element at this point, where an invalid index must raise."""
+        """Record the indices of a view.
+
+        The element is loaded at this point, where an invalid index must raise.
+        """
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
@@ -434,7 +437,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(scalar)
 
     def _float_to_int(self, node: Node, scalar: Value) -> Value:
-        """Convert a float to an int; for large values and NaN, call the tensor operator."""
+        """Convert a float to an int. For large values and NaN, call the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [scalar]), _EXACT_FLOAT_LIMIT])
@@ -460,7 +463,7 @@ class _LoopVersion:
     # ---- control flow ----------------------------------------------------------------------------------
 
     def _choice(self, node: Node) -> None:
-        """Convert the branches of an `if`; outputs that are elements become numbers or indices."""
+        """Convert the branches of an `if`. Outputs that are elements become numbers or indices."""
         loaded_before = self.loaded_values
         for block in node.blocks():
             self.loaded_values = dict(loaded_before)
@@ -486,7 +489,7 @@ class _LoopVersion:
             self.slots.append((node, output))
 
     def _loop(self, loop: Node) -> None:
-        """Convert the body of a loop; carried values that are elements become numbers or indices."""
+        """Convert the body of a loop. Carried values that are elements become numbers or indices."""
         body = loop.blocks()[0]
         variables = list(zip(body.inputs()[BODY_INPUTS:], loop.outputs(), strict=True))
         for i, (value, output) in enumerate(variables):
@@ -559,7 +562,7 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Return whether `user` reads its input `offset`, an element; False if `user` only writes to it."""
+    """Return whether `user` reads its input `offset`, an element. Return False if it only writes to it."""
     kind = user.kind()
     return offset > 0 or (
         ROLE[kind] != "assignment" and kind not in (SELECTION, "prim::dtype", "prim::device")

@@ -20,13 +20,13 @@ _TUPLE_READS: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlic
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
-    """Replace items read from tuples that the graph constructs by the values; then eliminate dead code."""
+    """Replace items read from tuples that the graph constructs by the values, then eliminate dead code."""
     changed = bypass_tuples(graph)
     return eliminate_dead_code(graph) or changed
 
 
 def bypass_tuples(graph: Graph) -> bool:
-    """Replace items read from tuples that the graph constructs by the values; `dce` removes the tuples."""
+    """Replace items read from tuples that the graph constructs by the values. `dce` removes the tuples."""
     return _RULES.apply(graph)
 
 
@@ -114,7 +114,7 @@ def _flatten_outputs(node: Node) -> None:
 
 
 def _bypass(_: Rewriter | None, node: Node) -> list[Value] | None:
-    """Return the values that a node reads from a constructed tuple; None if the tuple is not constructed."""
+    """Return the values that a node reads from a constructed tuple, or None for other tuples."""
     construct = node.input().node()
     items = construct.inputs()
     kind = node.kind()

@@ -11,7 +11,7 @@ one change, and `debug` the reason for a decision. Lines go to the standard erro
     [DUMP dce] graph(%x : int): ...
 
 A message is a template with values, so that nothing is formatted while logging is off. The variables are read
-when this module is imported; `configure` sets them from a program. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3,
+when this module is imported. A program can set them later by `configure`. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3,
 `ts.ir.lexer`) sets the detail of types in graph text.
 """
 
@@ -153,7 +153,7 @@ def is_exhausted(name: str) -> bool:
 
 
 def optimization_allowed(name: str) -> bool:
-    """Count a change by pass `name`; return whether the limit allows it."""
+    """Count a change by pass `name`, and return whether the limit allows it."""
     if is_exhausted(name):
         return False
     if name in _limits:
@@ -162,7 +162,7 @@ def optimization_allowed(name: str) -> bool:
 
 
 def _variable(suffix: str) -> str:
-    """Return the environment variable that is set, `TS_JIT_*` or `PYTORCH_JIT_*`; "" if neither is."""
+    """Return the environment variable that is set, `TS_JIT_*` or `PYTORCH_JIT_*`, or "" if neither is."""
     names = (f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}")
     return next((name for name in names if os.environ.get(name)), "")
 

@@ -1,6 +1,6 @@
 """Helpers for ifs, loops, blocks and constants, shared by passes.
 
-prim::If(%condition)                             two blocks without inputs; each has the node's outputs
+prim::If(%condition)                             two blocks without inputs, each with the node's outputs
 prim::Loop(%max_trips, %condition, %x...)        one block (%trip, %x...) -> (%again, %x...)
 """
 
@@ -59,7 +59,7 @@ def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
 
 
 def inline_block_before(block: Block, node: Node) -> None:
-    """Move the nodes of `block` before `node`; the outputs of the block are unchanged."""
+    """Move the nodes of `block` before `node`. The outputs of the block are unchanged."""
     for inner in block.nodes():
         inner.move_before(node)
 
@@ -73,7 +73,7 @@ def walk_nodes(block: Block) -> Iterator[Node]:
 
 
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
-    """Call `change` on all loops, inner loops first; return whether a call returned True.
+    """Call `change` on all loops, inner loops first, and return whether a call returned True.
 
     Due to this order, a node can be hoisted out of several nested loops.
     """
@@ -105,7 +105,7 @@ class LoopKind(Enum):
 
 
 def loop_kind(loop: Node) -> LoopKind:
-    """Return the kind of a `prim::Loop`; `while True` is a FOR loop, because its condition is constant."""
+    """Return the kind of a `prim::Loop`. `while True` is a FOR loop, because its condition is constant."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     body = loop.blocks()[0]
     if constant_value(condition) is True and constant_value(body.outputs()[0]) is True:

@@ -36,7 +36,7 @@ def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
 
 
 def simplify(graph: Graph, folds_conv_dims: bool = False) -> bool:
-    """Apply the rules until no rule matches; `dce` removes the dead nodes later.
+    """Apply the rules until no rule matches. `dce` removes the dead nodes later.
 
     `folds_conv_dims` replaces `aten::dim` of the result of a convolution by the rank of results for batched
     inputs, as PyTorch does.

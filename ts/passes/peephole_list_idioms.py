@@ -37,7 +37,7 @@ def peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
 
 
 def _items(rewriter: Rewriter, value: Value) -> list[Value] | None:
-    """Return the elements of a constructed, unmodified list; None for other values."""
+    """Return the elements of a constructed, unmodified list, or None for other values."""
     producer = value.node()
     if producer.kind() != "prim::ListConstruct" or rewriter.is_written(value):
         return None

@@ -61,7 +61,7 @@ def _fold_requires_grad(rewriter: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_conversion(_: Rewriter, node: Node) -> Value | None:
-    """Return the input of a dtype conversion that has no effect; None for other conversions."""
+    """Return the input of a dtype conversion without effect, or None for other conversions."""
     input_type = node.input(0).type()
     record = getattr(node.operator(), "record", None)
     if (

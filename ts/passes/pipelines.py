@@ -78,7 +78,7 @@ STEPPING: Final[Sequence[Pass]] = (
 )
 
 
-# Passes before bytecode generation. Dead code is eliminated once, near the end; nodes that may raise remain.
+# Passes before bytecode generation. Dead code is eliminated once, near the end. Nodes that may raise remain.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline_for_execution,
     unwrap_numbers,
@@ -94,7 +94,7 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
-# Passes before the specialization to argument types; all specializations of a function share their result.
+# Passes before the specialization to argument types. All specializations of a function share their result.
 BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
 
 # Passes for calls that record gradients. Differentiable graphs are created before fusion groups, so that a
@@ -113,10 +113,10 @@ _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 def run_pipeline(
     graph: Graph, passes: Sequence[Pass], check: bool | None = None, until_unchanged: bool = False
 ) -> bool:
-    """Run `passes` in order, once or until no pass changes the graph; return whether a pass changed it.
+    """Run `passes` in order, once or until no pass changes the graph. Return whether a pass changed it.
 
-    A pass is skipped if the graph has not changed since a run that changed nothing. `check` says whether the
-    graph is verified after each pass; if it is None, `TS_JIT_VERIFY` decides.
+    A pass is skipped if the graph has not changed since a run of this pass that changed nothing. `check`
+    determines whether the graph is verified after each pass. If it is None, `TS_JIT_VERIFY` decides.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True
@@ -137,7 +137,7 @@ def run_pipeline(
 
 
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
-    """Run one pass; the message of an internal error contains the pass name and the graph."""
+    """Run one pass. The message of an internal error contains the pass name and the graph."""
     name = pass_name(run)
     version = graph.version
     deadline.charge(_CLOCK_INTERVAL_NS)

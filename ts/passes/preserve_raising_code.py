@@ -15,7 +15,7 @@ from ts.ir.graph import Graph
 
 
 def store_raising_code(graph: Graph) -> bool:
-    """Store a copy of `graph` if it contains nodes that may raise; `graph` does not change."""
+    """Store a copy of `graph` if it contains nodes that may raise. `graph` does not change."""
     if _count(graph):
         graph.stored_copy = graph.copy(), None
     return False

@@ -13,11 +13,11 @@ A rule is a pattern with a replacement, or a function for a condition that no pa
 
 In a pattern, a name matches any value (the same value if it is repeated, except `_`), a literal matches a
 constant equal to it, and a call matches the output of a node of this kind. A function is called for each node
-of the listed kinds and returns the values that replace the node's outputs, True if it changed the graph
-itself, or None; after True, the node is visited again.
+of the listed kinds. It returns the values that replace the node's outputs, True if it changed the graph
+itself, or None. After True, the node is visited again.
 
 The worklist starts with all nodes in program order. After a change, the users of the new values, and their
-users, are visited again; so are nodes that a rule rejected because of a writer.
+users, are visited again. Nodes that a rule rejected because of a writer are visited again, too.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Rule(NamedTuple):
 
 
 class RuleSet:
-    """Rules of the pass `name`; changes are logged and limited under this name (`pass_logging`).
+    """Rules of the pass `name`. Changes are logged and limited under this name (`pass_logging`).
 
-    Replaced nodes are destroyed, or remain for `dce` if `leaves_dead_nodes`; nodes without uses are then not
-    visited. `preserves_aliases` is False if a replacement may change which values alias.
+    Replaced nodes are destroyed. If `leaves_dead_nodes`, they remain for `dce` instead, and nodes without
+    uses are not visited. `preserves_aliases` is False if a replacement may change which values alias.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class RuleSet:
                 self.by_kind.setdefault(kind, []).append(function)
 
     def apply(self, graph: Graph) -> bool:
-        """Apply the rules until no rule matches; return whether the graph changed."""
+        """Apply the rules until no rule matches, and return whether the graph changed."""
         return not graph.kinds().isdisjoint(self.by_kind) and Rewriter(graph, self).run()
 
 
 class Rewriter:
-    """One application of a rule set to a graph; rules insert nodes and query aliases through it."""
+    """One application of a rule set to a graph. Rules call its methods to insert nodes and query aliases."""
 
     def __init__(self, graph: Graph, rules: RuleSet) -> None:
         self.graph = graph
@@ -85,7 +85,7 @@ class Rewriter:
         self._current: Node | None = None
 
     def run(self) -> bool:
-        """Visit nodes until the worklist is empty; return whether the graph changed."""
+        """Visit nodes until the worklist is empty, and return whether the graph changed."""
         changed = False
         worklist = list(self._candidates(self.graph.block()))
         while worklist:
@@ -113,7 +113,7 @@ class Rewriter:
         return self._aliases
 
     def is_written(self, value: Value) -> bool:
-        """Return whether a node of the graph writes to `value`; writes to its elements do not count."""
+        """Return whether a node of the graph writes to `value`. Writes to its elements do not count."""
         written = is_directly_written(value) or self.aliases.has_direct_writers(value)
         if written and self._current is not None:
             self._written.append(self._current)
@@ -125,7 +125,7 @@ class Rewriter:
             return self.graph.insert_constant(value)
 
     def call(self, node: Node, kind: str, inputs: Sequence[Value], type: Type | None = None) -> Value:
-        """Insert a node of `kind` before `node` with its metadata; by default, the schema gives the type."""
+        """Insert a node of `kind` before `node` with its metadata. The default type is that of the schema."""
         with self.graph.inserting_before(node):
             result = self.graph.insert(kind, inputs, type)
         result.node().copy_metadata(node)
@@ -133,7 +133,7 @@ class Rewriter:
         return result
 
     def replace_kind(self, node: Node, kind: str, inputs: Iterable[Value] | None = None) -> list[Value]:
-        """Insert a node of `kind` before `node`; return its outputs, with the types and names of `node`'s."""
+        """Insert a node of `kind` before `node`, and return outputs with the types and names of `node`'s."""
         new_node = self.graph.create(kind, node.inputs() if inputs is None else inputs, len(node.outputs()))
         new_node.copy_metadata(node).insert_before(node)
         self._enqueue((new_node,))
@@ -142,7 +142,7 @@ class Rewriter:
     # -- worklist --------------------------------------------------------------------------------------
 
     def _candidates(self, block: Block) -> Iterator[Node]:
-        """Yield the nodes for which rules exist, in program order; nodes in blocks of a node precede it."""
+        """Yield the nodes for which rules exist in program order, with nodes in a node's blocks first."""
         by_kind = self._rules.by_kind
         for node in block.nodes():
             for inner in node.blocks():
@@ -162,7 +162,7 @@ class Rewriter:
         self._enqueue(use.user for user in users for value in user.outputs() for use in value.uses())
 
     def _visit(self, node: Node) -> bool:
-        """Apply the first rule that matches; return whether a rule matched."""
+        """Apply the first rule that matches, and return whether a rule matched."""
         name = self._rules.name
         if is_exhausted(name):
             return False

@@ -3,10 +3,10 @@
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
-Each operator runs once on meta tensors, which have shapes and no elements.  The types do not contain sizes,
-because sizes are specific to the example inputs; `complete_shape_analysis` sets sizes and strides, too.
-Numbers computed by the program are unknown.  Tensors that may share memory with a tensor whose shape changes
-are also unknown.  A loop-carried tensor has a known shape only if every iteration preserves it; otherwise
+Each operator runs once on meta tensors, which have shapes and no elements. The types do not contain sizes,
+because sizes are specific to the example inputs. `complete_shape_analysis` sets sizes and strides, too.
+Numbers computed by the program are unknown. Tensors that may share memory with a tensor whose shape changes
+are also unknown. A loop-carried tensor has a known shape only if every iteration preserves it. Otherwise,
 only its dtype and device are known.
 
 `propagate_types` starts from the declared types of the graph's inputs.  In this mode, and in
@@ -15,7 +15,7 @@ only its dtype and device are known.
     %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
 
 The meta tensor then has a unique placeholder size for each unknown size. If an operator copies sizes, its
-result has the placeholder sizes; if an operator computes with sizes, only the rank of its result is known.
+result has the placeholder sizes. If an operator computes with sizes, only the rank of its result is known.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the type of the only output of `node` from the input types; None if it is no tensor type."""
+    """Infer the type of the only output of `node` from the input types, or None for non-tensor types."""
     graph = Graph()
     copies: dict[Value, Value] = {}
     for value in node.inputs():
@@ -113,7 +113,7 @@ class Analysis:
         self.aliases = graph.analysis(AliasDb)
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
-        """Derive the types of all values from example inputs; with `with_grad`, including requires_grad."""
+        """Derive the types of all values from example inputs, including requires_grad if `with_grad`."""
         self.with_grad = with_grad
         self.reshaped += _out_arguments(self.graph)
         for value, argument in zip(self.graph.inputs(), inputs, strict=True):
@@ -319,7 +319,7 @@ class Analysis:
                 self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample for a result of data-dependent size; the operator record gives dtype and rank."""
+        """Return a sample for a result of data-dependent size, whose operator record has dtype and rank."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED

@@ -30,7 +30,7 @@ def slice_autodiff_subgraphs(
     results: Collection[Value],
     has_lists: bool,
 ) -> bool:
-    """Create groups of `kind` with at least `threshold` operators; return True if a group was created.
+    """Create groups of `kind` with at least `threshold` operators. Return True if a group was created.
 
     A group that reads a value in `results` does not contain the node that computes this value. With
     `has_lists`, the groups contain the lists of tensors that they read.
@@ -72,7 +72,7 @@ class _Slicer:
         return changed
 
     def _scan(self, block: Block) -> bool:
-        """Create and extend groups from the last node to the first; return True if the block changed.
+        """Create and extend groups from last to first node. Return True if the block changed.
 
         One scan is not sufficient, because merging may move nodes toward the end of the block.
         """
@@ -113,7 +113,7 @@ class _Slicer:
         return True
 
     def _finish(self, group: Node) -> bool:
-        """Move constant arguments and lists into `group`; inline the group if it has too few operators."""
+        """Move constant arguments and lists into `group`. Inline the group if it has too few operators."""
         if self._has_lists:
             for node in {value.node() for value in group.inputs()}:
                 if node.kind() == _LIST and all(use.user is group for use in node.output().uses()):

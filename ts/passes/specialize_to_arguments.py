@@ -49,10 +49,10 @@ def queried_arguments(graph: Graph) -> list[int]:
 
 
 def specialize_to_arguments(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
-    """Fold the queries that the given input types decide; return whether the graph changed.
+    """Fold the queries that the given input types decide, and return whether the graph changed.
 
-    `argument_types` maps input indices to types; tensor types have dtype, rank and device, but no sizes.
-    Afterwards, the graph's inputs have their declared types again.
+    `argument_types` maps input indices to types. Tensor types have dtype, rank and device, but no sizes.
+    After the pass, the graph's inputs have their declared types again.
     """
     return optimization_allowed("specialize_to_arguments") and _specialize(graph, argument_types)
 
@@ -288,7 +288,7 @@ class _TypePropagation(Analysis):
         """Do nothing, because attribute values may change between calls."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Return samples of the results; NOT_EVALUATED if their dtype depends on the default dtype."""
+        """Return samples of the results, or NOT_EVALUATED if their dtype depends on the default dtype."""
         results = super().results(node, arguments)
         if results is NOT_EVALUATED:
             return results
@@ -302,7 +302,7 @@ class _TypePropagation(Analysis):
         return results
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Return the tensors' common device; None for operators that may move tensors."""
+        """Return the tensors' common device, or None for operators that may move tensors."""
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)

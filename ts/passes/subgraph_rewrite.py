@@ -34,17 +34,17 @@ def rewrite(
 
 
 class SubgraphRewriter:
-    """List of rewrite rules (pattern and replacement), applied in order; the class name is PyTorch's."""
+    """List of rewrite rules (pattern and replacement), applied in order, under PyTorch's class name."""
 
     def __init__(self) -> None:
         self._patterns: list[tuple[Graph, Graph]] = []
 
     def register_rewrite_pattern(self, pattern: str | Graph, replacement: str | Graph) -> None:
-        """Add a pattern; `run_on_graph` replaces occurrences of `pattern` by `replacement`."""
+        """Add a pattern, whose occurrences `run_on_graph` replaces by `replacement`."""
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
-        """Apply all patterns to the occurrences that `accept` accepts; return whether the graph changed."""
+        """Apply all patterns to the occurrences that `accept` accepts. Return whether the graph changed."""
         changed = False
         for pattern, replacement in self._patterns:
             changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())
@@ -165,7 +165,7 @@ class _Rewriter:
         return changed
 
     def _insertion_points(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
-        """Return the insertion point of each match's replacement; None if writes prevent the replacement."""
+        """Return the insertion point of each match's replacement, or None where writes prevent it."""
         graph = block.owning_graph()
         writes = graph.analysis(AliasDb) if matches and may_write(graph) else None
         return [self._insertion_point(match, writes) for match in matches]

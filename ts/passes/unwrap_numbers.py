@@ -3,7 +3,7 @@
     %1 : Long() = prim::Constant[value={2}]()                 %1 : int = prim::Constant[value=2]()
     %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
 
-`x * 2` has the dtype of `x`; with an int64 tensor instead of 2 it may have another dtype.  The tracer and the
+`x * 2` has the dtype of `x`. With an int64 tensor instead of 2, it may have another dtype. The tracer and the
 archive reader mark such constants by the tensor attribute `is_wrapped_number`.
 """
 
@@ -16,7 +16,7 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """Mark a 0-dim tensor as a wrapped number, which represents a number in a trace; return `value`."""
+    """Mark a 0-dim tensor as a wrapped number, which represents a number in a trace. Return `value`."""
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value

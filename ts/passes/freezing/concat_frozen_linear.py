@@ -52,7 +52,7 @@ def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
 
 
 def _key(layer: Node) -> tuple[Any, ...] | None:
-    """Return (input, dtype, device), which must be equal for concatenation; None for unsuitable layers."""
+    """Return (input, dtype, device), which must be equal for concatenation, or None if unsuitable."""
     x, *constants = layer.inputs()
     weight, bias = map(constant_value, constants)
     if not is_tensor(weight) or not is_tensor(bias) or weight.dim() != 2 or bias.dim() != 1:

@@ -63,7 +63,7 @@ class FrozenModule:
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
     # Ids of objects preserved with all their attributes
     fully_preserved: set[int] = field(default_factory=set)
-    # Object id -> object; the references keep ids unique
+    # Object id -> object. The references keep ids unique.
     objects: dict[int, Object] = field(default_factory=dict)
     owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
 
@@ -106,7 +106,7 @@ class _Freezer:
         self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
-        # Constant -> index of the first read of its attribute; constants are sorted by this index
+        # Constant -> index of the first read of its attribute. Constants are sorted by this index.
         self.order: dict[Value, int] = {}
         self._enter(root, "self", preserve_parameters)
 
@@ -139,7 +139,7 @@ class _Freezer:
     # ---- objects and their attributes ----------------------------------------------------------------
 
     def _enter(self, owner: Object, path: str, preserve_parameters: bool) -> None:
-        """Register an object and its submodules recursively; the first path to an object becomes its name."""
+        """Register an object and its submodules recursively. The first path to an object becomes its name."""
         if id(owner) in self.paths:
             return
         self.paths[id(owner)] = path
@@ -355,11 +355,11 @@ class _Freezer:
         return constant
 
     def _is_training(self, owner: Object) -> bool:
-        """Return whether a module is in training mode; attributes of such a module are preserved."""
+        """Return whether a module is in training mode, so that its attributes are preserved."""
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _find_insertion_point(self, graph: Graph, order: int) -> Node:
-        """Return the insertion point of a new constant; constants are sorted by `order`."""
+        """Return the insertion point of a new constant. Constants are sorted by `order`."""
         for node in graph.nodes():
             if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
                 return node
@@ -553,7 +553,7 @@ class _AttributeEscapeAnalysis:
         self._mark_escaped(value)
 
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
-        """Record that a value escapes to unknown code; with `of_module_only`, only if it is a module."""
+        """Record that a value escapes to unknown code. If `of_module_only`, record only modules."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)
@@ -615,7 +615,7 @@ def storages(value: Any) -> Iterator[int]:
 
 
 def _detach(value: Any) -> Any:
-    """Detach a tensor, or the tensors in a container; PyTorch rejects constants that require grad."""
+    """Detach a tensor, or the tensors in a container. PyTorch rejects constants that require grad."""
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, dict):

@@ -28,7 +28,7 @@ _METADATA_QUERIES: Final = names_with("metadata")
 _WEIGHT, _BIAS = 1, 2  # indices of the arguments of all convolution operators
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
-"""(convolution, weight, bias or None, next node) -> (new weight, new bias); None if folding is impossible."""
+"""(convolution, weight, bias or None, next node) -> (new weight, new bias), or None if not foldable"""
 
 
 def fold_frozen_conv_bn(graph: Graph) -> bool:
@@ -76,7 +76,7 @@ def _is_convolution(node: Node) -> bool:
 
 
 def _is_only_reader(node: Node, conv: Node) -> bool:
-    """Return whether only `node` reads the result of `conv`; queries of the shape are not counted."""
+    """Return whether only `node` reads the result of `conv`. Queries of the shape are ignored."""
     return all(use.user is node or use.user.kind() in _METADATA_QUERIES for use in conv.output().uses())
 
 
@@ -95,7 +95,7 @@ def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, An
 
 
 def fold_batch_norm(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
-    """Fold batch normalization into a layer's weight and bias; return None if that is impossible."""
+    """Fold batch normalization into a layer's weight and bias. Return None if that is impossible."""
     constants = [constant_value(value) for value in norm.inputs()[1:8]]
     gamma, beta, mean, variance, training, _, epsilon = constants
     if training is not False or not is_tensor(mean) or not is_tensor(variance):
@@ -133,7 +133,7 @@ def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, An
 
 
 def _expand_to_channels(value: Any, weight: Any) -> Any:
-    """Expand a constant operand to one number per output channel; return None for unsupported operands.
+    """Expand a constant operand to one number per output channel. Return None for unsupported operands.
 
     As in PyTorch, a tensor with several elements needs as many dimensions as the weight.
     """

@@ -9,9 +9,9 @@
                                                           block1():
                                                             (the original nodes)
 
-Batch norm normalizes dimension 1. In a matrix, this is the feature dimension of the linear layer; in an input
-with more dimensions it is not, so the rank is tested at run time.  (PyTorch folds without this test and
-computes wrong values for such inputs.)  The pass is for graphs of frozen modules; it changes rounding.
+Batch norm normalizes dimension 1. In a matrix, this is the feature dimension of the linear layer. In an input
+with more dimensions, it is not, so the rank is tested at run time. (PyTorch folds without this test and
+computes wrong values for such inputs.) The pass is for graphs of frozen modules, and it changes rounding.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            use.user.replace_input(use.offset, x)  # an `aten::dim`; `x` has the same rank
+            use.user.replace_input(use.offset, x)  # an `aten::dim`, for which `x` has the same rank
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
         flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)

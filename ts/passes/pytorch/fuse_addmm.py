@@ -3,10 +3,11 @@
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
-Requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at most two
-dimensions, which `addmm` expands to the product's shape.  Unlike `add`, `addmm` does not expand the product;
-the nodes are not fused unless known sizes exclude such an expansion (PyTorch fuses them). The operands and
-the product must have no writers.  Rounding differs; `decompose_ops` is the inverse.
+The pass requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at
+most two dimensions, which `addmm` expands to the product's shape. Unlike `add`, `addmm` does not expand the
+product. Therefore, the nodes are not fused unless known sizes exclude such an expansion (PyTorch fuses them).
+The operands and the product must have no writers. Fusion changes rounding. `decompose_ops` is the inverse
+pass.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _fuse(rewriter: Rewriter, node: Node) -> list[Value] | None:
 
 
 def _terms(add: Node) -> tuple[Node, Value] | None:
-    """Return the matrix product and the summand of a fusible addition; None if it is not fusible."""
+    """Return the matrix product and the summand of a fusible addition, or None for other additions."""
     if len(add.inputs()) != 3 or constant_value(add.input(2)) != 1:
         return None
     first, second, _ = add.inputs()

@@ -3,7 +3,7 @@
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone; an addition that is not
+The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone. An addition that is not
 in-place remains. If the weight is not the result of a transpose, the pass inserts a transpose.
 """
 

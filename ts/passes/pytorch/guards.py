@@ -1,7 +1,7 @@
 """Guards and bail-outs of PyTorch's profiling executor, run by `ts._C` functions and by no pipeline.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
-    eliminate_guards     guards move to the definitions of their values and are merged; the guard
+    eliminate_guards     guards move to the definitions of their values and are merged. The guard
                          of an operator's result is removed if its inputs' guards imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
@@ -86,7 +86,7 @@ def _move_to_definitions(graph: Graph) -> bool:
 
 
 def _can_move_before(first: Node, guard: Node) -> bool:
-    """Return whether `guard` can move before `first`; False if a node in between may modify the tensor."""
+    """Return whether `guard` can move before `first`: no node in between may modify the tensor."""
     node = first
     while node is not guard:
         if node.blocks() or writes_to_inputs(node) or has_side_effects(node):
@@ -203,7 +203,7 @@ class _FallbackGraph:
         self._copy_following(guard)
 
     def _copy_following(self, node: Node) -> None:
-        """Copy the nodes after `node` in its block; continue after the node that contains the block."""
+        """Copy the nodes after `node` in its block, then those after the node that contains the block."""
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():

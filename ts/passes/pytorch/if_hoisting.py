@@ -12,7 +12,7 @@
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node is hoisted if no remaining node before it in its branch has side effects, writes or may raise; two ifs
+A node is hoisted if no remaining node before it in its branch has side effects, writes or may raise. Two ifs
 are merged if only constants are between them.
 """
 
@@ -118,7 +118,7 @@ def _join(choice: Node, following: Node) -> None:
 def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
     """Replace the inputs `old` of all nodes in `block` by `new`.
 
-    `block` is a branch of the second `if`; `old` are the outputs of the first `if`, and `new` are the values
+    `block` is a branch of the second `if`. `old` are the outputs of the first `if`, and `new` are the values
     of these outputs in the first `if`'s branch for the same condition.
     """
     replacements = dict(zip(old, new, strict=True))

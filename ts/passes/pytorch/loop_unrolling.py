@@ -1,12 +1,12 @@
 """Loop unrolling: replicate small bodies of counted loops, to reduce the number of iterations.
 
-    for i in range(n):              for j in range(n // 8):        eight copies of the body;
+    for i in range(n):              for j in range(n // 8):        eight copies of the body,
         y -= i               =>         y -= k; k += 1 ...         k is carried by both loops
                                     for i in range(n % 8):         remaining iterations
                                         y -= k; k += 1
 
-A loop with a constant trip count below `_MAX_FULL_UNROLL_ITERATIONS` is replaced by copies of its body.
-Only innermost loops are unrolled; full unrolling of an inner loop makes its outer loop innermost.
+A loop with a constant trip count below `_MAX_FULL_UNROLL_ITERATIONS` is replaced by copies of its body. Only
+innermost loops are unrolled. Full unrolling of an inner loop makes its outer loop innermost.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Count the nodes of a loop body; if the body contains a loop, return more than `_MAX_BODY_NODES`."""
+    """Count the nodes of a loop body. If the body contains a loop, return more than `_MAX_BODY_NODES`."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
@@ -131,7 +131,7 @@ def _unroll_by_factor(loop: Node) -> None:
 
 
 def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int) -> list[Value]:
-    """Insert `count` chained copies of a body that does not read the trip counter; return the results."""
+    """Insert `count` chained copies of a body that does not read the trip counter. Return the results."""
     for _ in range(count):
         values = _Values(zip(body.inputs()[1:], carried, strict=True))
         for node in body.nodes():
@@ -142,7 +142,7 @@ def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int
 
 
 class _Values(dict[Value, Value]):
-    """Map from values of a loop body to values of a copy; values from outside map to themselves."""
+    """Map from values of a loop body to values of a copy. Values from outside map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value

@@ -14,7 +14,7 @@
     prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
     prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
 
-The frontend never emits such nodes; when a function is created from a graph, this pass runs on a copy of the
+The frontend never emits such nodes. When a function is created from a graph, this pass runs on a copy of the
 graph.
 """
 
@@ -50,7 +50,7 @@ def has_executor_nodes(graph: Graph) -> bool:
 
 
 def with_executor_nodes_lowered(graph: Graph) -> Graph:
-    """Return a copy of `graph` with lowered executor nodes; return `graph` if it has no such nodes."""
+    """Return a copy of `graph` with lowered executor nodes, or `graph` if it has no such nodes."""
     if not has_executor_nodes(graph):
         return graph
     copy = graph.copy()

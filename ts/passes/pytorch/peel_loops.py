@@ -29,7 +29,7 @@ def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = la
 
 
 def peel_loops_with_profiles(graph: Graph) -> bool:
-    """Peel one iteration off loops with profile nodes; types in later iterations are often different."""
+    """Peel one iteration off loops with profile nodes, because later iterations often have other types."""
     return peel_loops(graph, accept=lambda loop: loop.blocks()[0].find_node("prim::profile") is not None)
 
 

@@ -15,7 +15,7 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def refine_tuple_types(graph: Graph) -> bool:
-    """Set the types of tuples to the types of their elements; named tuples keep their names."""
+    """Set the types of tuples to the types of their elements. Named tuples keep their names."""
     return _RULES.apply(graph)
 
 

@@ -14,7 +14,7 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def remove_inplace_ops(graph: Graph) -> bool:
-    """Replace in-place operators; later readers of the written tensor read the new tensor."""
+    """Replace in-place operators. Later readers of the written tensor read the new tensor."""
     return RuleSet("remove_inplace_ops", Rule(inplace_kinds(graph), _make_functional)).apply(graph)
 
 

@@ -163,7 +163,7 @@ def functional_variant(node: Node) -> str | None:
 def _make_functional(
     accept: Callable[[Node], bool], replacements: set[Value], rewriter: Rewriter, node: Node
 ) -> Value | None:
-    """Replace an unobserved mutation; `replacements` collects the values that replace mutated values."""
+    """Replace an unobserved mutation. `replacements` collects the values that replace mutated values."""
     if not _is_tensor_mutation(node) or not accept(node):
         return None
     if not _is_unobserved(rewriter.aliases, node, replacements):
@@ -187,8 +187,8 @@ def _make_functional(
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
     """Return the options of a `*_like` operator: dtype, layout, device, pin_memory, memory_format.
 
-    All options are None. Only if the fill value is a number (`is_number`), the dtype is that of `like`;
-    otherwise the number would determine it.
+    All options are None, except that for a number as fill value (`is_number`), the dtype is that of `like`.
+    Otherwise, the number would determine the dtype.
     """
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]

@@ -12,7 +12,7 @@ are values named by their paths.  Values of one block may be used in any other b
 
 and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
 
-Values of other blocks that a block uses become its parameters, in order of use; values of the block that
+Values of other blocks that a block uses become its parameters, in order of use. Values of the block that
 other blocks use become its results.
 """
 
@@ -54,7 +54,7 @@ def convert_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
 
 
 def _blocks_of(block: Block) -> Iterator[Node]:
-    """Yield the nodes of a trace that record a call or a fork as a block; inner nodes come first."""
+    """Yield the nodes of a trace that record a call or a fork as a block, with inner nodes first."""
     for node in block.nodes():
         for inner in node.blocks():
             yield from _blocks_of(inner)
@@ -153,7 +153,7 @@ def _convert_to_fork(node: Node) -> None:
 
 
 class _Attributes:
-    """Module attributes that a block reads; each is loaded once, at the beginning of the block."""
+    """Module attributes that a block reads. Each is loaded once, at the beginning of the block."""
 
     def __init__(self, graph: Graph, block: Block, path: str, module: Value) -> None:
         self.graph = graph
@@ -167,7 +167,7 @@ class _Attributes:
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """Return the loaded value of the attribute that a `prim::TracedAttr` reads; load it on first use."""
+        """Return the value of the attribute that a `prim::TracedAttr` reads, which is loaded on first use."""
         scope = value.node().get("scope")
         module_value = self.read.get(scope)
         if module_value is not None:
