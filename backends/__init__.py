@@ -1,8 +1,8 @@
 """Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
 
-In: the name of a device type; out: its backend.  `cpu`, `cuda` and `meta` are built in.  Other names are
-looked up in the entry point group `ts.backends` at their first use, not at import, because reading the
-metadata of installed packages takes longer than importing `ts`.
+In: the name of a device type. Out: its backend. `cpu`, `cuda` and `meta` are built in. Other names are looked
+up in the entry point group `ts.backends` at their first use, not at import, because reading the metadata of
+installed packages takes longer than importing `ts`.
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__
@@ -34,7 +34,8 @@ LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow th
 MAX_BACKENDS = 15  # each operator has a table with this number of kernels (`ts._core.dispatch.operator`)
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
-# Seed of the last `manual_seed` call, or None; a backend that is loaded later is seeded with it.
+# Seed of the last `manual_seed` call, or None before the first. A backend that is loaded later is seeded with
+# it.
 _seed: int | None = None
 
 
@@ -45,18 +46,18 @@ def __getattr__(name: str) -> Any:
 
 
 def get(name: str) -> Backend:
-    """Return the backend of a device type; raise RuntimeError if it is not installed or has no device."""
+    """Return the backend of a device type, or raise RuntimeError if it is not installed or has no device."""
     backend = _loaded.get(name)
     return backend if backend is not None else _load(name)
 
 
 def at(index: int) -> Backend:
-    """Return the backend whose number is `index`; tensors store this number."""
+    """Return the backend whose number is `index`. Tensors store this number."""
     return get(_order[index])
 
 
 def of_array(array: object) -> Backend:
-    """Return the backend for the class of `array`; raise TypeError if it belongs to no loaded backend.
+    """Return the backend for the class of `array`, or raise TypeError if it belongs to no loaded backend.
 
     The backends that were loaded last are tried first, the CPU backend at the end, because array classes of
     other backends may be derived from `numpy.ndarray`.
@@ -87,7 +88,7 @@ def register(backend: Backend) -> Backend:
 
 
 def unregister(name: str) -> None:
-    """Remove a registered backend; built-in backends are not removed."""
+    """Remove a registered backend. Built-in backends are not removed."""
     if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
         # Only the number of the last backend is freed, because the numbers of later backends must not change.
@@ -110,7 +111,7 @@ def installed() -> list[str]:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the random generators of all loaded backends; the caller seeds the CPU generator."""
+    """Seed the random generators of all loaded backends. The caller seeds the CPU generator."""
     global _seed
     _seed = seed
     for backend in _loaded.values():

@@ -1,12 +1,12 @@
 """`xp`, the array namespace that kernels receive: NumPy's functions, and functions that differ by device.
 
-In: a backend's module of NumPy functions; out: a namespace with these functions and the following attributes,
+In: a backend's module of NumPy functions. Out: a namespace with these functions and the following attributes,
 so that kernels need not test the type of their arrays:
 
     xp.shapes_only            whether arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
-    xp.find_kernel("silu")            a single-kernel implementation of a function; None if there is none
+    xp.find_kernel("silu")            a single-kernel implementation of a function, or None
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
     xp.weighted_sums(x, d, indices, weights)  weighted sums along a dimension, used for resampling
@@ -16,8 +16,8 @@ so that kernels need not test the type of their arrays:
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
     xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
-    xp.random_stream          a function that returns the device's random stream, or None;
-                              `xp.streams` is the device type of the random streams
+    xp.random_stream          a function that returns the device's random stream, or None
+                              (`xp.streams` is the device type of the random streams)
 
 `WrappedNamespace` creates such a namespace from a plain module, for backends of other packages.
 """
@@ -42,7 +42,7 @@ def _scipy(module: str) -> Any:
 
 
 class Namespace:
-    """Device-specific functions of an array namespace; the defaults here work for NumPy arrays."""
+    """Device-specific functions of an array namespace. The defaults here work for NumPy arrays."""
 
     shapes_only: ClassVar[bool] = False
     random_stream: ClassVar[Callable[[], Any] | None] = None
@@ -67,7 +67,7 @@ class Namespace:
         return result
 
     def find_kernel(self, name: str) -> Callable[..., Array] | None:
-        """Return a kernel that computes the whole function `name` in one pass; None if there is none.
+        """Return a kernel that computes the whole function `name` in one pass, or None without such a kernel.
 
         The kernel supports float32 and float64. Without it, the operator makes several NumPy calls.
         """
@@ -85,7 +85,8 @@ class Namespace:
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums of elements of `x` along `axis`.
 
-        Element i of the result is the sum over t of x[indices[i, t]] * weights[i, t]; t increases from 0.
+        Element i of the result is the sum over t of x[indices[i, t]] * weights[i, t], added in the order of
+        increasing t.
         """
         shape = [-1 if d == axis else 1 for d in range(x.ndim)]
         total: Any = 0
@@ -106,7 +107,7 @@ class Namespace:
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums, of shape (N, C, P), of elements of `x`, which has the shape (N, C, cells).
 
-        `indices` and `weights` have shape (N, P, taps); the index -1 stands for an element 0.
+        `indices` and `weights` have shape (N, P, taps). The index -1 stands for an element 0.
         """
         total: Any = 0
         for t in range(indices.shape[2]):
@@ -122,7 +123,7 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays; a subclass may apply it to chunks of the arrays."""
+        """Apply an elementwise function to arrays. A subclass may apply it to chunks of the arrays."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:
@@ -131,7 +132,7 @@ class Namespace:
 
 
 class WrappedNamespace(Namespace):
-    """Namespace over a module with NumPy's functions; attributes are cached at first access."""
+    """Namespace over a module with NumPy's functions. Attributes are cached at first access."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

@@ -1,12 +1,12 @@
 """Base class of backends: arrays and kernels of one device type.
 
-In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels call the functions of
-`backend.xp`, an array namespace with NumPy's names.  A backend overrides the kernels for which it has a
-faster implementation, by operator name:
+In: shapes, NumPy dtypes, host arrays. Out: arrays that `ts.Tensor` wraps. Kernels call the functions of
+`backend.xp`, an array namespace with NumPy's names. A backend overrides the kernels for which it has a faster
+implementation, by operator name:
 
     class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
 
-Other packages derive a class from `Backend` and name their module in the entry point group `ts.backends`; the
+Other packages derive a class from `Backend` and name their module in the entry point group `ts.backends`. The
 attribute `backend` of the module must be an instance of the class.
 """
 
@@ -68,11 +68,11 @@ class Backend:
         return 1
 
     def current_device(self) -> int:
-        """Return the index of the device for new arrays; -1 if devices have no index."""
+        """Return the index of the device for new arrays, or -1 if devices have no index."""
         return -1
 
     def device_of(self, array: Array) -> int:
-        """Return the index of the device of `array`; -1 if devices have no index."""
+        """Return the index of the device of `array`, or -1 if devices have no index."""
         return -1
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
@@ -80,7 +80,7 @@ class Backend:
         raise NotImplementedError
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """Copy a NumPy array to the device; with `non_blocking`, the copy may be asynchronous."""
+        """Copy a NumPy array to the device. With `non_blocking`, the copy may be asynchronous."""
         raise NotImplementedError
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
@@ -107,11 +107,11 @@ class Backend:
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """Return `tensor` on the device of `like`; only a 0-dim CPU tensor may be on another device."""
+        """Return `tensor` on the device of `like`. Only a 0-dim CPU tensor may be on another device."""
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
     def new_stream(self) -> Any | None:
-        """Return a random stream for a Generator on this device; None to use the CPU's random stream."""
+        """Return a random stream for a Generator on this device, or None to use the CPU's random stream."""
         return None
 
     def manual_seed(self, seed: int) -> None:
@@ -137,14 +137,14 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return this backend's kernel for an operator record, such as a generated kernel; None without one.
+        """Return this backend's own kernel for an operator record (such as a generated kernel), or None.
 
         `bind` calls this method.
         """
         return None
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
-        """Return a function that runs a fusion group (`ts.fusion.program`); None if fusion is unsupported.
+        """Return a function that runs a fusion group (`ts.fusion.program`), or None if fusion is unsupported.
 
         The function receives the inputs of the group and returns a dict from value numbers to arrays. The
         dict contains the results, and the input of each epilogue that must run as a separate operator. The

@@ -1,4 +1,4 @@
-"""PyTorch's cuDNN settings; they are stored but have no effect, because `ts` does not use cuDNN.
+"""PyTorch's cuDNN settings. They are stored but have no effect, because `ts` does not use cuDNN.
 
 ts.backends.cudnn.benchmark = True
 ts.backends.cudnn.is_available()          False

@@ -2,8 +2,8 @@
 
     with ts.backends.cudnn.flags(enabled=False):       `cudnn.enabled` is False inside of the block
 
-In: a settings module and values; out: a context manager that sets them.  The settings are stored but
-have no effect: operators of `ts` are deterministic and always compute float32 in full precision.
+In: a settings module and values. Out: a context manager that sets them. The settings are stored but have no
+effect: operators of `ts` are deterministic and always compute float32 in full precision.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def flags_of(module: str, **values: Any) -> Iterator[None]:
 
 
 class Verbose:
-    """Context manager for PyTorch's verbose mode of MKL or oneDNN; it prints nothing."""
+    """Context manager for PyTorch's verbose mode of MKL or oneDNN. It prints nothing."""
 
     def __init__(self, enable: int) -> None:
         self.enable = enable

@@ -1,4 +1,4 @@
-"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`; it has no effect in `ts`."""
+"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`. It has no effect in `ts`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ _is_fastpath_enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """Return the value that `set_fastpath_enabled` stored; it has no effect in `ts`."""
+    """Return the value that `set_fastpath_enabled` stored. It has no effect in `ts`."""
     return _is_fastpath_enabled
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Store whether PyTorch's fast path is enabled; the value has no effect in `ts`."""
+    """Store whether PyTorch's fast path is enabled. The value has no effect in `ts`."""
     global _is_fastpath_enabled
     _is_fastpath_enabled = value

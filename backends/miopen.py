@@ -1,4 +1,4 @@
-"""PyTorch's MIOpen setting; it has no effect, because `ts` does not use MIOpen."""
+"""PyTorch's MIOpen setting. It has no effect, because `ts` does not use MIOpen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch's oneDNN settings; they have no effect, because `ts` does not use oneDNN.
+"""PyTorch's oneDNN settings. They have no effect, because `ts` does not use oneDNN.
 
 ts.backends.mkldnn.is_available()         False
 """

@@ -1,4 +1,4 @@
-"""PyTorch's NNPACK setting; it has no effect, because `ts` does not use NNPACK."""
+"""PyTorch's NNPACK setting. It has no effect, because `ts` does not use NNPACK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch's query about OpenMP; `ts` uses another thread pool (`ts.set_num_threads`).
+"""PyTorch's query about OpenMP. `ts` uses another thread pool (`ts.set_num_threads`).
 
 ts.backends.openmp.is_available()         False
 """

@@ -1,4 +1,4 @@
-"""PyTorch's settings for opt_einsum; they are stored but have no effect.
+"""PyTorch's settings for opt_einsum. They are stored but have no effect.
 
 ts.backends.opt_einsum.is_available()         False
 """

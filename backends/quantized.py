@@ -1,4 +1,4 @@
-"""PyTorch's setting of the library for quantized products; it is stored but has no effect.
+"""PyTorch's setting of the library for quantized products. It is stored but has no effect.
 
 ts.backends.quantized.engine = "qnnpack"
 ts.backends.quantized.engine = "other"        RuntimeError
@@ -14,13 +14,16 @@ _ENGINES: Final = ["qnnpack", "onednn", "x86", "fbgemm"]
 
 
 class QuantizedEngine(ModuleType):
-    """Class of the module object `ts.backends.quantized`; it checks assignments to `engine`."""
+    """Class of the module object `ts.backends.quantized`. It checks assignments to `engine`."""
 
     _engine = "x86"
 
     @property
     def engine(self) -> str:
-        """Name of the selected engine; setting a name that PyTorch does not know raises RuntimeError."""
+        """Name of the selected engine.
+
+        An assignment raises RuntimeError for a name that PyTorch does not know.
+        """
         return self._engine
 
     @engine.setter

@@ -1,6 +1,6 @@
 """Sorting functions of the CPU namespace: `xp.ranking`.
 
-In: an array and a dimension; out: indices along this dimension, as `ts.ops.argsort` defines them. Equal
+In: an array and a dimension. Out: indices along this dimension, as `ts.ops.argsort` defines them. Equal
 elements get the order of PyTorch's algorithms (`kernels.sort`).
 """
 
@@ -20,7 +20,7 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return a matrix of int64 keys that compare like the elements; each row is one slice along `axis`."""
+    """Return a matrix of int64 keys that compare like the elements. Each row is one slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -55,7 +55,7 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return, for each slice along `axis`, the index of its k-th smallest element; `k` is an array."""
+    """Return, for each slice along `axis`, the index of its k-th smallest element. `k` is an array."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 

@@ -1,12 +1,12 @@
 """Detection of the BLAS library for matrix products.
 
-Out: `library()` returns the library with the addresses of its cblas_?gemm functions, or None; `controls()`
+Out: `library()` returns the library with the addresses of its cblas_?gemm functions, or None. `controls()`
 yields the addresses of the functions that get and set the number of BLAS threads, for the libraries of NumPy
 and SciPy.
 
-MKL is used if it is installed (`pip install mkl`, or the extra `mkl`); otherwise the library with which NumPy
-is linked, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy disables MKL and this package's tiles;
-TS_BLAS=none computes all products by `numpy.matmul`.
+MKL is used if it is installed (`pip install mkl`, or the extra `mkl`). Otherwise, the library of NumPy is
+used, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy disables MKL and this package's tiles. TS_BLAS=none
+computes all products by `numpy.matmul`.
 
     library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
 """
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# (name of the cblas_?gemm functions, with {} for the dtype letter; width of the library's integers in bits)
+# (name of the cblas_?gemm functions, with {} for the dtype letter, width of the library's integers in bits)
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
@@ -102,7 +102,7 @@ def _find_numpy_library(asked_for: bool) -> Library | None:
 
 
 def _load_symbols(extension: str) -> ctypes.CDLL | None:
-    """Return a handle to the symbols of an extension module and its libraries; None if not loaded."""
+    """Return a handle to symbols of an extension module and its libraries, or None if not loaded."""
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
         return None if file is None else ctypes.CDLL(file)
@@ -142,7 +142,7 @@ def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
-    """Return OpenBLAS's configuration (`what` "config") or kernel name ("corename"); else None."""
+    """Return OpenBLAS's configuration (`what` "config") or kernel name ("corename"), else None."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

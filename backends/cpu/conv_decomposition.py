@@ -1,8 +1,8 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
-In: arguments checked by `ts.ops.conv`; out: the convolution. For each combination of sizes, this module
+In: arguments checked by `ts.ops.conv`. Out: the convolution. For each combination of sizes, this module
 determines once which taps of the kernel read the input, and which layout of the input is needed. 16-bit
-floats are computed in float32, complex numbers as real numbers with twice the channels; for integers, the
+floats are computed in float32, complex numbers as real numbers with twice the channels. For integers, the
 Python kernel of the record runs.
 
     a dimension of a convolution   element t reads t * stride + (k * dilation - padding) for each k: one phase
@@ -146,7 +146,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution that `g` describes; call `general` if this module does not support it."""
+    """Return the convolution that `g` describes, by `general` if this module does not support it."""
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -164,7 +164,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
-    """Return the decomposition for inputs with the size of `x`; it is cached in `g` unless it is large."""
+    """Return the decomposition for inputs with the size of `x`. It is cached in `g` unless it is large."""
     decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
     if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
         g.decomposition = decomposition
@@ -206,7 +206,7 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
-    """Return the weight gradient; call `general` for unsupported dtypes or results that are not finite.
+    """Return the weight gradient, by `general` for unsupported dtypes or results that are not finite.
 
     Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
     """
@@ -223,7 +223,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or its backward; it checks arguments as the record's kernel does."""
+    """Return the kernel of a convolution or its backward. It checks arguments as the record's kernel does."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

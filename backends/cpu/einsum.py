@@ -1,6 +1,6 @@
-"""Einsum by pairwise contractions; each pair of operands needs permutations and one batched matrix product.
+"""Einsum by pairwise contractions. Each pair of operands needs permutations and one batched matrix product.
 
-In: an equation, and arrays of one dtype; out: the result. The plan depends only on the equation and the
+In: an equation, and arrays of one dtype. Out: the result. The plan depends only on the equation and the
 shapes. It is cached after the record's kernel has checked and executed the call once:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
@@ -66,7 +66,7 @@ class ContractionPath:
 
 
 def kernel(record: Any) -> Callable[..., Array]:
-    """Return the kernel of `einsum`; the record's kernel checks each new combination of shapes."""
+    """Return the kernel of `einsum`. The record's kernel checks each new combination of shapes."""
     general: Callable[..., Array] = record.kernel
     paths: dict[tuple[str, tuple[Shape, ...]], ContractionPath | None] = {}
 
@@ -91,7 +91,7 @@ def kernel(record: Any) -> Callable[..., Array]:
 
 
 def einsum(products: Callable[[Array, Array], Array], equation: str, operands: Sequence[Array]) -> Array:
-    """Return the einsum of operands with one dtype; `products` multiplies batches of matrices."""
+    """Return the einsum of operands with one dtype. `products` multiplies batches of matrices."""
     path = find_contraction_path(equation, tuple([x.shape for x in operands]))
     if path is not None:
         return execute_path(path, products, list(operands))
@@ -102,7 +102,7 @@ def einsum(products: Callable[[Array, Array], Array], equation: str, operands: S
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Execute the contractions of `path` on the operands in `left`, which is emptied; return the result."""
+    """Execute the contractions of `path` on the operands in `left`, which is emptied. Return the result."""
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -113,7 +113,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the plan for operands of the given shapes; None if NumPy must compute the einsum."""
+    """Return the plan for operands of the given shapes, or None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(equation, shapes)
@@ -138,7 +138,7 @@ def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> Contracti
 
 
 def _parse_subscripts(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """Return the subscripts of the operands and of the result; ellipses are replaced by letters."""
+    """Return the subscripts of the operands and of the result. Ellipses are replaced by letters."""
     operands_text, arrow, output = equation.partition("->")
     dots, inputs = 0, []
     for letters, shape in zip(operands_text.split(","), shapes, strict=True):
@@ -158,7 +158,7 @@ _DOTS = "".join(map(chr, range(0x3B1, 0x3B1 + 64)))
 
 
 def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
-    """Return the pairs of operand indices to contract; each result is appended to the list of operands."""
+    """Return the pairs of operand indices to contract. Each result is appended to the list of operands."""
     if len(inputs) == 2:
         return [(0, 1)]
     order_of_pairs: list[tuple[int, int]] = []
@@ -174,7 +174,10 @@ def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) ->
 
 
 def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
-    """Return the contraction path of opt_einsum or NumPy: pairs of operand indices; results are appended."""
+    """Return the contraction path of opt_einsum or NumPy, a list of pairs of operand indices.
+
+    The result of each contraction is appended to the operands.
+    """
     shapes = [[sizes[c] for c in letters] for letters in inputs]
     try:
         from opt_einsum import contract_path  # an optional package, needed only for three or more operands

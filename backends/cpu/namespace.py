@@ -88,7 +88,7 @@ class CpuNamespace(WrappedNamespace):
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def find_kernel(self, name: str) -> Callable[..., Array] | None:
-        """Return the ufunc of the activation `name`; its loops are those of the C kernels."""
+        """Return the ufunc of the activation `name`. Its loops are those of the C kernels."""
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -115,14 +115,14 @@ class CpuNamespace(WrappedNamespace):
 
     @functools.cached_property
     def transforms(self) -> Any:
-        """Module `scipy.fft`; without SciPy, `numpy.fft` with the additions of `NumpyTransforms`."""
+        """Module `scipy.fft`, or `numpy.fft` with the additions of `NumpyTransforms` without SciPy."""
         try:
             return self.scipy("fft")
         except ImportError:
             return NumpyTransforms()
 
     def products(self, a: Array, b: Array) -> Array:
-        """Return a @ b for matrices, or batches of matrices, of one dtype; uses several threads."""
+        """Return a @ b for matrices, or batches of matrices, of one dtype, computed by several threads."""
         from .kernels.gemm_ops import multiply  # imported here to avoid an import cycle
 
         product: Array | None = multiply(a, b)
@@ -136,7 +136,7 @@ class CpuNamespace(WrappedNamespace):
         return einsum(self.products, equation, operands)
 
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
-        """Return weighted sums along an axis; the result has the dimension order of the memory of `x`."""
+        """Return weighted sums along an axis. The result has the dimension order of the memory of `x`."""
         from .kernels.resample import weighted_sums
 
         return self._run_weighted_sums(weighted_sums, x, axis, indices, weights)
@@ -177,7 +177,10 @@ class CpuNamespace(WrappedNamespace):
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function; under a time limit, in chunks with a check before each chunk."""
+        """Apply an elementwise function.
+
+        Under a time limit, apply it in chunks, with a check before each chunk.
+        """
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)

@@ -1,7 +1,7 @@
 """Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pooling_windows`.
 
-In: an array and its windows, checked by `ts.ops.pooling`; out: maxima with or without indices, or means.
-16-bit floats are computed in float32, maxima of integers in int64; means of integers use the record's own
+In: an array and its windows, checked by `ts.ops.pooling`. Out: maxima with or without indices, or means.
+16-bit floats are computed in float32, maxima of integers in int64. Means of integers use the record's own
 kernel.
 """
 

@@ -1,7 +1,7 @@
 """Intra-op thread pool of the CPU: a parallel for loop over the partitions of an operator's work.
 
-In: a function of (index of a partition, number of partitions), which computes one partition; out: nothing;
-all partitions have run. The values of elements must not depend on the division into partitions, so that
+In: a function of (index of a partition, number of partitions), which computes one partition. Out: nothing.
+All partitions have run. The values of elements must not depend on the division into partitions, so that
 results are bit-identical for every number of threads.
 
     run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MIN_WORK_PER_THREAD = 1 << 17  # unit: about 0.5 ns; a thread needs about 30 us to start with its work
+MIN_WORK_PER_THREAD = 1 << 17  # Unit: about 0.5 ns. A thread needs about 30 us to start with its work.
 _count = 0
 _pool: ThreadPoolExecutor | None = None
 _size = 0  # number of threads in the pool
@@ -52,10 +52,11 @@ def partition_count(units: int) -> int:
 
 
 def run(function: Callable[[int, int], None], partition_count: int) -> None:
-    """Run all partitions on worker threads and wait for them; then raise the first exception, if any.
+    """Run all partitions on worker threads, wait for them, and raise the first exception, if any.
 
-    Partitions that no worker thread accepts run on the calling thread: while the interpreter shuts down (in
-    threads that outlive the main thread and in `atexit` handlers), and if the system cannot create threads.
+    Partitions that no worker thread accepts run on the calling thread. This happens while the interpreter
+    shuts down (in threads that outlive the main thread and in `atexit` handlers), and if the system cannot
+    create threads.
     """
     if partition_count == 1:
         function(0, 1)

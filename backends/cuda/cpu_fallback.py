@@ -1,4 +1,4 @@
-"""CPU fallback of functions and operators that CuPy lacks; each warns at its first use.
+"""CPU fallback of functions and operators that CuPy lacks. Each warns at its first use.
 
 In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
 first use of a name warns, and `docs/explanation/cuda-backend.md` lists the tables of this module.
@@ -58,7 +58,7 @@ def to_device(x: Any) -> Any:
 
 
 def numpy_function(name: str) -> Callable[..., Any]:
-    """Return NumPy's function `name` for device arrays; raise AttributeError if it is not in FUNCTIONS."""
+    """Return NumPy's function `name` for device arrays, or raise AttributeError if it is not in FUNCTIONS."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'cupy' has no attribute '{name}'")
     target: Any = np

@@ -4,7 +4,7 @@ In: work on a stream between `begin` and `end`. Out: a graph, which `replay` run
 
     g = Graph()
     g.begin(pool=None)
-    y = x * 2                 captured, not executed; the current stream must not be the default stream
+    y = x * 2                 captured, not executed (the current stream must not be the default stream)
     g.end()
     x[...] = ...; g.replay()  y is twice the new x
 
@@ -31,7 +31,7 @@ _thread = threading.local()
 
 
 def capturing() -> Graph | None:
-    """Return the graph that this thread is capturing; None outside of a capture."""
+    """Return the graph that this thread is capturing, or None outside of a capture."""
     return getattr(_thread, "graph", None)
 
 
@@ -42,7 +42,7 @@ def check_not_capturing() -> None:
 
 
 class GraphPool:
-    """Memory pool of graphs; graphs that share a pool must not run at the same time."""
+    """Memory pool of graphs. Graphs that share a pool must not run at the same time."""
 
     def __init__(self) -> None:
         self.pool = cupy.cuda.MemoryPool()
@@ -54,14 +54,14 @@ class GraphPool:
 
 
 class GraphRngState:
-    """Random generator state of a graph; kernels read seed and offset from device memory at replay."""
+    """Random generator state of a graph. Kernels read seed and offset from device memory at replay."""
 
     def __init__(self) -> None:
         self.start = cupy.empty(2, np.uint64)
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device; advance `stream` by the draws of one replay."""
+        """Copy the state of `stream` to the device, and advance `stream` by the draws of one replay."""
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 
@@ -111,7 +111,7 @@ class Graph:
             self._allocating = None
 
     def replay(self) -> None:
-        """Launch the graph on the current stream; raise RuntimeError if nothing was captured."""
+        """Launch the graph on the current stream, or raise RuntimeError if nothing was captured."""
         if self._graph is None:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
         for stream, state in self._rng_states.items():
@@ -124,13 +124,13 @@ class Graph:
         self._constants, self._rng_states = [], {}
 
     def rng_state(self, stream: Any) -> GraphRngState:
-        """Return the graph's state for a random stream; it is created at the first call."""
+        """Return the graph's state for a random stream. It is created at the first call."""
         if stream not in self._rng_states:
             self._rng_states[stream] = GraphRngState()
         return self._rng_states[stream]
 
     def keep_constant(self, host: NDArray[Any]) -> Any:
-        """Copy a host array to the device; for replays, the graph keeps a copy of it in pinned memory."""
+        """Copy a host array to the device. For replays, the graph keeps a copy of it in pinned memory."""
         copy = memory.copy_to_pinned(np.ascontiguousarray(host))
         self._constants.append(copy)
         copy_on_device = cupy.empty(copy.shape, copy.dtype)
@@ -139,7 +139,7 @@ class Graph:
 
 
 def capture_constant(host: Any, dtype: Any = None) -> Any:
-    """Return a host value as a device array that the captured graph owns; None outside of a capture."""
+    """Return a host value as a device array that the captured graph owns, or None outside of a capture."""
     graph = capturing()
     if graph is None or not isinstance(host, (np.ndarray, np.generic, bool, int, float, complex)):
         return None

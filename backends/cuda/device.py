@@ -1,8 +1,9 @@
 """CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
-In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
-of the following that exists: an override; the record's kernel on host copies, for operators of
-`cpu_fallback.OPERATORS`; a generated kernel of its CUDA expression; the record's kernel with CuPy as `xp`.
+In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is an
+override, if there is one. Otherwise, it is the record's kernel on host copies for operators of
+`cpu_fallback.OPERATORS`, a kernel generated from the record's CUDA expression, or else the record's kernel
+with CuPy as `xp`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class CudaBackend(Backend):
             cupy.cuda.runtime.deviceSynchronize()
 
     def device_ordinal(self, device: int) -> int:
-        """Return the index of a device, the current one for -1; raise RuntimeError for an invalid index."""
+        """Return a device index, with -1 as the current device. Raise RuntimeError if it is invalid."""
         ordinal = self.current_device() if device < 0 else device
         if ordinal >= self._count:
             raise RuntimeError(
@@ -76,7 +77,7 @@ class CudaBackend(Backend):
         return ordinal
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        """Return a context manager that makes `device` current; it does nothing if the device is current."""
+        """Return a context manager that makes `device` current. It does nothing if the device is current."""
         ordinal = self.device_ordinal(device)
         if ordinal == self.current_device():
             return nullcontext()
@@ -114,7 +115,7 @@ class CudaBackend(Backend):
             return cupy.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """Copy a NumPy array to the device; only copies from pinned memory are asynchronous.
+        """Copy a NumPy array to the device. Only copies from pinned memory are asynchronous.
 
         During the capture of a CUDA graph, the graph owns the copy.
         """
@@ -125,7 +126,7 @@ class CudaBackend(Backend):
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """Copy to a NumPy array, pinned if `non_blocking`; raise RuntimeError during a capture."""
+        """Copy to a NumPy array, pinned if `non_blocking`. Raise RuntimeError during a capture."""
         cuda_graphs.check_not_capturing()
         with self.on(self.device_of(array)):
             if not non_blocking:
@@ -135,12 +136,12 @@ class CudaBackend(Backend):
             return cupy.asnumpy(array, out=out, blocking=False)  # type: ignore[no-any-return]
 
     def move(self, array: Array, device: int) -> Array:
-        """Copy the array to `device`; an array on that device is returned unchanged."""
+        """Copy the array to `device`. An array that is there already is returned unchanged."""
         with self.on(device):
             return cupy.asarray(array)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a host array in pinned memory; the array itself if its memory is pinned."""
+        """Return a copy of a host array in pinned memory, or the array itself if its memory is pinned."""
         return array if memory.is_pinned(array) else memory.copy_to_pinned(array)
 
     def is_pinned(self, array: NDArray[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Flags of CUDA libraries under PyTorch's names; they are stored but have no effect (`ts.backends.cuda`).
+"""Flags of CUDA libraries under PyTorch's names. They are stored but have no effect (`ts.backends.cuda`).
 
 ts.backends.cuda.matmul.allow_tf32 = True
 with ts.backends.cuda.sdp_kernel(enable_flash=False): ...
@@ -36,7 +36,7 @@ def flash_sdp_enabled() -> bool:
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Set the flag of flash attention; it has no effect, because `ts` has one implementation of attention."""
+    """Set the flag of flash attention. It has no effect, because `ts` has one implementation of attention."""
     _sdp_flags["flash"] = enabled
 
 
@@ -46,7 +46,7 @@ def mem_efficient_sdp_enabled() -> bool:
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Set the flag of memory-efficient attention; it has no effect."""
+    """Set the flag of memory-efficient attention. It has no effect."""
     _sdp_flags["mem_efficient"] = enabled
 
 
@@ -56,7 +56,7 @@ def math_sdp_enabled() -> bool:
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Set the flag of attention by matrix products and softmax; it has no effect."""
+    """Set the flag of attention by matrix products and softmax. It has no effect."""
     _sdp_flags["math"] = enabled
 
 
@@ -66,7 +66,7 @@ def cudnn_sdp_enabled() -> bool:
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Set the flag of cuDNN's attention; it has no effect."""
+    """Set the flag of cuDNN's attention. It has no effect."""
     _sdp_flags["cudnn"] = enabled
 
 

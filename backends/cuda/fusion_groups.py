@@ -1,9 +1,9 @@
 """Fusion groups on CUDA devices: one kernel per group.
 
 In: the program of a group (`ts.fusion.program`), then its tensors and numbers. Out: a dict from value numbers
-to arrays; for an epilogue that cannot be fused, it contains the value that the epilogue reads. The result is
-None if the operators must run one by one: for inputs on several devices, for dtypes or shapes without a
-kernel, or if an operator is overridden.
+to arrays. For an epilogue that cannot be fused, it contains the value that the epilogue reads. The result is
+None if the operators must run one by one, because the inputs are on several devices, no kernel supports their
+dtypes or shapes, or an operator is overridden.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CudaFusionGroup:
         return list(self._launcher.launches.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
-        """Run the group; return {value number: array}, or None if the operators must run one by one.
+        """Run the group. Return {value number: array}, or None if the operators must run one by one.
 
         Inputs on several devices and overridden operators prevent fusion.
         """

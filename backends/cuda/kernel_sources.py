@@ -125,7 +125,7 @@ _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact
 
 @cache
 def arity(record: Any) -> int:
-    """Return the number of operands of a record's expression; 0 if no kernel can be generated."""
+    """Return the number of operands of a record's expression, or 0 if no kernel can be generated."""
     if record.cuda is None or record.variant:
         return 0
     kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA_PARAMETER)]
@@ -144,7 +144,7 @@ def has_alpha(record: Any) -> bool:
 
 
 def mask_operand(record: Any) -> int:
-    """Return the index of the mask operand; -1 without mask."""
+    """Return the index of the mask operand, or -1 without mask."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 
@@ -174,10 +174,10 @@ def _parameters(record: Any) -> list[str]:
 
 # ---------------------------------------------------------------------------------------- random numbers
 
-# Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters:
-# the subsequence is the index of the thread, the offset counts the numbers that the thread has drawn. The
-# order of elements is PyTorch's: thread t of T computes the elements t, t + T, t + 2T, and so on; each draw
-# of four 32-bit words is used for four of these elements (two elements of 64 bits).
+# Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters.
+# The subsequence is the index of the thread, and the offset counts the numbers that the thread has drawn. As
+# in PyTorch, thread t of T computes the elements t, t + T, t + 2T, and so on. Each draw of four 32-bit words
+# is used for four of these elements (two elements of 64 bits).
 PHILOX = r"""
 struct four { unsigned int x[4]; };
 __device__ inline four philox(unsigned long long seed, unsigned long long thread, unsigned long long block) {

@@ -107,7 +107,7 @@ def is_number(x: Any) -> bool:
 
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
-    """Return compute and result dtype of a record's expression for operands; None if they are unsupported."""
+    """Return the compute and result dtypes of a record's expression, or None for unsupported operands."""
     promotion = resolve("type_promotion")
     mask = kernel_sources.mask_operand(record)
     if mask >= 0 and getattr(operands[mask], "dtype", None) != promotion.BOOL:
@@ -133,7 +133,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
 
 
 def is_representable(value: float, dtype: str, strict: bool) -> bool:
-    """Return whether `dtype` can represent a number; unless `strict`, floats can represent every number."""
+    """Return whether `dtype` can represent a number. Unless `strict`, floats can represent every number."""
     if dtype in kernel_sources.FLOATS:
         if not strict or abs(value) == float("inf") or value != value:
             return isinstance(value, float) or abs(value) < 1 << 1000
@@ -239,7 +239,7 @@ def _plan_accesses(
 ) -> tuple[list[int], list[Shape], list[int] | None]:
     """Return the lengths of the kernel's dimensions, the strides of each array, and the result order.
 
-    The result order is the dimension order of the results in memory; None if they are contiguous.
+    The result order is the dimension order of the results in memory, or None if they are contiguous.
     """
     nonscalar = [x for x in arrays if x.ndim]
     first = nonscalar[0] if nonscalar else None
@@ -448,7 +448,7 @@ def _require_epilogues(
     geometry: Sequence[int],
     inputs: int,
 ) -> KernelRequirements:
-    """Return the requirements of a kernel with epilogues; a chunked epilogue needs a second kernel."""
+    """Return the requirements of a kernel with epilogues. A chunked epilogue needs a second kernel."""
     launch = row_epilogues.configure_launch(spec, configs)
     epilogue_arguments = [argument for x in configs for argument in x.kernel_arguments]
     followups = []

@@ -1,6 +1,6 @@
 """GPU memory allocator: CuPy's caching allocator with the statistics of `torch.cuda`, and pinned host memory.
 
-In: sizes in bytes, from CuPy. Out: memory of CuPy's pool; current and peak use of each device.
+In: sizes in bytes, from CuPy. Out: memory of CuPy's pool, and the current and peak use of each device.
 
     counted = CountedPool(); cupy.cuda.set_allocator(counted.allocate)
     counted.allocated(0), counted.peak(0), counted.reserved(0)

@@ -53,7 +53,7 @@ def _raise_on_failure(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CudaNamespace(Namespace):
-    """The array namespace that kernels receive; resolved names are stored as attributes."""
+    """The array namespace that kernels receive. Resolved names are stored as attributes."""
 
     __name__ = "cupy"
     scipy_package = "cupyx.scipy"
@@ -122,7 +122,7 @@ def _downcast(x: Any) -> Any:
 
 
 def _logical_not(x: Any) -> Any:
-    """Return logical_not for all dtypes; CuPy's function accepts only bools, integers and NumPy's floats."""
+    """Return logical_not for all dtypes. CuPy's function accepts only bools, integers and NumPy's floats."""
     return cupy.equal(x, 0)
 
 
@@ -173,7 +173,7 @@ class ScatterUfunc:
 
 
 def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Convert `a` to a device array; a graph that is being captured owns the copy of a host value."""
+    """Convert `a` to a device array. During graph capture, the graph owns the copy of a host value."""
     constant = cuda_graphs.capture_constant(a, dtype)
     return cupy.asarray(a, dtype, **kwargs) if constant is None else constant
 
@@ -184,12 +184,12 @@ def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return argsort along an axis, for bfloat16 too; CuPy's argsort is always stable."""
+    """Return argsort along an axis, for bfloat16 too. CuPy's argsort is always stable."""
     return cupy.argsort(x.astype(np.float32) if _is_bfloat16(x) else x, axis=axis)
 
 
 def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return a sorted copy, for bfloat16 too; CuPy's sort is always stable."""
+    """Return a sorted copy, for bfloat16 too. CuPy's sort is always stable."""
     if _is_bfloat16(x):
         return cupy.sort(x.astype(np.float32), axis=axis).astype(BFLOAT16)
     return cupy.sort(x, axis=axis)

@@ -117,7 +117,7 @@ class Philox:
         return np.array([self.initial_seed, self.offset], dtype=np.uint64).view(np.uint8)
 
     def set_state(self, state: NDArray[np.uint8]) -> None:
-        """Restore a state that `get_state` returned; raise RuntimeError if it is malformed."""
+        """Restore a state that `get_state` returned, or raise RuntimeError if it is malformed."""
         if state.size != 16:
             raise RuntimeError("RNG state is wrong size")
         seed, offset = state.view(np.uint64)

@@ -15,15 +15,15 @@ In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `
 
 Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. A thread
 computes a pack of `width` neighboring elements of the last dimension, for all results. The source depends on
-how each input is read; the lengths and strides (in elements) are arguments. So inputs with other lengths but
+how each input is read, but lengths and strides (in elements) are arguments. So inputs with other lengths but
 equal accesses use the same kernel.
 
     ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
     REPEATED    one element for all of a pack     GATHERED   each element at a separate address
 
-The kernel's arguments are: the inputs (except string arguments); the results; the number of packs (of
-elements if there is one dimension); the lengths of all dimensions except the first, that of the last
-dimension in packs; the strides of each strided input.
+The kernel's arguments are, in this order, the inputs (except string arguments), the results, the number of
+packs (of elements if there is one dimension), the lengths of all dimensions except the first (that of the
+last dimension in packs), and the strides of each strided input.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Number:
 
 @dataclass(frozen=True)
 class StringArgument:
-    """A string argument, or None as an argument; its C++ type selects a function overload."""
+    """A string argument, or an argument None, whose C++ type selects a function overload."""
 
     text: str
 
@@ -78,7 +78,7 @@ class ExpressionOp:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """Description of a pointwise kernel; equal descriptions have equal sources."""
+    """Description of a pointwise kernel. Equal descriptions have equal sources."""
 
     inputs: tuple[KernelInput, ...]
     ops: tuple[ExpressionOp, ...]
@@ -135,7 +135,7 @@ def strided_dims(spec: KernelSpec, argument: Array) -> range:
 
 
 def join_lines(source_lines: Iterable[str], indent: int) -> str:
-    """Join source lines; all lines except the first are indented by `indent` blanks."""
+    """Join source lines. All lines except the first are indented by `indent` blanks."""
     return ("\n" + " " * indent).join(source_lines)
 
 
@@ -201,7 +201,7 @@ def uniform_declarations(spec: KernelSpec) -> Iterator[str]:
 
 
 def coordinate_lines(spec: KernelSpec) -> Iterator[str]:
-    """Yield the statements that compute the coordinates of pack i; the last dimension varies fastest."""
+    """Yield the statements that compute the coordinates of pack i. The last dimension varies fastest."""
     if spec.rank == 1:
         yield f"const {spec.index} i0 = i;"
         return

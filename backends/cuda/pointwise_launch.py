@@ -1,14 +1,14 @@
 """Kernel launch and runtime compilation (NVRTC, kernel cache) of CUDA kernels, one per operator or group.
 
-In: operator records and the values that they read, then arrays and numbers. Out: arrays; or None, with no
-effects, if the expressions do not support these inputs.
+In: operator records and the values that they read, then arrays and numbers. Out: arrays, or None (without
+effects) if the expressions do not support these inputs.
 
-    make_launcher(record)(xp, x, y)      a single record; its own kernel runs on other inputs
+    make_launcher(record)(xp, x, y)      a single record, whose own kernel runs for other inputs
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
 
 A `GroupLaunch` holds what inputs of given dtypes, shapes and strides need: the kernel, the number of blocks,
-the layout of the results. A launcher caches MAX_CACHED_LAUNCHES plans, the process MAX_CACHED_KERNELS
-kernels; CuPy caches compiled kernels on disk, by source, options and architecture.
+and the layout of the results. A launcher caches MAX_CACHED_LAUNCHES plans, and the process caches
+MAX_CACHED_KERNELS kernels. CuPy caches compiled kernels on disk, by source, options and architecture.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
-    """Return a single-operator group for a record; None without CUDA expression."""
+    """Return a single-operator group for a record, or None without CUDA expression."""
     if record.cuda_rows is not None:
         count = len(record.schema.arguments)
         return kernel_specialization.OperatorGroup([], (count,), [(record, tuple(range(count)))])
@@ -37,7 +37,7 @@ def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
 
 
 def make_launcher(record: Any) -> Kernel | None:
-    """Return a kernel that launches the CUDA expression of a record; None if it has no expression."""
+    """Return a kernel that launches the CUDA expression of a record, or None without expression."""
     group = group_of_record(record)
     if group is None:
         return None
@@ -72,7 +72,7 @@ class GroupLaunch:
         self._launch = KernelLaunch(requirements)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Run the kernels and return `result_values` as arrays; None if `values` are unsupported."""
+        """Run the kernels and return `result_values` as arrays, or None if `values` are unsupported."""
         if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:
@@ -115,7 +115,7 @@ def _argument(value: Any, kind: Any) -> Any:
 
 
 def launch_kernel(function: Any, sizes: tuple[int, int, int], arguments: tuple[Any, ...]) -> None:
-    """Launch a kernel; `sizes` are blocks, threads per block, and bytes of shared memory per block."""
+    """Launch a kernel. `sizes` are blocks, threads per block, and bytes of shared memory per block."""
     blocks, threads, shared = sizes
     function((blocks,), (threads,), arguments, shared_mem=shared)
 
@@ -148,7 +148,7 @@ class FusedGroupLauncher:
         self.launches: dict[tuple[Any, ...], GroupLaunch] = {}
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the results; None if the group cannot run on these inputs."""
+        """Return the results, or None if the group cannot run on these inputs."""
         return self.find_launch(values).run(values)
 
     def find_launch(self, values: Sequence[Any]) -> GroupLaunch:
@@ -172,7 +172,7 @@ class FusedGroupLauncher:
 
 
 def _argument_key(x: Any) -> Any:
-    """Return a cache key for an argument of an epilogue; the keys of True and 1 differ."""
+    """Return a cache key for an argument of an epilogue. The keys of True and 1 differ."""
     return tuple(x) if isinstance(x, (list, tuple)) else (type(x), x)
 
 

@@ -6,7 +6,7 @@
 An expression is a list of statements. Each statement except the last assigns a scalar for the row. A
 statement contains at most one reduction (`REDUCTIONS`), which reduces its argument over the elements of the
 row. The last statement is the result: one per row, or one per element if it reads `a` outside of its
-reduction. The compute dtype is the dtype of the result; 16-bit floats are computed in 32 bits.
+reduction. The compute dtype is the dtype of the result. 16-bit floats are computed in 32 bits.
 
 Other names are arguments of the operator: numbers, None (`ts::word_None`), and tensors with one element per
 row element. Only the last statement may read such a tensor.
@@ -91,8 +91,8 @@ class Statement:
     `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
     """
 
-    name: str  # name of the assigned scalar; "" for the last statement
-    reduction: str  # name of the reduction; "" if the statement has none
+    name: str  # name of the assigned scalar, or "" for the last statement
+    reduction: str  # name of the reduction, or "" if the statement has none
     each: str
     value: str
 
@@ -108,7 +108,7 @@ class ParsedReduction:
 
 @cache
 def parse_row_expression(expression: str) -> ParsedReduction:
-    """Parse a row expression; raise ValueError if it is malformed."""
+    """Parse a row expression, or raise ValueError if it is malformed."""
     statements: list[Statement] = []
     reductions: list[str] = []
     sources = [source.strip() for source in expression.split(";")]
@@ -154,7 +154,7 @@ def _closing_parenthesis(expression: str, at: int) -> int:
 
 
 def split_reduction(expression: str) -> tuple[str, str] | None:
-    """Split a row expression into a chunk expression and a combining expression; None if impossible.
+    """Split a row expression into a chunk and a combining expression. Return None if impossible.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')

@@ -12,7 +12,7 @@ arguments and determines dtype and shape of the result. An operator outside of a
 one epilogue and no other operator, so its results have the same bits.
 
 A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
-(`reduction_codegen.split_reduction`); a second kernel then combines the results of the chunks.
+(`reduction_codegen.split_reduction`). A second kernel then combines the results of the chunks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_BLOCK_THREADS: Final = 1 << 10
 # maximal row length of a reduction that cannot be split, for fewer than MIN_LONG_ROWS rows
 MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17
 MIN_LONG_ROWS: Final = 32
-MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block; CUDA's default limit is 48 KiB
+MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block (CUDA's default limit is 48 KiB)
 
 
 class NotFusibleError(Exception):
@@ -142,14 +142,14 @@ def _row_expression(record: Any, length: int, arguments: dict[str, Any]) -> str:
 
 
 def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
-    """Return the operator's result on the meta device; invalid arguments raise the operator's error."""
+    """Return the operator's result on the meta device. Invalid arguments raise the operator's error."""
     meta = get("meta")
     arguments = [meta.empty(x.shape, x.dtype) if isinstance(x, cupy.ndarray) else x for x in others]
     return record.kernel(meta.xp, meta.empty(operand.shape, operand.dtype), *arguments)
 
 
 def _reduced_dims(arguments: dict[str, Any], ndim: int) -> list[int]:
-    """Return the sorted dimensions that the arguments select; all dimensions if they select none."""
+    """Return the sorted dimensions that the arguments select, or all dimensions if they select none."""
     if "normalized_shape" in arguments:
         return list(range(ndim - len(arguments["normalized_shape"]), ndim))
     dim = arguments.get("dim")
@@ -167,7 +167,7 @@ def _check_dtypes(expression: str, operand: np.dtype[Any], result: np.dtype[Any]
 
 
 def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelInput:
-    """Return the kernel argument for an operator argument; raise NotFusibleError for an unsupported one."""
+    """Return the kernel argument for an operator argument. Raise NotFusibleError if unsupported."""
     if x is None:
         return pointwise_codegen.StringArgument("None")
     if isinstance(x, (bool, int, float)) and abs(x) < 1 << 62:

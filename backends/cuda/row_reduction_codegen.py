@@ -15,15 +15,16 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
     )
 
 Elements are computed as in `pointwise_codegen.py`. A row, or a chunk of a row, is assigned to `threads`
-threads: to a warp or a fraction of a warp for short rows, to a block for long rows. Each thread processes
-ELEMENTS_PER_LOAD neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD * threads. The
-kernel makes one pass over the row per reduction, and another pass for results per element. Values that later
-passes read are cached in shared memory (`is_cached`), in which each thread reads only elements that it has
-written; values that do not fit are recomputed.
+threads, which are a warp or a fraction of a warp for short rows, and a block for long rows. Each thread
+processes ELEMENTS_PER_LOAD neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD *
+threads. The kernel makes one pass over the row per reduction, and another pass for results per element.
+Values that later passes read are cached in shared memory (`is_cached`), in which each thread reads only
+elements that it has written. Values that do not fit are recomputed.
 
-The kernel's arguments are: those for the elements; the results of epilogues; the arguments of epilogues;
-`count` (number of rows or chunks), `length` (of a row), `parts` (chunks per row), `piece` (length of a
-chunk), `whole` (n in the expressions); the lengths and strides of the elements.
+The kernel's arguments are, in this order, the inputs and results of the elementwise operators, the results of
+epilogues, the arguments of epilogues, `count` (number of rows or chunks), `length` (of a row), `parts`
+(chunks per row), `piece` (length of a chunk), `whole` (n in the expressions), and the lengths and strides of
+the elements.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class RowEpilogue:
 
 @dataclass(frozen=True)
 class RowKernelSpec:
-    """Description of a kernel with row reductions; equal descriptions have equal sources."""
+    """Description of a kernel with row reductions. Equal descriptions have equal sources."""
 
     elements: pointwise_codegen.KernelSpec
     epilogues: tuple[RowEpilogue, ...]
@@ -78,7 +79,7 @@ class RowKernelSpec:
         return max(self.threads, MIN_BLOCK_THREADS)
 
     def cached_values(self) -> list[int]:
-        """Return the numbers of the values that epilogues read; the widest dtype comes first."""
+        """Return the numbers of the values that epilogues read, the widest dtype first."""
         sources = dict.fromkeys(epilogue.source for epilogue in self.epilogues)
         return sorted(sources, key=lambda v: -cached_size(self.elements.dtype(v)))
 

@@ -22,7 +22,7 @@ from ts import devices
 
 
 class Stream:
-    """A queue of work on a device; work in different streams may run concurrently."""
+    """A queue of work on a device. Work in different streams may run concurrently."""
 
     def __init__(self, device: int, queue: Any = None, priority: int = 0) -> None:
         self.device = devices.device("cuda", device)
@@ -39,7 +39,7 @@ class Stream:
 
     @property
     def stream_id(self) -> int:
-        """Address of the stream in the CUDA runtime; PyTorch's alias of `cuda_stream`."""
+        """Address of the stream in the CUDA runtime, an alias of `cuda_stream` as in PyTorch."""
         return self.cuda_stream
 
     def synchronize(self) -> None:
@@ -77,7 +77,7 @@ class Stream:
 
 
 class Event:
-    """Marker in a stream; programs can wait for it, and measure the time between two events."""
+    """Marker in a stream. Programs can wait for it, and measure the time between two events."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -88,7 +88,7 @@ class Event:
         self._mark: Any = None  # created by the first `record`, on the device of the recorded stream
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event in a stream, by default the current stream; replaces an earlier recording."""
+        """Record the event in a stream, by default the current stream, instead of an earlier recording."""
         stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
         with cupy.cuda.Device(stream.device.index):
             if self._mark is None:
@@ -115,7 +115,7 @@ class Event:
             self._mark.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the time between two passed events in ms; both must be created with `enable_timing`."""
+        """Return the time between two passed events in ms. Both must be created with `enable_timing`."""
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:
@@ -152,7 +152,7 @@ def set_stream(stream: Stream) -> None:
 
 @contextmanager
 def current(stream: Stream | None) -> Iterator[Stream | None]:
-    """Make `stream` the current stream of its device within a `with` block; None changes nothing."""
+    """Make `stream` the current stream of its device within a `with` block, or do nothing if it is None."""
     if stream is None:
         yield None
         return

@@ -37,7 +37,7 @@ class MetaBackend(Backend):
     array_type = MetaArray
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> MetaArray:
-        """Return a meta array with contiguous strides; `device` is ignored."""
+        """Return a meta array with contiguous strides. `device` is ignored."""
         return MetaArray(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> MetaArray:
@@ -53,7 +53,7 @@ class MetaBackend(Backend):
         raise NotImplementedError(NO_DATA)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the shape rule of a record as a kernel; None if it has no shape rule."""
+        """Return the shape rule of a record as a kernel, or None without shape rule."""
         rule = record.shape
         return None if rule is None else lambda xp, *args: _results(rule(*args))
 

@@ -1,7 +1,7 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
-In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`); out: an object with the attributes and
-methods of an array, but without elements.  Views are computed from sizes and strides in bytes:
+In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`). Out: an object with the attributes and
+methods of an array, but without elements. Views are computed from sizes and strides in bytes:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
@@ -151,13 +151,13 @@ class MetaArray:
     def _picked(self, items: Sequence[Any]) -> MetaArray:
         """Return the result of indexing with arrays.
 
-        The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent;
-        otherwise the broadcast shape comes first in the shape of the result.
+        The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent.
+        Otherwise the broadcast shape comes first in the shape of the result.
         """
         chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        # lengths of the dimensions without index arrays; `steps` are their strides
+        # lengths of the dimensions without index arrays. `steps` are their strides
         other_lengths: list[Any] = []
         steps: list[Any] = []
         at = 0
@@ -312,7 +312,7 @@ class MetaArray:
         self._complex_component(1)[...] = value
 
     def _complex_component(self, which: int) -> MetaArray:
-        """Return a view of the real (`which` 0) or imaginary (1) parts; a real array is its real part."""
+        """Return a view of the real (`which` 0) or imaginary (1) parts. A real array is its real part."""
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
         half = np.dtype(f"f{self.dtype.itemsize // 2}")
@@ -461,7 +461,7 @@ def _end(bound: Any, missing: Any, n: Any) -> Any:
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:
-    """Return a non-negative index into a dimension of length `n`; arrays are not range-checked."""
+    """Return a non-negative index into a dimension of length `n`. Arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
     if size_guards.is_symbol(index):  # no range check: the shape of the result does not depend on the index
@@ -489,9 +489,9 @@ def _filled_in(target_shape: Sequence[Any], shape: Shape) -> Shape:
 
 
 def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -> Shape | None:
-    """Return the strides of a view with shape `target_shape`; None if a view is impossible.
+    """Return the strides of a view with shape `target_shape`, or None if a view is impossible.
 
-    Adjacent dimensions without gaps form a block; the length of each block must be the product of consecutive
+    Adjacent dimensions without gaps form a block. The length of each block must be the product of consecutive
     lengths in `target_shape`.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):

@@ -1,6 +1,6 @@
 """`xp.fft` on the meta device: shapes and dtypes of discrete Fourier transforms.
 
-In: an array, and lengths and dimensions as in scipy.fft; out: a meta array with the shape of the result.
+In: an array, and lengths and dimensions as in scipy.fft. Out: a meta array with the shape of the result.
 
     fft(x of (3, 8) real, n=5)      (3, 5) complex       rfft(x)      (3, 5) complex
     irfft(x of (3, 5) complex)      (3, 8) real
@@ -26,7 +26,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
-    """Return the meta array of FFT `name`; `rfft` halves the last dimension, `irfft` doubles it."""
+    """Return the meta array of FFT `name`. `rfft` halves the last dimension, and `irfft` doubles it."""
     shape = list(x.shape)
     axes_of_lengths = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:

@@ -1,6 +1,6 @@
 """Linear algebra on the meta device: result shapes and dtypes of `numpy.linalg`.
 
-In: (stacks of) matrices; out: the shapes of factors, solutions and invariants.  Unsupported shapes and dtypes
+In: (stacks of) matrices. Out: the shapes of factors, solutions and invariants. Unsupported shapes and dtypes
 raise NumPy's errors.
 
     svd(A of (..., m, n))      (..., m, m), (..., min(m, n)), (..., n, n)
@@ -21,7 +21,7 @@ _COMPLEX = {"f": "F", "d": "D", "F": "F", "D": "D"}
 
 
 def _dtype(*xs: MetaArray) -> np.dtype[Any]:
-    """Return the dtype in which LAPACK computes; raise TypeError for 16-bit floats.
+    """Return the dtype in which LAPACK computes, or raise TypeError for 16-bit floats.
 
     Integers are computed in float64.
     """

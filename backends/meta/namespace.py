@@ -1,6 +1,6 @@
 """`xp` on the meta device: NumPy's functions, which compute only shapes and dtypes.
 
-In: the name of a NumPy function; out: a function with `MetaArray` arguments and results.
+In: the name of a NumPy function. Out: a function with `MetaArray` arguments and results.
 
     xp.pad(x, [(1, 1), (0, 0)])         an array with two more rows
     xp.linalg.svd(x)                    the shapes of U, S and Vh
@@ -8,7 +8,7 @@ In: the name of a NumPy function; out: a function with `MetaArray` arguments and
     xp.unique(x)                        NotImplementedError: the shape depends on elements
     xp.convolve                         NotImplementedError: no shape rule exists
 
-All NumPy ufuncs are supported; the dtypes of a ufunc's loops determine the dtype of the result.  Other
+All NumPy ufuncs are supported. The dtypes of a ufunc's loops determine the dtype of the result. Other
 functions are methods of `MetaNamespace`.
 """
 
@@ -95,7 +95,7 @@ class Ufunc:
 
 
 class MetaNamespace(Namespace):
-    """Array namespace of the meta device; attributes are created at their first access."""
+    """Array namespace of the meta device. Attributes are created at their first access."""
 
     __name__ = "meta"
     shapes_only = True
@@ -125,7 +125,7 @@ class MetaNamespace(Namespace):
         return get("cpu").xp.special(name)
 
     def scipy(self, module_name: str) -> Any:
-        """Return the CPU's SciPy module; its ufuncs accept meta arrays."""
+        """Return the CPU's SciPy module. Its ufuncs accept meta arrays."""
         from .. import get
 
         return get("cpu").xp.scipy(module_name)
@@ -492,7 +492,7 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """Return NumPy's constant or class `name`; for the name of a function, return its shape function."""
+    """Return NumPy's constant or class `name`. For the name of a function, return its shape function."""
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):
         return function  # type: ignore[no-any-return]

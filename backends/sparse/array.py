@@ -1,7 +1,7 @@
 """Arrays of sparse tensors: coordinates (COO), and compressed rows or columns (CSR, CSC).
 
     CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): `values[k]` is
-                      added to element `indices[:, k]`; `coalesced`: the indices are sorted and distinct
+                      added to element `indices[:, k]`. If `coalesced`, the indices are sorted and distinct
     CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
 
 Both classes have the attributes of arrays that a tensor reads (shape, dtype, ndim).  The arrays of indices
@@ -32,7 +32,7 @@ NO_NBYTES = (
 
 
 class _Flags:
-    """Flags of a sparse array, with the attributes of `numpy.ndarray.flags`; never contiguous."""
+    """Flags of a sparse array, with the attributes of `numpy.ndarray.flags`, but never contiguous."""
 
     c_contiguous = f_contiguous = owndata = False
     writeable = True
@@ -87,7 +87,7 @@ class SparseArray:
         )
 
     def __getitem__(self, index: Any) -> SparseArray:
-        """Return a shallow copy for the index `...`; raise TypeError for any other index."""
+        """Return a shallow copy for the index `...`, or raise TypeError for any other index."""
         if index is not Ellipsis:
             raise TypeError(f"indexing of a sparse array is only supported by operators, got index {index!r}")
         copy: SparseArray = self.with_values(self.values)
@@ -98,7 +98,7 @@ class SparseArray:
         raise NotImplementedError
 
     def to_coo(self) -> CooArray:
-        """Return the array converted to COO layout; the array itself if it has this layout."""
+        """Return the array converted to COO layout, or the array itself if it has this layout."""
         raise NotImplementedError
 
     def to_dense(self) -> Array:
@@ -164,7 +164,7 @@ class CooArray(SparseArray):
         return flatten_indices(self.indices, self.shape[: self.sparse_dim])
 
     def coalesce(self) -> CooArray:
-        """Return the array with sorted, distinct indices; values with equal indices are summed."""
+        """Return the array with sorted, distinct indices. Values with equal indices are summed."""
         if self.coalesced:
             return self
         if self.nnz < 2:
@@ -232,7 +232,7 @@ class CompressedArray(SparseArray):
 
 
 def checked_shape(shape: Sequence[int]) -> Shape:
-    """Return the lengths as Python ints; raise RuntimeError unless their product fits in int64.
+    """Return the lengths as Python ints. Raise RuntimeError unless their product fits in int64.
 
     Linear indices into an array of this shape (`flatten_indices`) then cannot overflow.
     """
@@ -274,7 +274,7 @@ def sum_groups(values: Array, starts: Array) -> Array:
 
 
 def add_to_dense(dense: Array, sparse: CooArray, alpha: Any) -> None:
-    """Add `alpha * sparse` to `dense` in place; `alpha` None means 1."""
+    """Add `alpha * sparse` to `dense` in place. `alpha` None means 1."""
     sparse = sparse.coalesce()
     if not sparse.nnz:
         return

@@ -1,1 +1,1 @@
-"""C kernels of the CPU backend, on whole tensors; arguments and results are in interpreter registers."""
+"""C kernels of the CPU backend, on whole tensors. Arguments and results are in interpreter registers."""

@@ -6,8 +6,8 @@ In: interpreter registers with a tensor and numbers.  Out: the register of the r
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
-Tensors with gaps between elements are copied first; for other dtypes, the Python kernel of the operator record runs.
-relu and sigmoid are ufunc loops (`activation_loops`).
+Tensors with gaps between elements are copied first. For other dtypes, the Python kernel of the operator
+record runs. relu and sigmoid are ufunc loops (`activation_loops`).
 """
 
 cimport numpy as cnp
@@ -61,7 +61,7 @@ cdef Rows EXPM1 = find_rows("expm1"), SOFTPLUS_OF_ONE = find_rows("softplus"), L
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of an aligned floating CPU tensor without overlapping elements; NULL otherwise."""
+    """Return the array of an aligned floating CPU tensor without overlapping elements, else NULL."""
     cdef PyArrayObject *a
     cdef int kind
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
@@ -81,8 +81,9 @@ cdef object make_dense(PyArrayObject *a):
 
 
 cdef object new_like_dense(object a, int kind):
-    """Allocate an array of dtype `kind` with the strides of the dense array `a`; its elements are
-    uninitialized.
+    """Allocate an array of dtype `kind` with the strides of the dense array `a`.
+
+    Its elements are uninitialized.
     """
     cdef cnp.dtype dtype
     if flags_of(<PyArrayObject *>a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
@@ -106,8 +107,9 @@ cdef void run_row_in_half_tiles(FloatRow loop, const char *x, npy_intp n, bint b
 
 
 cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
-    """Apply a row kernel to the tensor argument; half-precision elements are converted to float32 tile by
-    tile.
+    """Apply a row kernel to the tensor argument.
+
+    Half-precision elements are converted to float32 tile by tile.
     """
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
@@ -279,8 +281,9 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
-    """Read the parameters that follow the tensor; return False for a half-precision tensor, or if the
-    tensor's dtype cannot represent a parameter.
+    """Read the parameters that follow the tensor.
+
+    Return False for a half-precision tensor, or if the tensor's dtype cannot represent a parameter.
     """
     cdef int i
     if aligned_float_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:

@@ -5,7 +5,7 @@ parameters. Out: the register of the gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 
-Both tensors must be float32 or float64 and have equal shapes; non-contiguous tensors are copied. For other
+Both tensors must be float32 or float64 and have equal shapes. Non-contiguous tensors are copied. For other
 arguments, the Python kernel of the operator record runs.
 """
 

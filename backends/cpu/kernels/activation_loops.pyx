@@ -5,7 +5,7 @@ the names that records use:
 
     find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
 
-Sigmoid is a row kernel of `vector_math.h`; strided elements are copied to tiles for it.
+Sigmoid is a row kernel of `vector_math.h`. Strided elements are copied to tiles for it.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -73,7 +73,7 @@ ctypedef fused floating:
 
 
 cdef inline floating ramp(floating x) noexcept nogil:
-    """Return x + 3 clamped to [0, 6]; return NaN for a NaN `x`."""
+    """Return x + 3 clamped to [0, 6]. Return NaN for a NaN `x`."""
     x = x + 3
     x = 0 if x < 0 else x
     return 6 if x > 6 else x

@@ -1,6 +1,7 @@
 """Allocation of buffers for vector kernels, aligned to a cache line (64 bytes).
 
-Vector loads and stores that do not cross a cache line are up to twice as fast; `malloc` aligns to 16 bytes only.
+Vector loads and stores that do not cross a cache line are up to twice as fast. `malloc` aligns to 16 bytes
+only.
 """
 
 cdef extern from *:

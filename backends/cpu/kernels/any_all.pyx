@@ -4,7 +4,7 @@ In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out
 
     (x > 0).any(), x.all(1), x.count_nonzero()
 
-Supported dtypes are bool, float32, float64, int32 and int64. Non-contiguous tensors are copied; for other
+Supported dtypes are bool, float32, float64, int32 and int64. Non-contiguous tensors are copied. For other
 dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
@@ -96,7 +96,7 @@ cdef void reduce_elements(BooleanReduction reduction, const counted *x, Shape *s
 
 
 cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, BooleanReduction reduction, IValue *dims, bint keepdim) except -1:
-    """Run a boolean reduction over the dimensions `dims`; NULL stands for all dimensions."""
+    """Run a boolean reduction over the dimensions `dims`, or over all dimensions if it is NULL."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef int kind, result = INT64 if reduction == COUNT else BOOL

@@ -64,7 +64,7 @@ cdef PyArrayObject *matching_array(PyArrayObject *a, int kind, IValue *x) noexce
 # ---------------------------------------------------------------- clamp
 
 cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint has_high, number high, number *out) noexcept nogil:
-    """Clamp a row; a NaN element stays NaN, and if low > high, the result is high."""
+    """Clamp a row. A NaN element stays NaN, and if low > high, the result is high."""
     cdef npy_intp i
     cdef number value
     if has_low and has_high:
@@ -166,10 +166,11 @@ cdef enum Formula:
     ADD_SCALED
     ADDCMUL
     ADDCDIV
-    LERP_LOW  # lerp for |weight| < 0.5: x + weight * (y - x); LERP_HIGH: y - (y - x) * (1 - weight)
+    # lerp for |weight| < 0.5: x + weight * (y - x), otherwise (LERP_HIGH): y - (y - x) * (1 - weight)
+    LERP_LOW
     LERP_HIGH
 
-cdef FloatLoop *float_loops = [  # indexed by Formula; NULL: use `compute_powers`
+cdef FloatLoop *float_loops = [  # indexed by Formula, with NULL for formulas of `compute_powers`
     simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row,
     simd_lerp_low_row, simd_lerp_high_row,
 ]
@@ -377,8 +378,9 @@ cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integer division by a number
 
 cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t scalar, int64_t *out) noexcept nogil:
-    """Compute x % scalar if `rest`, else x // scalar, with Python's rounding; `scalar` is neither 0 nor
-    -1.
+    """Compute x % scalar if `rest`, else x // scalar, with Python's rounding.
+
+    `scalar` is neither 0 nor -1.
     """
     cdef npy_intp i
     cdef int64_t left

@@ -6,7 +6,7 @@ the register of the result.
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
-The heads are strided views of the projected input; matrix products read them without a copy. For other
+The heads are strided views of the projected input. Matrix products read them without a copy. For other
 dtypes, dropout, mismatched shapes and unsupported masks, the Python kernel of the operator record runs and
 raises the errors.
 """
@@ -144,7 +144,7 @@ cdef void gelu(
 
 
 cdef object add_in_place(object x, object y):
-    """Add `y` to `x` in place; both are contiguous float32 arrays of one shape."""
+    """Add `y` to `x` in place. Both are contiguous float32 arrays of one shape."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef ReleasedGil gil_state = release_gil_for_arrays(size_of(a), a, b)
@@ -154,8 +154,9 @@ cdef object add_in_place(object x, object y):
 
 
 cdef object self_attention(object x, int heads, list weights, list panels, object mask):
-    """Compute the self-attention block for a sequence `x` of shape (N, L, E); None if the weights' shapes do
-    not match.
+    """Compute the self-attention block for a sequence `x` of shape (N, L, E).
+
+    Return None if the weights' shapes do not match.
     """
     cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
     cdef object qkv = linear_with_epilogue(x, weights[0], weights[1], panels[0], NULL, NULL)
@@ -182,13 +183,16 @@ cdef enum:
     FIRST_WEIGHT = 3                   # argument position of the first weight of the projections
     FIRST_NORM = 10                    # argument position of the first weight of the layer norms
     MASK_ARGUMENT = 18
-    SOURCE_MASK = 0                    # `mask_type` of an (L, L) mask; a padding mask has shape (N, L)
+    SOURCE_MASK = 0                    # `mask_type` of an (L, L) mask (a padding mask has shape (N, L))
     PADDING_MASK = 1
     FULL_MASK = 2
 
 
 cdef object expand_mask(object hidden, int64_t kind, npy_intp n, npy_intp heads, npy_intp length):
-    """Expand a mask to the scores' shape (N, heads, L, L); None if its shape does not match its type."""
+    """Expand a mask to the scores' shape (N, heads, L, L).
+
+    Return None if the mask's shape does not match its type.
+    """
     if kind == SOURCE_MASK and hidden.shape == (length, length):
         return hidden[None, None]
     if kind == PADDING_MASK and hidden.shape == (n, length):
@@ -197,7 +201,7 @@ cdef object expand_mask(object hidden, int64_t kind, npy_intp n, npy_intp heads,
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a transformer encoder layer on a batch; the mask may be None."""
+    """Run a transformer encoder layer on a batch. The mask may be None."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = [], panels
@@ -236,7 +240,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
-    """Compute a transformer encoder layer; return None if the shapes of its weights do not match `x`."""
+    """Compute a transformer encoder layer. Return None if the shapes of its weights do not match `x`."""
     cdef object block_output = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
     if block_output is None or not same_shape(<PyArrayObject *>block_output, <PyArrayObject *>x):
         return None

@@ -1,7 +1,7 @@
 """Batch normalization of CPU tensors, with the moments of the batch or running statistics.
 
 In: interpreter registers with a contiguous or channels-last floating tensor, and the weights and running
-statistics of a layer. Out: the register of the result; in training, the running statistics are updated.
+statistics of a layer. Out: the register of the result. In training, the running statistics are updated.
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
@@ -45,7 +45,7 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    # Arrays with one number per channel; the result is x * scale + shift.
+    # Arrays with one number per channel. The result is x * scale + shift.
     double *mean
     double *variance
     double *scale
@@ -55,7 +55,7 @@ ctypedef struct Moments:
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """Sum x - about, and the squares of x - about, for each channel; `about` NULL stands for zeros."""
+    """Sum x - about, and the squares of x - about, for each channel. `about` NULL stands for zeros."""
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]
@@ -142,7 +142,7 @@ cdef inline void compute_factors(
 
 
 cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m, floating *out) noexcept nogil:
-    """Normalize a batch; `vectors` are weight, bias, running mean and running variance."""
+    """Normalize a batch. `vectors` are weight, bias, running mean and running variance."""
     cdef const floating *weight = <const floating *>vectors[0]
     cdef const floating *bias = <const floating *>vectors[1]
     cdef npy_intp c
@@ -167,7 +167,7 @@ cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m,
 # ---------------------------------------------------------------- arguments from registers
 
 cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
-    """Read an optional contiguous vector of `n` elements with dtype `kind`; return False for other arguments.
+    """Read an optional contiguous vector of `n` elements with dtype `kind`. Return False for other arguments.
 
     `data[0]` is set to the address of its elements, or to NULL for None. If `writable`, the array must be
     writable.
@@ -284,7 +284,7 @@ cdef void read_factors(void **vectors, npy_intp channels, double eps, floating *
 
 
 cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) noexcept:
-    """Prepare the fused loop of inference-mode batch normalization; return False if the arguments are
+    """Prepare the fused loop of inference-mode batch normalization. Return False if the arguments are
     unsupported.
     """
     cdef void *vectors[4]

@@ -17,8 +17,9 @@ cdef struct Matrix:
 
 
 cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint transpose) noexcept nogil:
-    """Describe a matrix, or its transpose if `transpose`, for BLAS; return False if neither rows nor columns are
-    contiguous.
+    """Describe a matrix, or its transpose if `transpose`, for BLAS.
+
+    Return False if neither rows nor columns are contiguous.
     """
     cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
     if transpose:

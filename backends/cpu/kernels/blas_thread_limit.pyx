@@ -1,7 +1,7 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs.
 
 In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on the number of BLAS
-threads; with several threads, BLAS would divide sums and change their rounding. After each operator, the
+threads. With several threads, BLAS would divide sums and change their rounding. After each operator, the
 previous number of threads is restored, which the program's own calls of NumPy use.
 
     begin(); np.linalg.svd(a); end()

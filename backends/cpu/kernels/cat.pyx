@@ -5,8 +5,8 @@ result.
 
     cat([x, y], 1), stack([x, y])
 
-Rows are copied by memcpy; rows of 4 or 8 bytes are copied as one integer. Non-contiguous tensors are copied
-first; for other devices, mixed dtypes and mismatched shapes, the Python kernel of the operator record runs
+Rows are copied by memcpy. Rows of 4 or 8 bytes are copied as one integer. Non-contiguous tensors are copied
+first. For other devices, mixed dtypes and mismatched shapes, the Python kernel of the operator record runs
 and raises the errors.
 """
 
@@ -45,7 +45,7 @@ cdef PyArrayObject *matching_tensor(List tensors, Py_ssize_t i, int kind, int nd
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
-    """Copy `rows` rows of `length` bytes to `to`; the destination rows are `pitch` bytes apart."""
+    """Copy `rows` rows of `length` bytes to `to`. The destination rows are `pitch` bytes apart."""
     cdef npy_intp i
     if rows == 1:
         memcpy(to, source, length)

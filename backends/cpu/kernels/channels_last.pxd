@@ -1,6 +1,6 @@
 """Allocation and recognition of channels-last arrays: `ts.ops.result_strides` in C.
 
-    is_channels_last(x)          whether an array is channels-last; rule: `result_strides.channels_last`
+    is_channels_last(x)          whether an array is channels-last by the rule of `result_strides.channels_last`
     new_channels_last(...)       an uninitialized channels-last array
 """
 
@@ -12,8 +12,9 @@ from ts._core.tensor.tensor cimport number_of_scalar_type
 
 
 cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):
-    """Allocate an array with the given shape and strides (in bytes); the strides must describe a block
-    without gaps.
+    """Allocate an array with the given shape and strides (in bytes).
+
+    The strides must describe a block without gaps.
     """
     return cnp.PyArray_New(cnp.ndarray, nd, dims, number_of_scalar_type(kind), strides, NULL, 0, 0, <object>NULL)
 

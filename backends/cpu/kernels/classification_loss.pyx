@@ -6,9 +6,9 @@ the register of the loss.
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
 
-Losses are accumulated in double, in the order of the samples. For other dtypes and layouts,
-label smoothing, class probabilities as targets, and invalid classes or arguments, the Python kernel of the
-operator record runs instead; it raises the error for invalid values.
+Losses are accumulated in double, in the order of the samples. For other dtypes and layouts, label smoothing,
+class probabilities as targets, and invalid classes or arguments, the Python kernel of the operator record
+runs instead. It raises the error for invalid values.
 """
 
 cimport numpy as cnp
@@ -44,7 +44,7 @@ cdef enum Reduction:                   # values as in PyTorch's `at::Reduction`
 ctypedef struct Classes:               # arguments of a loss function whose targets are class indices
     const void *x                      # scores, viewed as (outer, n, inner)
     const int64_t *target              # target classes, viewed as (outer, inner)
-    const void *weight                 # class weights; NULL if all are 1
+    const void *weight                 # class weights, or NULL if all are 1
     Axis axis
     int64_t ignored
     Reduction reduction
@@ -53,8 +53,9 @@ ctypedef struct Classes:               # arguments of a loss function whose targ
 # ---------------------------------------------------------------- losses with one target class per sample
 
 cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
-    """Compute the losses of all samples, or their sum or mean; return False if a target is not a valid
-    class.
+    """Compute the losses of all samples, or their sum or mean.
+
+    Return False if a target is not a valid class.
     """
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
@@ -81,7 +82,7 @@ cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
 
 
 cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight) noexcept:
-    """Read optional class weights with the dtype of the scores; return False for another dtype or length."""
+    """Read optional class weights with the dtype of the scores. Return False for another dtype or length."""
     cdef PyArrayObject *a
     weight[0] = NULL
     if x.tag == TAG_NONE:
@@ -94,7 +95,7 @@ cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight
 
 
 cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayObject *target, Classes *c) noexcept:
-    """Read scores, targets, weights, reduction and ignored class into `c`; return False for mismatched
+    """Read scores, targets, weights, reduction and ignored class into `c`. Return False for mismatched
     arguments.
     """
     cdef int d, nd = ndim_of(x)
@@ -149,7 +150,7 @@ cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- margin losses
 
 cdef bint compute_margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
-    """Compute the multi-class margin losses, or their sum or mean; return False if a target is not a valid
+    """Compute the multi-class margin losses, or their sum or mean. Return False if a target is not a valid
     class.
     """
     cdef const floating *x = <const floating *>c.x
@@ -179,8 +180,9 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
 
 
 cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexcept nogil:
-    """Compute the multi-label margin losses, or their sum or mean; return False if a label is not a valid
-    class.
+    """Compute the multi-label margin losses, or their sum or mean.
+
+    Return False if a label is not a valid class.
 
     The labels of a sample end at the first -1. `is_label` is a buffer with one byte per class.
     """
@@ -216,8 +218,9 @@ cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexc
 
 
 cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t reduction, Classes *c) noexcept:
-    """Read scores of shape (N, C) or (C) and their labels into `c`; return False for unsupported
-    arguments.
+    """Read scores of shape (N, C) or (C) and their labels into `c`.
+
+    Return False for unsupported arguments.
     """
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or not 1 <= ndim_of(x) <= 2 or not NONE <= reduction <= SUM:
         return False

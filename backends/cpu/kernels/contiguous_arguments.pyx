@@ -1,4 +1,4 @@
-"""Contiguous copies of arguments for a C kernel; `contiguous_arguments.pxd` describes the contract."""
+"""Contiguous copies of arguments for a C kernel. `contiguous_arguments.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -92,7 +92,7 @@ cdef int set_contiguous_list(List xs, IValue *out) except -1:
 
 
 cdef List tensor_list(IValue *x):
-    """Return the list of tensors in a register; None for any other value."""
+    """Return the list of tensors in a register, or None for any other value."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o

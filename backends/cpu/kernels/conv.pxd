@@ -41,7 +41,7 @@ cdef class SubConvolution:
 
 
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
-    """Copy `n` elements; for short rows, without a call of memcpy."""
+    """Copy `n` elements. Short rows are copied without a call of memcpy."""
     if n > 64:
         memcpy(to, line, n * sizeof(real))
         return
@@ -64,11 +64,11 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
-# Raise an exception unless dtypes and layouts match and all offsets lie within the operands; the loops do not
+# Raise an exception unless dtypes and layouts match and all offsets lie within the operands. The loops do not
 # check this.
 cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1
 
-# Write the sum of all phases' correlations to `out`; like `correlate`, but without checks of the operands.
+# Write the sum of all phases' correlations to `out`, like `correlate`, but without checks of the operands.
 cdef int correlate_fitting(
     object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
 ) except -1

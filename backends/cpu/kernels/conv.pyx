@@ -1,26 +1,25 @@
 """Convolutions of floating arrays on the CPU, by an implicit GEMM that reads the input in place.
 
-In: input, weight, bias and a geometry; out: the convolution, written to `out`.
+In: input, weight, bias and a geometry. Out: the convolution, written to `out`.
 
-Every kind of convolution is a correlation: along each dimension, tap k of the kernel multiplies the input's
-element t * stride + offset[k] for position t of the output. The input is laid out (`InputLayout`) so that
-for each tap the elements of successive positions are adjacent: padded, and for stride > 1 split by the residue
-of their index modulo the stride. The positions of an image then form one range q = 0, 1, 2 ... with unused
-positions at the ends of rows, which are computed and dropped when the results are copied out:
+Every kind of convolution is a correlation. Along each dimension, tap k of the kernel multiplies the input's
+element t * stride + offset[k] for position t of the output. The input is laid out (`InputLayout`) so that for
+each tap the elements of successive positions are adjacent. It is padded, and for stride > 1 split by the
+residue of the elements' index modulo the stride. The positions of an image then form one range q = 0, 1, 2
+... with unused positions at the ends of rows, which are computed and dropped when the results are copied out:
 
     3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                       . e f g h .
 
 The elements for some 48 positions and a block of the depth (channels times taps) are copied to the L1 cache
-as a panel, or read in place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by
-48 positions stays in registers while the loop runs over the depth.
+as a panel, or read in place if there are few filters. The whole column matrix (im2col) never exists. A tile
+of 8 filters by 48 positions stays in registers while the loop runs over the depth.
 
-The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one
+The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets. The best one
 is chosen when the module is loaded. OpenBLAS needs twice the time for matrix products of this shape with
-AVX-512.
-Each element is summed in the same order for every number of threads. A transposed convolution is one such
-correlation for each residue of the output's index modulo the stride.
+AVX-512. Each element is summed in the same order for every number of threads. A transposed convolution is one
+such correlation for each residue of the output's index modulo the stride.
 """
 
 import numpy as np
@@ -47,7 +46,7 @@ cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
-    DEPTH_BLOCK = 128                  # maximal depth (channels times taps) of a block; its panel has 24 KiB
+    DEPTH_BLOCK = 128  # maximal depth (channels times taps) of a block, whose panel has 24 KiB
     MAX_PANELS_PER_TASK = 4            # number of panels that share each read of a large weight
     # maximal number of filter tiles for which the source is read in place, without panels
     MAX_UNPACKED_TILES = 8
@@ -59,24 +58,26 @@ cdef enum:
 # ---------------------------------------------------------------- the geometry
 
 cdef int64_t *_numbers_of(array) except NULL:
-    """Return the address of the elements of `array`, a non-empty contiguous int64 array; raise TypeError
-    otherwise.
+    """Return the address of the elements of `array`, a non-empty contiguous int64 array.
+
+    Raise TypeError for other arrays.
     """
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
         raise TypeError("expected an array of int64")
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
-MAX_SIZE = 1 << 48                     # largest allowed size or offset; byte counts cannot overflow
+MAX_SIZE = 1 << 48                     # largest allowed size or offset, so that byte counts cannot overflow
 
 
 @cython.final
 cdef class InputLayout:
-    """Memory layout of a convolution's input: for each of 3 dimensions the size, the stride and the range of
-    elements.
+    """Memory layout of a convolution's input.
 
-    Along a dimension, element u of residue r is the input's element u * stride + r; u runs over `length` values
-    from `first`.
+    It has the size, the stride and the range of elements along each of 3 dimensions.
+
+    Along a dimension, element u of residue r is the input's element u * stride + r, where u runs over
+    `length` values from `first`.
     """
 
     def __cinit__(self, sizes, strides, firsts, lengths, residues):
@@ -109,8 +110,8 @@ cdef class SubConvolution:
     """One correlation of a convolution: its kernel taps, and the output positions of its results.
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
-    dimensions. Results are written in runs of `row` positions that are `output_stride` apart in the output; `row_q` is
-    the first q of each run, `row_offset` its offset in an output channel.
+    dimensions. Results are written in runs of `row` positions that are `output_stride` apart in the output.
+    `row_q` is the first q of each run, `row_offset` its offset in an output channel.
     """
 
     def __cinit__(self, taps, row_q, row_offset, row, output_stride):
@@ -138,14 +139,14 @@ cdef class SubConvolution:
 
 
 cdef struct Job:
-    # State of one correlation; strides and offsets count elements.
+    # State of one correlation. Strides and offsets count elements.
     Kernels *kernels
     char *input
     int64_t input_strides[5]           # strides of image, channel and 3 spatial dimensions
     char *source
     int64_t source_image
     int64_t source_channel
-    int64_t source_end  # number of elements of the source; none may be read at or after this index
+    int64_t source_end  # number of elements of the source. None may be read at or after this index.
     char *packed                       # weight as packed by `pack_weight`
     int64_t packed_group
     char *weight
@@ -273,7 +274,7 @@ cdef void copy_out(
 cdef inline int pack_end(
     Job *job, real *source, int64_t start, int64_t *offset, int64_t depth, real *to, int64_t width
 ) noexcept nogil:
-    """Pack a panel that extends past the end of the source; elements past the end are zeros."""
+    """Pack a panel that extends past the end of the source. Elements past the end are zeros."""
     cdef int64_t k, i, there
     for k in range(depth):
         there = min(max(job.source_end - start - offset[k], 0), width)
@@ -285,7 +286,7 @@ cdef inline int pack_end(
 
 
 cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partition_count, real *kind) noexcept nogil:
-    """Run the tasks of partition `partition` of `partition_count`; return -1 if memory is exhausted.
+    """Run the tasks of partition `partition` of `partition_count`. Return -1 if memory is exhausted.
 
     A task computes all filters of one group and image for up to `job.panels` panels of positions.
     """
@@ -360,8 +361,9 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
 cdef int compute_depthwise(
     Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t partition, int64_t partition_count, real *kind
 ) noexcept nogil:
-    """Lay out each channel and sum the products of its taps; replaces `compute` if groups have one
-    channel.
+    """Lay out each channel and sum the products of its taps.
+
+    This function replaces `compute` if groups have one channel.
     """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
@@ -401,7 +403,7 @@ ctypedef int (*PartitionMethod)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 cdef class Run:
     """One call of `correlate`, with its operands and buffers.
 
-    Each method computes one partition; large partitions run without the GIL.
+    Each method computes one partition. Large partitions run without the GIL.
     """
 
     cdef Job job
@@ -411,7 +413,7 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    cdef bint prepared  # True if the buffers are allocated; only then the thread pool may call the methods
+    cdef bint prepared  # True if the buffers are allocated. Only then may the thread pool call the methods.
 
     def __dealloc__(self):
         free(self.job.offset)
@@ -445,7 +447,7 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `method`; `units` is its estimated work in the unit of
+        """Run one partition of `method`. `units` is its estimated work in the unit of
         `thread_pool.partition_count`. The GIL is released if `units` is at least MIN_UNITS_WITHOUT_GIL.
         """
         cdef int done
@@ -459,17 +461,20 @@ cdef class Run:
         return 0
 
     def arrange_channels(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Lay out the channels of partition `partition`; called by the thread pool."""
+        """Lay out the channels of partition `partition`. The thread pool calls this method."""
         require_partition(partition, partition_count, self.prepared)
         self.run(Run.arrange_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 
     def compute(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Compute the positions of partition `partition`; called by the thread pool."""
+        """Compute the positions of partition `partition`. The thread pool calls this method."""
         require_partition(partition, partition_count, self.prepared)
         self.run(Run.compute_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 
     def compute_depthwise(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Compute the channels of partition `partition` of a depthwise convolution; called by the thread pool."""
+        """Compute the channels of partition `partition` of a depthwise convolution.
+
+        The thread pool calls this method.
+        """
         require_partition(partition, partition_count, self.prepared)
         self.run(Run.compute_depthwise_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 

@@ -47,7 +47,7 @@ cdef class PreparedConv:
 
     cdef InputLayout source
     cdef list phases
-    # True if the phases write every element of the output; otherwise the output is zeroed first
+    # True if the phases write every element of the output. Otherwise the output is zeroed first
     cdef bint complete
     cdef int64_t groups
     cdef bint transposed
@@ -57,11 +57,11 @@ cdef class PreparedConv:
 seal(PreparedConv)
 
 
-cdef dict prepared_cache = {}              # cache key -> plan; None if the record's Python kernel must run
+cdef dict prepared_cache = {}              # cache key -> plan, or None if the record's Python kernel must run
 
 
 ctypedef struct ConvArgumentPositions:
-    # Argument positions of a convolution operator; ABSENT if the operator lacks an argument.
+    # Argument positions of a convolution operator, or ABSENT if the operator lacks an argument.
     int transposed
     int output_padding
     int groups
@@ -102,7 +102,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *r, const int32_t *at, x, weight, bias):
-    """Return the plan of a call, from the cache or new; None if the record's Python kernel must run."""
+    """Return the plan of a call, from the cache or new, or None if the record's Python kernel must run."""
     cdef bint transposed = positions.always_transposed or (positions.transposed != NO_ARGUMENT and r[at[positions.transposed]].v.i)
     numbers = key_of(positions, r, at, transposed, x, weight, bias)
     if numbers is None:
@@ -120,7 +120,7 @@ cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *
 
 
 cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
-    """Return the cache key of a call; None if an argument has an unexpected type."""
+    """Return the cache key of a call, or None if an argument has an unexpected type."""
     cdef Key key
     key.count = 0
     add_number(&key, transposed)
@@ -138,14 +138,16 @@ cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at,
 
 
 def geometry(xp, g, input, weight, bias):
-    """Return `g`; a callback for the record's kernel, which obtains the geometry without computing the
+    """Return `g`.
+
+    The record's kernel receives this callback, so that it returns the geometry without computing the
     convolution.
     """
     return g
 
 
 cdef object prepare_conv(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
-    """Create the plan of a convolution call; return None for invalid arguments.
+    """Create the plan of a convolution call. Return None for invalid arguments.
 
     This runs Python code, so other threads may run and change list arguments.
     """

@@ -6,14 +6,14 @@ products of the input and the gradient.
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
-Positions are numbered as in `conv`; unused ones at the ends of rows are multiplied by zeros:
+Positions are numbered as in `conv`. Unused ones at the ends of rows are multiplied by zeros:
 
     for a panel of some 24 filters, for PANEL_POSITIONS positions of an image:
         other        transposed: a vector of filters for each position, in the L1 cache
         for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
 
 For depthwise convolutions, each sum is a dot product of two rows. Partial sums of one or several images are
-accumulated separately before they are added to the total, to limit rounding errors; their order does not
+accumulated separately before they are added to the total, to limit rounding errors. Their order does not
 depend on the number of threads.
 """
 
@@ -40,7 +40,7 @@ cdef enum:
     PANEL_POSITIONS = 128              # number of positions in a panel
     MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions in a partial sum
     MAX_SUM_BYTES = 1 << 17            # maximal bytes of the sums of a task
-    # minimal number of filters per channel of a depthwise convolution; fewer filters are computed row by row
+    # minimal number of filters per channel of a depthwise convolution. Fewer filters are computed row by row
     MIN_PANEL_FILTERS = 4
 
 
@@ -57,7 +57,7 @@ cdef class Weights:
     cdef bint by_rows
     cdef char *conv_input              # the convolution's input as passed by the caller
     cdef int64_t strides[5]
-    cdef char *source                  # the laid-out input; unused if `by_rows`
+    cdef char *source                  # the laid-out input, unused if `by_rows`
     cdef char *other
     cdef char *out
     cdef int64_t plane                 # number of elements in a channel of the source
@@ -82,8 +82,9 @@ cdef class Weights:
         return self.groups if self.by_rows else self.groups * self.panels * self.blocks
 
     cdef int arrange_source(self) except -1:
-        """Lay out the input of all images; a contiguous input whose layout already matches is used
-        directly.
+        """Lay out the input of all images.
+
+        A contiguous input whose layout already matches is used directly.
         """
         cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
         cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
@@ -108,7 +109,7 @@ cdef class Weights:
         return 0
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run the tasks of partition `partition`; called by the thread pool."""
+        """Run the tasks of partition `partition`. The thread pool calls this method."""
         cdef int64_t tasks = self.tasks(), first = tasks * partition // partition_count, last = tasks * (partition + 1) // partition_count
         cdef int done
         require_partition(partition, partition_count, self.prepared)
@@ -139,7 +140,7 @@ cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcep
 cdef void transpose_panel(
     Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
-    """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions become
+    """Transpose the positions [q, q + depth) of some filters to one row per position. Unused positions become
     zero rows.
     """
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
@@ -172,7 +173,7 @@ cdef void transpose_panel(
 
 
 cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """Run the tasks [first, last); return -1 if memory is exhausted."""
+    """Run the tasks [first, last). Return -1 if memory is exhausted."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
     cdef real *panel = <real *>malloc_aligned((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
     if panel == NULL:
@@ -232,7 +233,7 @@ cdef void sum_panel(
 # ---------------------------------------------------------------- depthwise convolutions
 
 cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """Compute the gradient of the depthwise groups [first, last); return -1 if memory is exhausted."""
+    """Compute the gradient of the depthwise groups [first, last). Return -1 if memory is exhausted."""
     cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
     cdef real *source = <real *>malloc_aligned((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
     cdef real *grads = source + plane + lanes
@@ -268,8 +269,8 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
     """Write the gradient of the weight elements that are taps of `phase` to `out`.
 
     `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the
-    phase) are C-contiguous float32 or float64 arrays with equal dtypes; `out` has the shape (filters,
-    channels of a group, *window). Other elements of `out` are not written; they must be zero before the call.
+    phase) are C-contiguous float32 or float64 arrays with equal dtypes. `out` has the shape (filters,
+    channels of a group, *window). Other elements of `out` are not written. They must be zero before the call.
     Infinities and NaN multiplied by padding zeros give NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
@@ -294,7 +295,7 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
     w.channel_size = w.window = 1
     lead = 5 - ndim_of(x)
     w.strides[4] = 1
-    for d in range(2, -1, -1):         # innermost first; missing dimensions have size 1
+    for d in range(2, -1, -1):         # innermost first, where missing dimensions have size 1
         w.axes[d] = w.window
         if d >= lead:
             w.channel_size *= dims_of(y)[2 + d - lead]

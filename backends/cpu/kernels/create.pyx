@@ -54,7 +54,7 @@ cdef inline bint has_width(int kind) noexcept:
 
 
 cdef int read_dtype(IValue *dtype, int missing) except -2:
-    """Return the ScalarType of the argument `dtype`; -1 if it is unsupported.
+    """Return the ScalarType of the argument `dtype`, or -1 if it is unsupported.
 
     If it is None, return `missing`, or the default dtype if `missing` is -1.
     """
@@ -195,8 +195,9 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
-    """Create a tensor filled with `scalar`; its dtype defaults to that of the first argument (x.new_zeros,
-    ...).
+    """Create a tensor filled with `scalar`.
+
+    The default dtype is that of the first argument (x.new_zeros, ...).
     """
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return call_python_kernel(op, r, at)
@@ -316,7 +317,7 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- copies
 
 cdef object vector_array(IValue *x):
-    """Return the array of `x` if it is a 1-d CPU tensor, with any stride; None otherwise."""
+    """Return the array of `x` if it is a 1-d CPU tensor, with any stride, else None."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return None
     array = (<Tensor>x.v.o).array

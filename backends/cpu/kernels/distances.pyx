@@ -42,7 +42,8 @@ cdef enum DistanceKind:
 
 ctypedef struct Pairs:
     DistanceKind measure
-    double eps  # added to differences in `pairwise_distance`; lower bound of the norms in `cosine_similarity`
+    # added to differences in `pairwise_distance`, or the lower bound of the norms in `cosine_similarity`
+    double eps
     int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]
     npy_intp first[MAX_DIMS]           # byte strides of the first operand along the dimensions of the result
@@ -103,8 +104,9 @@ cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *ou
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor, with any strides; else
-    NULL.
+    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor, else NULL.
+
+    The strides may be any.
     """
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
@@ -116,7 +118,7 @@ cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
 
 
 cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:
-    """Read the arrays of the first two arguments; return False unless both are floating tensors with equal
+    """Read the arrays of the first two arguments. Return False unless both are floating tensors with equal
     dtypes.
     """
     a[0], b[0] = aligned_float_array(&r[at[0]]), aligned_float_array(&r[at[1]])
@@ -124,7 +126,7 @@ cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayOb
 
 
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
-    """Read a norm's order: 1, 2 or infinity; return False for other orders."""
+    """Read the order of a norm (1, 2 or infinity). Return False for other orders."""
     if x.v.f == 2:
         p.measure = EUCLIDEAN
     elif x.v.f == 1:
@@ -157,7 +159,7 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
 
 
 cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
-    """Set up the pairs of vectors along dimension `dim` of `a` and `b`; return False if the shapes do not
+    """Set up the pairs of vectors along dimension `dim` of `a` and `b`. Return False if the shapes do not
     broadcast.
     """
     cdef npy_intp shape[MAX_DIMS]
@@ -206,7 +208,7 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute the distances between all rows of `x1` and all rows of `x2`; leading dimensions broadcast."""
+    """Compute the distances between all rows of `x1` and all rows of `x2`. Leading dimensions broadcast."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef Pairs p

@@ -3,7 +3,7 @@
     Loops: ScalarType of the operands -> (loop function, its data argument, ScalarType of the result)
 
 The functions return a new reference to a Tensor, or NULL without an exception if the operands are
-unsupported; the caller then runs the record's Python kernel. Supported are operands of one dtype, and a
+unsupported. The caller then runs the record's Python kernel. Supported are operands of one dtype, and a
 tensor with a number of a lower category (such as an int for a float tensor).
 """
 
@@ -38,11 +38,11 @@ cdef class Loops:
 
 # Add loops for half precision, which convert to float32 and call the float32 loop.
 cdef void add_half_loops(Loops loops) noexcept
-# Write a Python number as an element of the tensor's dtype; return False if type promotion would change the
+# Write a Python number as an element of the tensor's dtype. Return False if type promotion would change the
 # result's dtype.
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
 # Write the element of a 0-dim tensor `x` as an element of another dtype. Such a tensor is promoted like a
-# number; return False if this is unsupported.
+# number. Return False if this is unsupported.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

@@ -1,14 +1,14 @@
 """Pointwise operators on the CPU by direct calls of ufunc inner loops.
 
-In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the result tensor.
+In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands. Out: the result tensor.
 
     x + y   float32, both contiguous, same shape     one call of the loop over all elements
-    x + 2   the number is written once in x's dtype; its stride is 0
-    x + b   b broadcasts: strides 0, merged dimensions, the loop runs over the innermost
+    x + 2   the number is written once in x's dtype, with stride 0
+    x + b   b broadcasts: strides 0, merged dimensions, one call of the loop per innermost dimension
 
 The direct calls skip NumPy's type resolution, casting buffers and error state, which take several times as
 long as the loop itself on a small tensor. The loops set floating-point status flags and do not warn, as in
-PyTorch; NumPy clears the flags before its own ufunc calls.
+PyTorch. NumPy clears the flags before its own ufunc calls.
 """
 
 import numpy as np
@@ -75,9 +75,9 @@ cdef int scalar_type_of_character(str character) except -2:
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
-    """Return the loops of NumPy's ufunc `name`; None unless it has one or two operands and one result.
+    """Return the loops of NumPy's ufunc `name`, or None unless it has one or two operands and one result.
 
-    `promotion` is the type promotion of the operator record: "bool" for predicates; "float" omits the integer
+    `promotion` is the type promotion of the operator record: "bool" for predicates. "float" omits the integer
     loops, because PyTorch's results differ from NumPy's for integers. `types` restricts the loops to these
     NumPy type characters.
     """
@@ -149,8 +149,9 @@ cdef void add_half_loops(Loops loops) noexcept:
 # ---------------------------------------------------------------- numbers as operands
 
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil:
-    """Write a Python number as an element of a dtype; return False if type promotion would change the
-    tensor's dtype.
+    """Write a Python number as an element of a dtype.
+
+    Return False if type promotion would change the tensor's dtype.
     """
     cdef int64_t i = scalar.v.i
     if scalar.tag == TAG_FLOAT:
@@ -200,7 +201,7 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor `x` as an element of another dtype; return False if this is
+    """Write the element of a 0-dim tensor `x` as an element of another dtype. Return False if this is
     unsupported.
 
     Such a tensor is promoted like a number.
@@ -225,7 +226,7 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 cdef inline int run_contiguous(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *strides, PyArrayObject *x, PyArrayObject *y
 ) except -1:
-    """Run the loop over `n` contiguous elements, without the GIL if `n` is large; `y` may be NULL."""
+    """Run the loop over `n` contiguous elements, without the GIL if `n` is large. `y` may be NULL."""
     cdef ReleasedGil gil_state = release_gil_for_arrays(n, x, y)
     loops.function[scalar_type](args, &n, strides, loops.data[scalar_type])
     take_gil(gil_state)
@@ -329,7 +330,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
-    """Return whether the operation subtracts bools; the record's Python kernel raises the error for this."""
+    """Return whether the operation subtracts bools. The record's Python kernel raises the error for this."""
     return with_bool and loops.name == "subtract"
 
 
@@ -340,8 +341,9 @@ cdef enum Other:
 
 
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
-    """Classify the second operand; write a number, or a 0-dim tensor that promotes like a number, to
-    `scalar_bytes`.
+    """Classify the second operand.
+
+    A number, or a 0-dim tensor that promotes like a number, is written to `scalar_bytes`.
 
     The written value is converted to the dtype of `x`.
     """
@@ -369,7 +371,7 @@ cdef inline bint is_integral(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType to which operands of different categories are promoted; -1 if the
+    """Return the floating ScalarType to which operands of different categories are promoted, or -1 if the
     operands are unsupported.
     """
     cdef Tensor y
@@ -519,7 +521,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Write the result to `out`, which may be an operand; return False unless all tensors are contiguous."""
+    """Write the result to `out`, which may be an operand. Return False unless all tensors are contiguous."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result
@@ -554,8 +556,9 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *scalar_bytes) except -1:
-    """Compute a = a op b in place for an aligned array `b`, or a scalar if `b` is NULL; False if `b` does not
-    broadcast.
+    """Compute a = a op b in place for an aligned array `b`, or a scalar if `b` is NULL.
+
+    Return False if `b` does not broadcast.
     """
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MAX_DIMS]

@@ -1,5 +1,6 @@
-"""Attention of stacked heads, computed for one block of query rows at a time; the scores are not
-materialized.
+"""Attention of stacked heads, computed for one block of query rows at a time.
+
+The scores are not materialized.
 """
 
 ctypedef enum Masking:

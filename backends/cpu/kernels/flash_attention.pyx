@@ -1,4 +1,4 @@
-"""Blocked attention of stacked heads; the scores of all rows are never materialized (as in flash attention).
+"""Blocked attention of stacked heads. The scores of all rows are never materialized (as in flash attention).
 
 In: queries, keys and values.  Out: for each query, the mean of the values weighted by the
 softmax of the scores.
@@ -48,7 +48,7 @@ cdef enum:
 cdef void apply_mask(
     Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
 ) noexcept nogil:
-    """Apply the mask to some rows of scores; `mask` points to the mask of the first row."""
+    """Apply the mask to some rows of scores. `mask` points to the mask of the first row."""
     cdef npy_intp i, j
     cdef const char *x
     cdef uint8_t hidden = masking == BOOL_HIDE_MASK
@@ -85,7 +85,7 @@ cdef bint is_fully_masked(const floating *row, npy_intp n) noexcept nogil:
 
 
 cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_intp n, bint has_masked_rows, floating *out) noexcept nogil:
-    """Compute the softmax of each row; if `has_masked_rows`, fully masked rows become zeros."""
+    """Compute the softmax of each row. If `has_masked_rows`, fully masked rows become zeros."""
     cdef npy_intp first = 0, i
     if has_masked_rows:
         for i in range(rows):
@@ -101,7 +101,7 @@ cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_int
 
 @cython.final
 cdef class Heads:
-    """The operands of all heads; a task consists of some query rows of one head."""
+    """The operands of all heads. A task consists of some query rows of one head."""
 
     cdef int kind                      # FLOAT or DOUBLE
     cdef int64_t size                  # size of an element in bytes
@@ -146,7 +146,7 @@ cdef class Heads:
         return 0
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run tasks until none remain; called by the thread pool on each thread."""
+        """Run tasks until none remain. The thread pool calls this method on each thread."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -154,7 +154,7 @@ cdef class Heads:
             raise MemoryError()
 
     cdef int run_tasks(self) noexcept nogil:
-        """Run tasks until none remain; return -1 if memory is exhausted."""
+        """Run tasks until none remain. Return -1 if memory is exhausted."""
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t n = self.keys.columns, block_rows = min(self.block_rows, self.rows)
         cdef int64_t key_bytes = 0 if self.few_scores else panel_bytes(double_, &self.keys)
@@ -173,7 +173,7 @@ cdef class Heads:
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
-        """Compute the rows of one task; the buffers hold packed keys and values, scores and weights."""
+        """Compute the rows of one task. The buffers hold packed keys and values, scores and weights."""
         cdef bint double_ = self.kind == DOUBLE
         cdef Matrix query = self.query, k = self.keys, v = self.values, weights_matrix
         cdef char *mask = self.mask
@@ -228,8 +228,9 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of all dimensions of `a` except the last `own`; return False if `a` does not
-    broadcast.
+    """Store the strides of all dimensions of `a` except the last `own`.
+
+    Return False if `a` does not broadcast.
     """
     cdef int d, at
     if ndim_of(a) - own > h.nd:
@@ -245,7 +246,7 @@ cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) excep
 
 
 cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
-    """Store the mask and its strides; return False if it does not broadcast to the scores."""
+    """Store the mask and its strides. Return False if it does not broadcast to the scores."""
     cdef npy_intp lengths[2]
     cdef npy_intp strides[2]
     cdef int nd = ndim_of(mask), i, at

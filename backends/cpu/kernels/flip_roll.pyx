@@ -4,7 +4,7 @@ In: interpreter registers with a tensor, dimensions, shifts.  Out: the register 
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
 
-Elements of any dtype are copied as bytes; the dimensions after the last flipped dimension are copied as whole
+Elements of any dtype are copied as bytes. The dimensions after the last flipped dimension are copied as whole
 rows. For non-contiguous tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
@@ -84,7 +84,7 @@ cdef void flip_along(
 
 
 cdef int store_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *is_flipped, int last) except -1:
-    """Store the flipped copy as the result; `last` is the last flipped dimension, or -1 if no dimension is
+    """Store the flipped copy as the result. `last` is the last flipped dimension, or -1 if no dimension is
     flipped.
     """
     cdef npy_intp inner = 1, item = item_size(a)
@@ -159,7 +159,7 @@ cdef inline int64_t wrap_shift(int64_t shift, npy_intp n) noexcept:
 
 
 cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
-    """Roll along one dimension after the other; each step writes a new array."""
+    """Roll along one dimension after the other. Each step writes a new array."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shifts = <List>r[at[1]].v.o
     cdef List listed = <List>r[at[2]].v.o

@@ -4,7 +4,7 @@ from numpy cimport npy_intp
 
 cdef enum Transform:
     REAL_TO_COMPLEX                    # the result has only the non-negative frequencies
-    COMPLEX_TO_REAL                    # the inverse of REAL_TO_COMPLEX; the output has `m` samples
+    COMPLEX_TO_REAL                    # the inverse of REAL_TO_COMPLEX, with `m` samples as output
     FORWARDS
     BACKWARDS
 
@@ -12,6 +12,6 @@ cdef enum:
     # for larger tensors, SciPy is faster because it transforms several rows at once
     MAX_TRANSFORM_ELEMENTS = 1 << 12
 
-# Transform the rows of a contiguous array; return a new array with rows of `m` elements. `kind` is FLOAT or
-# DOUBLE, the precision of the real numbers; `norm` is the name of a norm or "".
+# Transform the rows of a contiguous array. Return a new array with rows of `m` elements. `kind` is FLOAT or
+# DOUBLE, the precision of the real numbers. `norm` is the name of a norm or "".
 cdef object transform_rows(Transform direction, int kind, object rows, npy_intp m, str norm)

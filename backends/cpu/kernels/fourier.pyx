@@ -31,7 +31,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef enum:
-    LOOPS = 5                          # one loop per transform; real input has two, for even and odd lengths
+    LOOPS = 5  # one loop per transform, and two for real input (for even and odd lengths)
 
 ctypedef struct FftLoop:
     Loop function
@@ -43,8 +43,9 @@ cdef bint loops_loaded = False
 
 
 cdef int look_up_loops(int index, str name, str single, str double_) except -1:
-    """Look up the two loops of a numpy.fft ufunc, for types `single` and `double_`; missing loops stay
-    NULL.
+    """Look up the two loops of a numpy.fft ufunc, for types `single` and `double_`.
+
+    Missing loops stay NULL.
     """
     cdef cnp.ufunc ufunc
     cdef int i
@@ -91,8 +92,9 @@ cdef bint can_transform(int kind):
 cdef int transform(
     Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
-    """Transform `rows` rows of `n` elements to rows of `m` elements; `length` is the length of the
-    transform.
+    """Transform `rows` rows of `n` elements to rows of `m` elements.
+
+    `length` is the length of the transform.
     """
     cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
@@ -109,7 +111,7 @@ cdef int transform(
 
 
 cdef double factor_of(str norm, npy_intp n, bint forwards):
-    """Return the scale factor of the results for norm `norm`; 0 for an invalid norm."""
+    """Return the scale factor of the results for norm `norm`, or 0 for an invalid norm."""
     if norm == "ortho":
         return 1 / sqrt(<double>n)
     if norm == "" or norm == "backward":
@@ -120,7 +122,7 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str read_string(IValue *x):
-    """Return an optional string argument, "" for None; return None for values of other types."""
+    """Return an optional string argument, "" for None. Return None for values of other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None

@@ -22,7 +22,7 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
-# Return whether all epilogues that read a slot run within its stage; the slot then needs no array.
+# Return whether all epilogues that read a slot run within its stage. The slot then needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
 # Set the memory of the rows that epilogues read: an existing array, or an offset in the memory of a thread.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept

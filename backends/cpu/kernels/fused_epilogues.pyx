@@ -1,4 +1,4 @@
-"""Epilogues of fusion groups; `fused_epilogues.pxd` describes the contract."""
+"""Epilogues of fusion groups. `fused_epilogues.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject

@@ -52,11 +52,11 @@ from ts.backends.cpu import thread_pool
 cnp.import_array()
 
 cdef enum:
-    # bytes of all tile buffers; the row buffers of epilogues follow them
+    # bytes of all tile buffers. The row buffers of epilogues follow them
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Buffers of groups that run with the GIL held; the GIL prevents concurrent use.
+# Buffers of groups that run with the GIL held. The GIL prevents concurrent use.
 cdef char *scratch = <char *>malloc_aligned(TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES)
 if scratch == NULL:
     raise MemoryError
@@ -100,7 +100,7 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
 
 
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
-    """Run the tiles or chunks [first, last) of a stage; epilogues run after each chunk."""
+    """Run the tiles or chunks [first, last) of a stage. Epilogues run after each chunk."""
     cdef npy_intp chunk_index, start, end
     if run.epilogues.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
@@ -112,7 +112,7 @@ cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy
 
 
 cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
-    """Run a stage on this thread; release the GIL if the stage is large enough."""
+    """Run a stage on this thread, and release the GIL if the stage is large enough."""
     cdef char *memory
     cdef ReleasedGil gil_state
     if run.size < RELEASE_GIL_FROM and run.epilogues.bytes <= SCRATCH_ROW_BYTES:
@@ -130,14 +130,14 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
 
 @cython.final
 cdef class ParallelTileRun:
-    """Execution of a stage by several threads; each has a consecutive range of tiles and separate buffers."""
+    """Execution of a stage by several threads. Each has a consecutive range of tiles and separate buffers."""
     cdef FusedPlan plan
     cdef Run *run
     # strong references to the input arrays, because other threads may replace the tensors' arrays
     cdef list owners
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run partition `partition` of `partition_count`; called by the thread pool."""
+        """Run partition `partition` of `partition_count`. The thread pool calls this method."""
         cdef Run local_run
         cdef char *memory
         cdef npy_intp chunks
@@ -207,7 +207,7 @@ cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item)
 cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs have one shape and equal strides.
 
-    Return the arrays of the results; None if the inputs are unsupported.
+    Return the arrays of the results, or None if the inputs are unsupported.
     """
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
@@ -288,7 +288,7 @@ cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
 cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs broadcast, are strided or differ in dimension order.
 
-    Return the arrays of the results; None if the inputs are unsupported.
+    Return the arrays of the results, or None if the inputs are unsupported.
     """
     cdef Layout layout
     cdef Schedule schedule
@@ -333,7 +333,7 @@ cdef inline bint is_default_dtype_current(FusedPlan plan):
 
 
 cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run the group; return the arrays of the results, or None if the shapes or strides are unsupported."""
+    """Run the group. Return the arrays of the results, or None if the shapes or strides are unsupported."""
     cdef PyArrayObject *like = NULL
     cdef list owners
     reset_epilogues(g, plan, run)
@@ -347,7 +347,7 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run a group with epilogues; return None if it raises an exception.
+    """Run a group with epilogues. Return None if it raises an exception.
 
     The separate operators then run and raise the exception again, with the right source location.
     """

@@ -40,8 +40,8 @@ ctypedef struct BorrowedArray:
 
 ctypedef struct OperandAddress:        # address of a slot
     char *data
-    npy_intp stride                      # byte distance between elements; 0 for a single element
-    npy_intp advance  # bytes by which the address advances per element of a tile; 0 for buffers
+    npy_intp stride                      # byte distance between elements, or 0 for a single element
+    npy_intp advance  # bytes by which the address advances per element of a tile, or 0 for buffers
 
 
 ctypedef struct Gather:                # an input that is copied tile by tile
@@ -57,7 +57,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
 ctypedef struct StageEpilogue:         # an epilogue of a stage
     EpilogueArgs args
     int slot                           # slot whose rows the epilogue reads
-    # offset of the rows in a thread's memory, after the buffers; NO_INDEX if the rows are in an array
+    # offset of the rows in a thread's memory, after the buffers, or NO_INDEX if the rows are in an array
     npy_intp memory
     char *out                          # result of the epilogue
     double *totals                     # partial sums of blocks if a row is split into chunks, else NULL
@@ -68,7 +68,7 @@ ctypedef struct StageEpilogues:
     int placed                         # bit set of the epilogues of the group that are in `each`
     npy_intp row                       # number of elements of a row
     npy_intp chunk  # number of elements of a chunk, which is several rows or some blocks of one row
-    npy_intp chunks_of_row             # number of chunks of a row; 1 unless rows are split
+    npy_intp chunks_of_row             # number of chunks of a row, 1 unless rows are split
     npy_intp bytes                     # bytes of the buffers for the rows that epilogues read
     StageEpilogue each[MAX_EPILOGUES]
     PyObject *result[MAX_EPILOGUES]    # epilogue -> its array, its tensor (if it ran separately), or NULL
@@ -107,10 +107,10 @@ cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at,
 # Copy the elements [start, start + count), counted in row-major order, to the buffer of the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Set the addresses of tensors with one shape and equal, dense strides; `first` is set to one of these
+# Set the addresses of tensors with one shape and equal, dense strides. `first` is set to one of these
 # tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of operations on tensors with the layout of `like`; add the vectors to
+# Prepare the per-channel vectors of operations on tensors with the layout of `like`. Add the vectors to
 # `owners`, which keeps them alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1
 # Set the shapes and strides of the results, and of inputs that broadcast, have gaps or differ in dimension

@@ -1,4 +1,7 @@
-"""Computation of the addresses of a fusion group's operands; `fused_operands.pxd` describes the structures."""
+"""Computation of the addresses of a fusion group's operands.
+
+`fused_operands.pxd` describes the structures.
+"""
 
 cimport numpy as cnp
 
@@ -73,7 +76,7 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
 
 
 cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
-    """Prepare the copy of a strided input; adjacent dimensions without a gap are merged."""
+    """Prepare the copy of a strided input. Adjacent dimensions without a gap are merged."""
     cdef int d, n = 0
     g.item, g.data = item, data
     for d in range(ndim):
@@ -113,8 +116,9 @@ cdef bint is_contiguous(npy_intp *shape, npy_intp *strides, int ndim, npy_intp i
 
 
 cdef bint set_view_input(FusedPlan plan, ViewInput *view, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
-    """Create the array header of a view and use it as the input; return False for a 0-dim or unsupported
-    view.
+    """Create the array header of a view and use it as the input.
+
+    Return False for a 0-dim or unsupported view.
     """
     cdef PyArrayObject *a = run.input[view.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
@@ -186,7 +190,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
-    """Return whether all required slots have rank `rank`; the inputs of their steps may have a lower rank."""
+    """Return whether all required slots have rank `rank`. The inputs of their steps may have a lower rank."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef TileOp *tile_op
@@ -203,7 +207,7 @@ cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexce
 
 
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept:
-    """Set the addresses of inputs with one shape and equal, dense strides; return False if the inputs differ.
+    """Set the addresses of inputs with one shape and equal, dense strides. Return False if the inputs differ.
 
     Also set `first` to an input of the highest rank, and the number of elements of the run.
     """
@@ -464,7 +468,7 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Set the address of an input with a single stride; for other inputs, add a copy that runs for each tile.
+    """Set the address of an input with a single stride. For other inputs, add a copy that runs for each tile.
 
     Return False if there are too many copies.
     """
@@ -488,7 +492,7 @@ cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_
 
 
 cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Prepare the loops of operations with scalar parameters; return False if a loop does not support its
+    """Prepare the loops of operations with scalar parameters. Return False if a loop does not support its
     parameters.
     """
     cdef IValue *others[MAX_ARGUMENTS]
@@ -537,8 +541,9 @@ cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_
 
 
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Set the addresses of 0-dim tensors and scalars, converting scalars; return False if a conversion
-    fails.
+    """Set the addresses of 0-dim tensors and scalars, converting scalars.
+
+    Return False if a conversion fails.
     """
     cdef int i, slot
     for i in range(g.inputs):

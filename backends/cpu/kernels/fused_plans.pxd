@@ -1,15 +1,14 @@
-"""Fusion groups in the format of the kernels (`FusedGroup`), and execution plans for given dtypes
-(`FusedPlan`).
+"""Fusion groups in the format of the kernels (`FusedGroup`), and execution plans for dtypes (`FusedPlan`).
 
     slots      inputs, then the result of each operation, then numbers and values converted to another dtype
     steps      one per operation or conversion (`TileOp`): its loop, the slots it reads, the slot it writes
-    stages     steps whose results have equal shapes; those with smaller shapes run first, so that in
+    stages     steps whose results have equal shapes. Those with smaller shapes run first, so that in
                `x * sigmoid(y)` with a smaller `y`, each element of `sigmoid(y)` is computed once
     buffers    memory of one tile each, for results that are read only within their stage
     epilogues  operators that read whole rows of the steps' results
 
 The operations are those of the group's program (`ts.fusion.program`). A tile is a range of elements that is
-processed by all steps of a stage before the next tile. `fused_executor.pyx` executes a plan; `fused_operands`
+processed by all steps of a stage before the next tile. `fused_executor.pyx` executes a plan. `fused_operands`
 computes the addresses of its slots.
 """
 
@@ -39,11 +38,11 @@ cdef enum:
 
 cdef enum GuardBits:                   # guard of a plan: kind and dtype of one input, encoded in 32 bits
     UNSUPPORTED = 0                    # input with an unsupported value
-    A_NUMBER = 1 << 8                  # Python number; the low bits are the tag of its IValue
-    A_TENSOR = 1 << 9                  # tensor; the low bits are its ScalarType
-    AN_ELEMENT = 1 << 10               # 0-dim tensor; the low bits are its ScalarType
-    OTHER_VALUE = 1 << 11              # None, bool, string or epilogue argument; read when the group runs
-    A_DTYPE = 1 << 12                  # number that stands for a dtype; the low bits are its ScalarType
+    A_NUMBER = 1 << 8                  # Python number. The low bits are the tag of its IValue.
+    A_TENSOR = 1 << 9                  # tensor. The low bits are its ScalarType.
+    AN_ELEMENT = 1 << 10               # 0-dim tensor. The low bits are its ScalarType.
+    OTHER_VALUE = 1 << 11              # None, bool, string or epilogue argument, read when the group runs
+    A_DTYPE = 1 << 12                  # number that stands for a dtype. The low bits are its ScalarType.
 
 ctypedef struct TileOp:
     Loop function
@@ -51,8 +50,8 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # index in `Run.tile` of a loop with parameters that are read when the group runs; NO_INDEX if the loop is
-    # `function`, which has none
+    # index in `Run.tile` of a loop with parameters that are read when the group runs, or NO_INDEX if the loop
+    # is `function`, which has none
     int tile
     ReadTile read
     ReadChannels by_channels           # for loops with per-channel vectors, else NULL
@@ -69,14 +68,14 @@ ctypedef struct Schedule:              # execution order of the steps, and the b
     int stages
     int end[MAX_STAGES]                # stage -> index in `order` after its last step
     int order[MAX_SLOTS]
-    int buffer[MAX_SLOTS]  # slot -> buffer; NO_INDEX if it is written to an array for later stages
+    int buffer[MAX_SLOTS]  # slot -> buffer, or NO_INDEX if it is written to an array for later stages
     int buffers                        # number of buffers, the maximum over all stages
 
 
 @cython.final
 cdef class FusedPlan:
     cdef uint32_t guards[MAX_INPUTS]
-    cdef readonly str unsupported_reason          # reason why the plan cannot run; "" if it can
+    cdef readonly str unsupported_reason          # reason why the plan cannot run, or "" if it can
     cdef bint runnable
     cdef readonly int64_t runs
     cdef list loops                    # owners of the memory to which `TileOp.data` points
@@ -89,14 +88,14 @@ cdef class FusedPlan:
     cdef bint is_required[MAX_SLOTS]   # True for results and inputs of epilogues
     cdef int required_count            # number of required slots, whose indices are in `required_slots`
     cdef int required_slots[MAX_SLOTS]
-    cdef int out_at[MAX_SLOTS]         # slots of the results; NO_INDEX for the result of an epilogue
+    cdef int out_at[MAX_SLOTS]         # slots of the results, or NO_INDEX for the result of an epilogue
     cdef int epilogue_slot[MAX_EPILOGUES]   # input slot of each epilogue
     cdef int count                     # number of steps
-    # the default dtype for which the plan was made; NO_INDEX if the plan does not depend on it
+    # the default dtype for which the plan was made, or NO_INDEX if the plan does not depend on it
     cdef int default
     cdef int tiles                     # number of steps whose loop and parameters are in `Run.tile`
     cdef npy_intp tile                 # number of elements of a tile
-    cdef bint has_elements  # True if a step computes a single element; such a step needs a separate stage
+    cdef bint has_elements  # True if a step computes a single element. Such a step needs a separate stage.
     cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element, which is used for all tiles
     cdef bint in_rows[MAX_SLOTS]       # True if a loop reads the slot as a contiguous row
     cdef TileOp tile_ops[MAX_SLOTS]
@@ -134,7 +133,7 @@ cdef class FusedGroup:
     cdef FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple view_inputs) except -1
-    # Return the plan for these inputs, created on first use; None if an input is unsupported.
+    # Return the plan for these inputs, created on first use, or None if an input is unsupported.
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
     cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)
@@ -144,10 +143,10 @@ cdef class FusedGroup:
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order)
     cdef str choose_conversion(self, FusedPlan plan, int op_index)
     cdef str choose_results(self, FusedPlan plan)
-    # Sort the steps by stage and assign buffers to their results; return False if there are too few buffers.
+    # Sort the steps by stage and assign buffers to their results. Return False if there are too few buffers.
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept
 
 
-# Create the group of a program; raise ValueError if the program exceeds the limits above.
+# Create the group of a program, or raise ValueError if the program exceeds the limits above.
 cdef FusedGroup read_group(program)

@@ -57,7 +57,7 @@ cdef class FusedPlan:
     """Execution plan of a group for inputs of given dtypes, or the reason why the group cannot run."""
 
     def inputs(self, int count):
-        """Return the names of the dtypes of the first `count` inputs; a 0-dim tensor or number is marked as
+        """Return the names of the dtypes of the first `count` inputs. A 0-dim tensor or number is marked as
         such.
         """
         return [describe_guard(self.guards[i]) for i in range(min(count, <int>MAX_INPUTS))]
@@ -131,8 +131,9 @@ cdef int common_kind(FusedPlan plan, int first, int second):
 
 
 cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
-    """Return a slot with the elements of `slot` converted to dtype `kind`; NO_INDEX if no conversion
-    exists.
+    """Return a slot with the elements of `slot` converted to dtype `kind`.
+
+    Return NO_INDEX if no conversion exists.
     """
     if plan.kind[slot] == kind:
         return slot
@@ -145,8 +146,9 @@ cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
 
 
 cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
-    """Append a slot for the elements of `source` as dtype `kind`; return NO_INDEX if there are too many
-    slots.
+    """Append a slot for the elements of `source` as dtype `kind`.
+
+    Return NO_INDEX if there are too many slots.
     """
     cdef int slot = plan.slots
     if slot >= MAX_SLOTS:
@@ -157,7 +159,7 @@ cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
 
 
 cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
-    """Return the slot of a number or a 0-dim input converted to dtype `kind`; its value is written before the
+    """Return the slot of a number or a 0-dim input converted to dtype `kind`. Its value is written before the
     group runs.
     """
     cdef int slot
@@ -172,7 +174,7 @@ cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
 
 
 cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
-    """Return the slot of a conversion of `slot` to dtype `kind`; add the conversion if it does not exist."""
+    """Return the slot of a conversion of `slot` to dtype `kind`. Add the conversion if it does not exist."""
     cdef TileOp *tile_op
     cdef int existing
     if plan.kind[slot] == kind:
@@ -198,7 +200,7 @@ cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
 
 
 cdef TileOp *add_tile(FusedPlan plan, int out, int first) noexcept:
-    """Append a step whose loop is selected when the group runs; return NULL if there are too many such steps.
+    """Append a step whose loop is selected when the group runs. Return NULL if there are too many such steps.
 
     The step reads slot `first` as contiguous rows.
     """
@@ -218,7 +220,7 @@ cdef class FusedGroup:
     """The program of a fusion group as C structures, with its cached plans."""
 
     cdef int read(self, program) except -1:
-        """Read the operations of a program; raise ValueError if the program exceeds a limit."""
+        """Read the operations of a program, or raise ValueError if the program exceeds a limit."""
         cdef int i, k
         self.program = program
         self.plans = []
@@ -278,7 +280,7 @@ cdef class FusedGroup:
         return 0
 
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at):
-        """Return the plan for these inputs, created on first use; None for unsupported inputs."""
+        """Return the plan for these inputs, created on first use, or None for unsupported inputs."""
         cdef uint32_t guards[MAX_INPUTS]
         cdef FusedPlan plan
         cdef int i
@@ -358,8 +360,9 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops):
-        """Add the step of an operator with ufunc loops; return the reason if the operator is unsupported,
-        else "".
+        """Add the step of an operator with ufunc loops.
+
+        Return the reason if the operator is unsupported, else "".
         """
         cdef int first = plan.at[self.operands[op_index][0]], second = NO_INDEX, kind = plan.kind[first]
         cdef TileOp *tile_op
@@ -428,7 +431,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order):
-        """Add the step of a selection by a mask; `order` has the argument positions of mask and choices.
+        """Add the step of a selection by a mask. `order` has the argument positions of mask and choices.
 
         Return the reason if the operator is unsupported, else "".
         """
@@ -479,7 +482,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_results(self, FusedPlan plan):
-        """Set the slots of the results and of the epilogues' inputs; return the reason if this is impossible,
+        """Set the slots of the results and of the epilogues' inputs. Return the reason if this is impossible,
         else "".
 
         Each result must be written by a step, and no slot can be returned twice.
@@ -508,7 +511,7 @@ cdef class FusedGroup:
         return ""
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
-        """Assign buffers to results (memory planning, buffer reuse); return False if there are too few."""
+        """Assign buffers to results (memory planning, buffer reuse). Return False if there are too few."""
         cdef int last[MAX_SLOTS]       # slot -> position in the schedule of the last step that reads it
         cdef bint is_materialized[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]

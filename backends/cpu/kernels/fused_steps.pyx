@@ -6,9 +6,8 @@ gradient scaler.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
-The lists must have equal lengths, with contiguous float32 or float64 tensors; for other
-arguments, the Python kernels of the records run, which use operators on lists. Non-contiguous gradients are
-copied.
+The lists must have equal lengths, with contiguous float32 or float64 tensors. For other arguments, the Python
+kernels of the records run, which use operators on lists. Non-contiguous gradients are copied.
 """
 
 cimport numpy as cnp
@@ -63,11 +62,12 @@ cdef enum:
     PARAMETERS = 0                     # argument positions of the lists
     GRADIENTS = 1
     MAX_LISTS = 5
-    ELEMENT_COST = 4  # cost of one element relative to a copy; determines when the GIL is released
+    # cost of one element relative to a copy, by which it is decided whether the GIL is released
+    ELEMENT_COST = 4
 
 
 ctypedef struct ParameterState:                  # one parameter with its gradient and state
-    void *data[MAX_LISTS]  # elements of the tensors, in the order of the lists; NULL for unused lists
+    void *data[MAX_LISTS]  # elements of the tensors, in the order of the lists, or NULL for unused lists
     npy_intp n
     double step
 
@@ -77,7 +77,7 @@ cdef struct Work:
     Py_ssize_t count
     npy_intp total                     # total number of elements
     int floats                         # 1 for float32 tensors, 0 for float64
-    double scale                       # factor of the gradients of a gradient scaler; 1 without a scaler
+    double scale                       # factor of the gradients of a gradient scaler, or 1 without a scaler
     bint scaled
     bint skipped  # True if the gradient scaler found infinite gradients: nothing is updated
 
@@ -85,7 +85,7 @@ cdef struct Work:
 # ---------------------------------------------------------------- arguments
 
 cdef bint read_scalar(IValue *x, double *out) noexcept:
-    """Read a float, or the element of a CPU tensor with one element; return False for other values."""
+    """Read a float, or the element of a CPU tensor with one element. Return False for other values."""
     cdef PyArrayObject *a
     cdef int kind
     if x.tag == TAG_FLOAT:
@@ -125,7 +125,7 @@ cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
 
 
 cdef bint collect_parameters(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
-    """Fill in `work.parameters` from the arguments; return False if an argument is unsupported."""
+    """Fill in `work.parameters` from the arguments. Return False if an argument is unsupported."""
     cdef IValue *first = &r[at[PARAMETERS]]
     cdef PyArrayObject *p
     cdef PyArrayObject *a
@@ -222,8 +222,9 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
 # ---------------------------------------------------------------- operators
 
 cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an SGD step; arguments (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening,
-    ...).
+    """Run an SGD step.
+
+    The arguments are (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, ...).
     """
     cdef SgdRule rule
     cdef Work work
@@ -310,8 +311,9 @@ cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an Adagrad step; arguments (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps,
-    ...).
+    """Run an Adagrad step.
+
+    The arguments are (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, ...).
     """
     cdef AdagradRule rule
     cdef Work work

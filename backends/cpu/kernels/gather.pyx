@@ -69,7 +69,7 @@ cdef inline bint select_elements_by(
 cdef bint select_elements(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """Select elements by `index` in each of `outer` rows of `n` elements; return False if an index is not in
+    """Select elements by `index` in each of `outer` rows of `n` elements. Return False if an index is not in
     [-wrap, n).
     """
     if narrow:
@@ -93,8 +93,9 @@ cdef bint select_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
-    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes; return False if an index is not in
-    [-wrap, n).
+    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes.
+
+    Return False if an index is not in [-wrap, n).
     """
     cdef npy_intp o, i
     cdef int64_t j
@@ -122,9 +123,9 @@ cdef bint select_rows(
 cdef object select_by_index(
     int nargs, IValue *r, const int32_t *at, IValue *source, int64_t dim, IValue *by, bint from_end, bint vector
 ):
-    """Return source.index_select(dim, by) as an array; None if the arguments are unsupported.
+    """Return source.index_select(dim, by) as an array, or None if the arguments are unsupported.
 
-    If `vector` is set, `by` must have at most one dimension; otherwise, it may have any shape. `source` and
+    If `vector` is set, `by` must have at most one dimension. Otherwise, it may have any shape. `source` and
     `by` must be among the `nargs` arguments or in their lists, because `leave_gil` keeps only these arrays
     alive while the GIL is released.
     """
@@ -177,7 +178,7 @@ cdef object select_by_index(
 
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
-    """Store `result`; if it is None, run the Python kernel of the operator record instead."""
+    """Store `result`. If it is None, run the Python kernel of the operator record instead."""
     return call_python_kernel(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
@@ -233,7 +234,7 @@ cdef inline bint gather_by(
 cdef bint gather_along(
     const element *x, npy_intp n, npy_intp inner, const char *index, bint narrow, npy_intp outer, npy_intp count, element *out
 ) noexcept nogil:
-    """Compute out[o, i, j] = x[o, index[o, i, j], j]; return False if an index is not in [0, n)."""
+    """Compute out[o, i, j] = x[o, index[o, i, j], j]. Return False if an index is not in [0, n)."""
     cdef npy_intp o
     if inner == 1:
         for o in range(outer):
@@ -246,7 +247,7 @@ cdef bint gather_along(
 
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
-    """Gather elements for tensors and indices with any strides; the index may be smaller than the tensor."""
+    """Gather elements for tensors and indices with any strides. The index may be smaller than the tensor."""
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
@@ -331,8 +332,9 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- indexing with x[...]
 
 cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
-    """Return x[i, j, ...] for index tensors of the leading dimensions; None if the arguments are
-    unsupported.
+    """Return x[i, j, ...] for index tensors of the leading dimensions.
+
+    Return None if the arguments are unsupported.
     """
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *index
@@ -369,7 +371,7 @@ cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Return the position in `indices` of the only index tensor; -1 if there are zero or several tensors."""
+    """Return the position in `indices` of the only index tensor, or -1 for another number of tensors."""
     cdef Py_ssize_t i, position = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:

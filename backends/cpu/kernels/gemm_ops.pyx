@@ -4,8 +4,8 @@ In: interpreter registers with CPU tensors, or arrays.  Out: the register of the
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
-The C kernel of an operator receives registers; the function `kernel` creates kernels on arrays for `out=` and
-in-place variants. Both call `product`; if `product` does not support the arguments, they run the Python
+The C kernel of an operator receives registers. The function `kernel` creates kernels on arrays for `out=` and
+in-place variants. Both call `product`. If `product` does not support the arguments, they run the Python
 kernel of the operator record, which also raises errors. Small floating matrices are multiplied by
 `matrix_product` directly.
 """
@@ -82,8 +82,9 @@ cdef object product_with_epilogue(
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
-    """Broadcast the first `nd` sizes in `dims` with the leading dimensions of `a`; return False if they do
-    not match.
+    """Broadcast the first `nd` sizes in `dims` with the leading dimensions of `a`.
+
+    Return False if they do not match.
     """
     cdef int d, dim
     cdef npy_intp length
@@ -109,7 +110,7 @@ cdef object half_product(object a, object b, object summand, double alpha, doubl
 
 
 cdef bint copy_summand(PyArrayObject *result, PyArrayObject *summand) except -1:
-    """Copy the summand into `result` with broadcasting; return False if its dtype or shape does not match."""
+    """Copy the summand into `result` with broadcasting. Return False if its dtype or shape does not match."""
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(result) - 1
@@ -179,7 +180,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Run the record's Python kernel; overloads with a result dtype have no faster kernel."""
+    """Run the record's Python kernel. Overloads with a result dtype have no faster kernel."""
     return general(xp, *args)
 
 
@@ -201,7 +202,7 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 
 
 def kernel(record):
-    """Return the array kernel of a product's record; unsupported arguments run the record's Python kernel."""
+    """Return the array kernel of a product's record. Unsupported arguments run the record's Python kernel."""
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
@@ -225,7 +226,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
-    """Store `result`; if it is None, run the record's Python kernel, which also raises errors."""
+    """Store `result`. If it is None, run the record's Python kernel, which also raises errors."""
     return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 

@@ -5,11 +5,11 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
-    BLOCK_ROWS = 256                   # rows of a product block; its left operand fits in the L2 cache
-    BLOCK_COLUMNS = 192                # columns of a product block; its right operand fits in the L2 cache
+    BLOCK_ROWS = 256                   # rows of a product block, whose left operand fits in the L2 cache
+    BLOCK_COLUMNS = 192                # columns of a product block, whose right operand fits in the L2 cache
     BLOCK_DEPTH = 256
 
-# Return whether vectors have at least 256 bits; the tiles then take 50 to 90 % of the time of OpenBLAS.
+# Return whether vectors have at least 256 bits. The tiles then take 50 to 90 % of the time of OpenBLAS.
 cdef bint has_fast_tiles() noexcept nogil
 
 # Return the number of columns of a panel for tiles (`panel_columns`) or for few rows (`narrow_columns`).
@@ -27,7 +27,7 @@ cdef int tiled_block(
 
 
 cdef struct Panels:                    # a matrix whose columns are packed as panels
-    void *memory                       # aligned to 64 bytes; then each vector is aligned to its size
+    void *memory                       # aligned to 64 bytes, so that each vector is aligned to its size
     int64_t rows                       # number of rows of the matrix
     int64_t columns                    # number of columns of the matrix
     int64_t wide                       # number of columns of a panel
@@ -39,11 +39,12 @@ cdef class Packed:
     cdef int64_t bytes
 
 
-# Return the number of bytes needed to pack `b`; pack `b` into `memory`, which must be aligned to 64 bytes.
+# `panel_bytes` returns the number of bytes needed to pack `b`. `pack_panels` packs `b` into `memory`, which
+# must be aligned to 64 bytes.
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil
 cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil
 
-# Return the packed columns of a floating matrix; None if memory allocation fails.
+# Return the packed columns of a floating matrix, or None if memory allocation fails.
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 
 # Like `tiled_block`, for a packed right operand and beta 0. `column` must be the first column of a panel.

@@ -40,7 +40,7 @@ cdef int64_t narrow_columns(bint double_) noexcept nogil:
 cdef void pack_columns(
     Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
-    """Pack columns as panels of `wide` columns; the last panel is padded with zeros to whole vectors."""
+    """Pack columns as panels of `wide` columns. The last panel is padded with zeros to whole vectors."""
     cdef int64_t lanes = kernels.lanes, vectors, full_vectors, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:

@@ -6,7 +6,7 @@
 
 While a kernel reads the memory of its arguments, another thread may assign `x.data` or remove tensors from a
 list. Therefore `leave_gil` holds references to the arrays of all tensors among the operator's arguments,
-including those in lists. Pointers obtained before `leave_gil` stay valid until `take_gil`; the kernel itself
+including those in lists. Pointers obtained before `leave_gil` stay valid until `take_gil`. The kernel itself
 need not hold references.
 """
 
@@ -28,7 +28,7 @@ ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
     PyObject **references                    # references that keep arrays alive, terminated by NULL
 
-# Release the GIL while the arrays of arguments, or two arrays, are kept alive; `reacquire_gil` ends this. The
+# Release the GIL while the arrays of arguments, or two arrays, are kept alive. `reacquire_gil` ends this. The
 # functions keep the GIL if memory for the list of references cannot be allocated.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
@@ -45,7 +45,7 @@ cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, i
 
 
 cdef inline ReleasedGil release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
-    """Release the GIL like `leave_gil`, keeping the arrays `a` and `b` alive; `b` may be NULL."""
+    """Release the GIL like `leave_gil`, keeping the arrays `a` and `b` alive. `b` may be NULL."""
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arrays(a, b)

@@ -1,4 +1,4 @@
-"""Releasing the GIL while the arguments' arrays are kept alive; `gil.pxd` describes the contract."""
+"""Releasing the GIL while the arguments' arrays are kept alive. `gil.pxd` describes the contract."""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -14,7 +14,7 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
-    """Store new references to the array of a tensor, or to the arrays of a tensor list; return their number.
+    """Store new references to the array of a tensor, or to the arrays of a tensor list. Return their number.
 
     If `references` is NULL, only count the arrays.
     """
@@ -40,7 +40,7 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
 # arrays are referenced. Therefore the references are stored in C memory instead of a Python list.
 
 cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
-    """Allocate memory for `n` references and a terminating NULL; return NULL if memory is exhausted."""
+    """Allocate memory for `n` references and a terminating NULL. Return NULL if memory is exhausted."""
     cdef PyObject **references = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
     if references != NULL:
         references[n] = NULL

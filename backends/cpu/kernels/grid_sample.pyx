@@ -33,7 +33,7 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    # limit of positions times channels; for larger inputs the record's kernel may use several threads
+    # limit of positions times channels. For larger inputs the record's kernel may use several threads
     MAX_SINGLE_THREAD_WORK = 1 << 15
 
 ctypedef fused floating:
@@ -79,7 +79,7 @@ cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noex
 
 
 cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
-    """Return the position truncated to an index; -1 if it is outside of the image."""
+    """Return the position truncated to an index, or -1 if it is outside of the image."""
     return <npy_intp>at if 0 <= at < size else -1
 
 
@@ -94,8 +94,9 @@ cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, f
 
 
 cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """Sample one image by bilinear interpolation; the four products are added from upper left to lower
-    right.
+    """Sample one image by bilinear interpolation.
+
+    The four products are added from upper left to lower right.
     """
     cdef npy_intp cells[4]
     cdef floating weights[4]

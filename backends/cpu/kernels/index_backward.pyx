@@ -7,7 +7,7 @@ register of the gradient.
     embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
 
-Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
 """
 
@@ -70,7 +70,7 @@ cdef object zeros(int nd, npy_intp *dims, int kind):
 cdef bint add_at_indices(
     const floating *g, const int64_t *pool_indices, npy_intp planes, npy_intp count, npy_intp plane, floating *out
 ) noexcept nogil:
-    """Add each gradient of a plane to `out` at its index; return False if an index is out of range."""
+    """Add each gradient of a plane to `out` at its index. Return False if an index is out of range."""
     cdef npy_intp p, i
     for p in range(planes):
         for i in range(count):
@@ -84,7 +84,7 @@ cdef bint add_at_indices(
 
 
 cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) except -1:
-    """Run the backward of max pooling over `n` dimensions; argument `last` contains the indices."""
+    """Run the backward of max pooling over `n` dimensions. Argument `last` contains the indices."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
     cdef PyArrayObject *pool_indices = contiguous_array_or_null(&r[at[last]])
@@ -157,8 +157,9 @@ cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -
 cdef bint add_rows(
     const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
 ) noexcept nogil:
-    """Add each row of `g` to the row of `out` at its index, except for the index `skipped`; return False if
-    an index is out of range.
+    """Add each row of `g` to the row of `out` at its index, except for the index `skipped`.
+
+    Return False if an index is out of range.
     """
     cdef npy_intp i
     for i in range(count):

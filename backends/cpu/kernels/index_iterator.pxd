@@ -31,7 +31,7 @@ cdef enum IndexOp:                         # the operation at each index
     TEST                               # only check that the indices are valid
     TAKE                               # other = array
     PUT                                # array = other
-    ADD  # array += other; the next operations combine `array` and `other` in the same way
+    ADD  # array += other (the next operations combine `array` and `other` in the same way)
     MULTIPLY
     MAXIMUM
     MINIMUM
@@ -40,7 +40,7 @@ cdef enum IndexOp:                         # the operation at each index
 ctypedef struct IndexIterator:
     int nd
     npy_intp dims[MAX_DIMS]            # shape of the index tensor
-    # byte strides of the array along the indices' dimensions; 0 for the indexed dimension
+    # byte strides of the array along the indices' dimensions, or 0 for the indexed dimension
     npy_intp array[MAX_DIMS]
     npy_intp index[MAX_DIMS]
     npy_intp other[MAX_DIMS]
@@ -55,19 +55,19 @@ cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp s
 
 
 cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
-    """Append a dimension as the new innermost dimension; the last three arguments are byte strides."""
+    """Append a dimension as the new innermost dimension. The last three arguments are byte strides."""
     if n != 1:
         walk.dims[walk.nd], walk.array[walk.nd], walk.index[walk.nd], walk.other[walk.nd] = n, array, index, other
         walk.nd += 1
 
 
-# Run the operation for all indices. Return False at the first index that is not in [0, n); the operations
-# before it have then been done. `kind` is the ScalarType of the elements; arithmetic requires
+# Run the operation for all indices. Return False at the first index that is not in [0, n). The operations
+# before it have then been done. `kind` is the ScalarType of the elements. Arithmetic requires
 # `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether this module supports arithmetic on elements of a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
-# Return the array of an aligned int32 or int64 CPU tensor, with any strides; NULL for other values.
+# Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
 # Combine index tensors, one for each leading dimension, into an array of linear indices with their broadcast
 # shape. `lengths` are the sizes of these dimensions. Return None if an index is out of range or the shapes do

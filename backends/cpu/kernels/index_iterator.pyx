@@ -1,4 +1,4 @@
-"""Iteration over index tensors; `index_iterator.pxd` describes the contract."""
+"""Iteration over index tensors. `index_iterator.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -45,7 +45,7 @@ cdef inline void apply_at(IndexOp index_op, element *array, element *other) noex
 
 
 cdef inline void apply_to_line(IndexOp index_op, npy_intp n, element *array, npy_intp stride, element *other, npy_intp other_stride) noexcept nogil:
-    """Apply the operation to `n` elements at one index; `stride` and `other_stride` are in bytes."""
+    """Apply the operation to `n` elements at one index. `stride` and `other_stride` are in bytes."""
     cdef npy_intp j
     if stride == sizeof(element) and other_stride == sizeof(element):
         if index_op == ADD:

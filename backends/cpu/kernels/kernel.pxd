@@ -6,7 +6,7 @@
             return call_python_kernel(op, r, at)
         result = new_like(x, kind)
         gil_state = leave_gil(size_of(x), r, at, op.nargs)
-        ...                                 # reads x, writes result; accesses no Python object
+        ...                                 # reads x and writes result, without access to Python objects
         take_gil(gil_state)
         return set_result(&r[at[op.nargs]], result, kind)
 
@@ -17,10 +17,10 @@ Preconditions of a kernel, and the code that establishes them:
                   check this.
     tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements:
                   the kernel checks.  `contiguous_array_or_null` yields only aligned, C-contiguous CPU arrays.
-    lists         any length; lists of tensors may contain None if the schema says so.
+    lists         any length. Lists of tensors may contain None if the schema says so.
     numbers       any value: dimensions, sizes and indices are checked against the shape before use.
     memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`).
-                  Other threads may write elements meanwhile; the results are then undefined.
+                  Other threads may write elements meanwhile. The results are then undefined.
 
 A kernel with further preconditions documents each precondition with the code that establishes it. Inner loops
 (`noexcept nogil`) rely on the kernel that calls them: it has checked the element counts, and that outputs do
@@ -72,7 +72,7 @@ cdef inline PyArrayObject *float_array(IValue *x) noexcept:
 
 
 cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
-    """Read a finite Python number that dtype `kind` can represent; return False for other values."""
+    """Read a finite Python number that dtype `kind` can represent. Return False for other values."""
     if x.tag == TAG_FLOAT:
         out[0] = x.v.f
     elif x.tag == TAG_INT or x.tag == TAG_BOOL:
@@ -88,12 +88,12 @@ cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
 
 
 cdef inline object new_contiguous(int nd, npy_intp *dims, int kind):
-    """Allocate a C-contiguous array of the given shape; its elements are uninitialized."""
+    """Allocate a C-contiguous array of the given shape. Its elements are uninitialized."""
     return new_array(nd, dims, number_of_scalar_type(kind))
 
 
 cdef inline object new_like(PyArrayObject *a, int kind):
-    """Allocate a C-contiguous array with the shape of `a`; its elements are uninitialized."""
+    """Allocate a C-contiguous array with the shape of `a`. Its elements are uninitialized."""
     return new_array(ndim_of(a), dims_of(a), number_of_scalar_type(kind))
 
 
@@ -113,8 +113,9 @@ ctypedef struct Axis:  # the shape of an array, folded to (outer, n, inner) arou
 
 
 cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
-    """Fold the shape of `a` around dimension `dim`; return the dimension as a non-negative number, or -1 if
-    out of range.
+    """Fold the shape of `a` around dimension `dim`.
+
+    Return the dimension as a non-negative number, or -1 if out of range.
     """
     cdef int d
     if dim < 0:

@@ -32,7 +32,7 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides of a view, which a view operator changes; initially those of the base array.
+# Shape and strides of a view, which a view operator changes. Initially, they are those of the base array.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
@@ -94,5 +94,5 @@ cdef object find_loops(str name)
 
 # Register a kernel under the value of a record's field `loop`, or under the operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
-# Return the kernel of a name; NULL if none is registered.
+# Return the kernel of a name, or NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL

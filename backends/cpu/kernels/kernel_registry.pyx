@@ -1,4 +1,4 @@
-"""Registry of the C kernels of the CPU; looking up a name imports the module that registers it.
+"""Registry of the C kernels of the CPU. Looking up a name imports the module that registers it.
 
     register_kernel("aten::cumsum", cumsum)        for the overload without a name
     register_kernel("softmax", softmax)            for records with `loop="softmax"`
@@ -27,7 +27,7 @@ def names():
 
 
 cdef int import_registering_module(str name) except -1:
-    """Import the module that registers `name`; do nothing if the index does not contain the name."""
+    """Import the module that registers `name`, unless the index does not contain the name."""
     module_name = OPERATOR_TO_MODULE.get(name)
     if module_name is not None and module_name not in imported_modules:
         import_module(f"ts.backends.cpu.kernels.{module_name}")
@@ -36,7 +36,7 @@ cdef int import_registering_module(str name) except -1:
 
 
 cdef void *find_address(dict registry, str name) except? NULL:
-    """Return the address registered for `name`; NULL if none is registered."""
+    """Return the address registered for `name`, or NULL if none is registered."""
     import_registering_module(name)
     return <void *><size_t>registry.get(name, 0)
 

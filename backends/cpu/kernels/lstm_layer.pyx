@@ -1,13 +1,12 @@
-"""One LSTM layer in one direction for floating CPU tensors: the forward, which saves its gates, and the
-backward.
+"""One LSTM layer in one direction for floating CPU tensors: forward, which saves the gates, and backward.
 
 In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the
-last states and the workspace; or the gradients, empty if they are not required.
+last states and the workspace, or the gradients, which are empty if they are not required.
 
-The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the cell
-state after each time step; its size is five times the output's. Backward runs through the time steps in reverse, each
-step has one pass over its gates, and a matrix product that yields the gradient of the previous hidden state. The
-gradient of each weight is one product of the gate gradients of all time steps:
+The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
+cell state after each time step. Its size is five times the output's. Backward runs through the time steps in
+reverse. Each step has one pass over its gates, and a matrix product that yields the gradient of the previous
+hidden state. The gradient of each weight is one product of the gate gradients of all time steps:
 
     grad_input = grad_gates @ w_ih
     grad_w_ih = grad_gates.T @ input           where grad_gates is (time * batch, 4 * hidden)
@@ -55,7 +54,7 @@ cdef enum:
 # ---------------------------------------------------------------- arguments
 
 cdef object read_array(IValue *x, int dtype, int nd):
-    """Return the contiguous array of a non-empty CPU tensor with the given dtype and rank; None for other
+    """Return the contiguous array of a non-empty CPU tensor with the given dtype and rank, or None for other
     values.
     """
     cdef object array
@@ -68,7 +67,7 @@ cdef object read_array(IValue *x, int dtype, int nd):
 
 
 cdef object read_state(IValue *x, int dtype):
-    """Return a state of shape (batch, hidden) or (1, batch, hidden) as a matrix; None for other values."""
+    """Return a state of shape (batch, hidden) or (1, batch, hidden) as a matrix, or None for other values."""
     cdef object array = read_array(x, dtype, 2)
     if array is None:
         array = read_array(x, dtype, 3)
@@ -78,8 +77,9 @@ cdef object read_state(IValue *x, int dtype):
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
-    """Create the layer's weights, without packed panels, from arguments 1 to 4; None if an argument is
-    unsupported.
+    """Create the layer's weights, without packed panels, from arguments 1 to 4.
+
+    Return None if an argument is unsupported.
     """
     cdef list arrays = []
     cdef int i
@@ -144,7 +144,7 @@ ctypedef struct TimeSteps:
     const char *cells                  # cell state after each time step, saved by the forward
     const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
-    # Gradients of the states after the current time step; the step replaces them by the gradients of the
+    # Gradients of the states after the current time step. The step replaces them by the gradients of the
     # states before the step.
     char *hidden
     char *cell
@@ -156,8 +156,9 @@ cdef void lstm_step_backward(
     npy_intp rows, npy_intp n, const double *saved, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
-    """Compute the gradients of gates and cell state of one time step in float64; `row_loops.h` has the
-    float32 loop.
+    """Compute the gradients of gates and cell state of one time step in float64.
+
+    `row_loops.h` has the float32 loop.
     """
     cdef npy_intp row, i
     cdef double enter, forget, update, out, tanh_cell, of_hidden, of_inside
@@ -205,8 +206,9 @@ cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
 
 
 cdef int run_backward_steps(TimeSteps *s, Job back) except -1:
-    """Run all time steps backward; afterwards, the gradients of the states are those of the initial
-    states.
+    """Run all time steps backward.
+
+    Afterwards, the gradients of the states are those of the initial states.
     """
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
@@ -278,8 +280,9 @@ seal(LstmBackward)
 
 
 cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
-    """Compute the gradients of the gates from the operator's registers; None if an argument is
-    unsupported.
+    """Compute the gradients of the gates from the operator's registers.
+
+    Return None if an argument is unsupported.
     """
     cdef int dtype = scalar_type(&r[at[0]])
     cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
@@ -331,8 +334,9 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of the gradient of a final state, or zeros if it is None; return None for a mismatched
-    tensor.
+    """Return a copy of a final state's gradient, or zeros for None.
+
+    Return None for a mismatched tensor.
     """
     cdef object array
     if x.tag != TAG_NONE:
@@ -344,8 +348,9 @@ cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp w
 
 
 cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i) noexcept:
-    """Return whether gradient `i` is requested by `output_mask`, the last argument; True if the mask is
-    missing.
+    """Return whether gradient `i` is requested by `output_mask`, the last argument.
+
+    Return True if the mask is missing.
     """
     cdef PyObject *mask
     if op.nargs == 23:

@@ -2,8 +2,8 @@
 
 In: interpreter registers with tensors and masks.  Out: the register of the result.
 
-    where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast, may be strided
-    masked_select, x[c], nonzero(c)           one element per true mask element; operands are contiguous
+    where(c, x, y), masked_fill(x, c, 0)      one element per mask element (operands broadcast and may be strided)
+    masked_select, x[c], nonzero(c)           one element per true mask element (operands are contiguous)
 
 For operands of different dtypes, and for unsupported shapes and layouts, the Python kernel of the operator
 record runs.
@@ -41,7 +41,7 @@ cnp.import_array()
 cdef void select_elements(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_stride, const element *y, npy_intp y_stride, element *out
 ) noexcept nogil:
-    """Compute out[i] = x[i] if mask[i] else y[i]; `x_stride` and `y_stride` are 1, or 0 for a scalar."""
+    """Compute out[i] = x[i] if mask[i] else y[i]. `x_stride` and `y_stride` are 1, or 0 for a scalar."""
     cdef npy_intp i
     cdef element one
     if x_stride == 0:
@@ -103,7 +103,7 @@ cdef bint store_exact_scalar(IValue *scalar, int kind, char *out) noexcept:
 
 
 cdef void select_strided(char **args, npy_intp n, const npy_intp *strides, element of_width) noexcept nogil:
-    """Select between operands with any byte strides; `args` are mask, x, y and out."""
+    """Select between operands with any byte strides. `args` are mask, x, y and out."""
     if strides[0] == 1 and strides[3] == sizeof(element) and strides[1] in (0, sizeof(element)) and strides[2] in (0, sizeof(element)):
         select_elements[element](
             <uint8_t *>args[0], n, <element *>args[1], strides[1] != 0, <element *>args[2], strides[2] != 0, <element *>args[3]
@@ -143,7 +143,7 @@ cdef Loop selection_loop(npy_intp width) noexcept:
 
 
 cdef PyArrayObject *aligned_array(IValue *x) noexcept:
-    """Return the array of `x` if it is an aligned CPU tensor, with any strides; else NULL."""
+    """Return the array of `x` if it is an aligned CPU tensor, with any strides, else NULL."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -260,7 +260,7 @@ cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *scalar_by
 
 
 cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """Set the masked elements of a tensor to a number in place; the mask must broadcast to the tensor."""
+    """Set the masked elements of a tensor to a number in place. The mask must broadcast to the tensor."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MAX_DIMS]

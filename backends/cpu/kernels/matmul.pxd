@@ -13,13 +13,13 @@ cdef enum:
     MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
 # Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), for matrices with equal floating
-# dtypes. The result is a new reference to a Tensor; NULL without an exception if the operands are
+# dtypes. The result is a new reference to a Tensor, or NULL without an exception if the operands are
 # unsupported.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
 # Compute c = alpha * a @ b + beta * c + bias for matrices, or for stacks that broadcast to the shape of c.
 # Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is None or a row
-# that `is_row` accepts; with a bias, beta must be 0. `packed` is None or the packed b. The epilogue, or NULL,
+# that `is_row` accepts. With a bias, beta must be 0. `packed` is None or the packed b. The epilogue, or NULL,
 # is applied to blocks of the product while they are in the cache, possibly on several threads without the
 # GIL.
 cdef bint multiply_into(
@@ -36,7 +36,7 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.
 cdef bint is_row(object array, npy_intp columns, int type_number) noexcept
 
-# Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for other
+# Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128), or -1 for other
 # dtypes.
 cdef int dtype_index(a) except -2
 
@@ -92,6 +92,6 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare the product of two floating matrices into `c`, so that it can run repeatedly; None if the product is
-# unsupported. All three arrays have one dtype and matching shapes; `c` is C-contiguous.
+# Prepare the product of two floating matrices into `c`, so that it can run repeatedly, or None if the product
+# is unsupported. All three arrays have one dtype and matching shapes. `c` is C-contiguous.
 cdef Job make_job(object a, object b, object c)

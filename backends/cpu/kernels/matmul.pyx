@@ -1,6 +1,6 @@
 """Matrix multiplication without NumPy calls, whose type resolution costs more than a small product.
 
-In: two matrices of one floating dtype; out: their product, by one of four algorithms (`choose_algorithm`):
+In: two matrices of one floating dtype. Out: their product, by one of four algorithms (`choose_algorithm`):
 
     few rows     loops that read both matrices in place (`skinny_gemm.pyx`)
     tiles        the tiles of `gemm_tiles.pyx`
@@ -11,10 +11,10 @@ The choice depends only on shapes, layouts and the processor's vector width, by 
 benchmarks products` measures. It is not tuned at run time, because measurement noise would then change the
 bits of a product.
 
-This module divides large products into tasks; BLAS runs single-threaded in each. The division depends only on
+This module divides large products into tasks. BLAS runs single-threaded in each. The division depends only on
 the shapes, so results are bit-identical for every number of threads.
 
-    64 x 256 @ 256 x 1024      two tasks of 64 x 512, one BLAS call each; one thread runs both in turn
+    64 x 256 @ 256 x 1024      two tasks of 64 x 512, one BLAS call each, which a single thread runs in turn
 """
 
 import numpy as np
@@ -84,7 +84,7 @@ cdef enum:
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # from this number, packing the operands pays off
 
 cdef void *gemm_of[4]                  # functions for float32, float64, complex64, complex128
-cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits; 0 if none was found
+cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits, or 0 if none was found
 cdef bint tiled = False                # True if the tiles of this package are faster than BLAS
 
 
@@ -107,7 +107,7 @@ cdef bint fits_library(Matrix *m) noexcept nogil:
 
 
 cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil:
-    """Compute c = alpha * a @ b + beta * c with BLAS; `kind` is the dtype's index in `gemm_of`."""
+    """Compute c = alpha * a @ b + beta * c with BLAS. `kind` is the dtype's index in `gemm_of`."""
     cdef double alpha_z[2]
     cdef double beta_z[2]
     cdef float alpha_c[2]
@@ -174,7 +174,7 @@ _find_matmul()
 
 @cython.final
 cdef class Job:
-    """A product or a stack of products, divided into tasks; a task computes one block of rows and columns."""
+    """A product or a stack of products, divided into tasks. A task computes one block of rows and columns."""
 
     cdef double work(self) noexcept nogil:
         """Return the number of scalar multiplications of one product."""
@@ -216,12 +216,12 @@ cdef class Job:
         return 0
 
     cdef void set_panels(self, Packed packed) noexcept:
-        """Set the packed right operand; do nothing if `packed` is None."""
+        """Set the packed right operand, unless `packed` is None."""
         if packed is not None:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Pack the right operand if this makes the product faster; return the panels.
+        """Pack the right operand if this makes the product faster. Return the panels.
 
         Return `before`, the panels of an earlier call, if they still match the operand.
         """
@@ -296,7 +296,7 @@ cdef class Job:
         return 0
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run tasks until none remain; called by the thread pool on each thread."""
+        """Run tasks until none remain. The thread pool calls this method on each thread."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -373,7 +373,7 @@ seal(Job)
 
 
 def use_tiles(bint use):
-    """Select this package's tiles (`use` True) or BLAS for matrix products; return the previous setting."""
+    """Select this package's tiles (`use` True) or BLAS for matrix products. Return the previous setting."""
     global tiled
     if library_bits == UNKNOWN:
         find_library()
@@ -407,7 +407,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 
 cdef bint packing_pays(GemmAlgorithm algorithm, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether the product is faster with packed columns of b; the time of packing is not counted."""
+    """Return whether the product is faster with packed columns of b. The time of packing is not counted."""
     return algorithm == BY_TILES or (algorithm == BY_ROWS and skinny_gemm_uses_panels(double_, a, b))
 
 
@@ -429,7 +429,7 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
 cdef int dtype_index(a) except -2:
-    """Return the index of an array's dtype in `gemm_of`; -1 for other dtypes."""
+    """Return the index of an array's dtype in `gemm_of`, or -1 for other dtypes."""
     cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
@@ -443,7 +443,7 @@ cdef int dtype_index(a) except -2:
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
-    """Compute c = alpha * a @ b + beta * c for matrices or stacks; return False if they are unsupported.
+    """Compute c = alpha * a @ b + beta * c for matrices or stacks. Return False if they are unsupported.
 
     The arrays are non-empty, have equal dtypes and broadcast to the shape of `c`, which is C-contiguous. If
     `beta` is 0, c is not read.
@@ -522,13 +522,13 @@ cdef object ensure_blas_layout(object a, int kind):
 
 
 ctypedef struct Stacks:                # the leading dimensions of both operands and the product
-    int n                              # number of dimensions after adjacent ones are merged; at least one
+    int n                              # number of dimensions, at least one, after adjacent ones are merged
     npy_intp dims[MAX_DIMS]
     npy_intp strides[3][MAX_DIMS]        # byte strides of the three arrays
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Read the leading dimensions into `s`; return False if an operand does not broadcast to the product."""
+    """Read the leading dimensions into `s`. Return False if an operand does not broadcast to the product."""
     cdef PyArrayObject **arrays = [x, y, z]
     cdef npy_intp stride[3]
     cdef npy_intp length
@@ -564,7 +564,10 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance to the next matrix in all dimensions but the last; return False after the last matrix."""
+    """Advance all pointers to the next stacked matrix, without changing the last stack index.
+
+    Return False after the last matrix.
+    """
     cdef int d = s.n - 2
     while d >= 0:
         index[d] += 1
@@ -585,7 +588,7 @@ cdef int run_stacks(
     object a, object b, object c, object bias, Packed packed, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double beta,
     GemmEpilogue *finish
 ) except -1:
-    """Compute the products of all stacked matrices; large products are divided among threads."""
+    """Compute the products of all stacked matrices. Large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
     cdef GemmAlgorithm algorithm = choose_algorithm(kind, left, right, beta)
@@ -684,7 +687,7 @@ cdef void run_small(
 
 
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:
-    """Return x @ y, or x @ y.T, plus a bias row for two matrices; NULL if the operands are unsupported."""
+    """Return x @ y, or x @ y.T, plus a bias row for two matrices, or NULL if the operands are unsupported."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef npy_intp shape[2]
@@ -780,7 +783,7 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
 cdef int run_matrix_product(
     object x, object y, object result, object bias, Packed packed, GemmAlgorithm algorithm, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
-    """Compute a product as a job; used for large products, and for strides that need np.matmul's loop."""
+    """Compute a product as a job, if it is large or has strides that need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)

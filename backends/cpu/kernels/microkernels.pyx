@@ -4,7 +4,7 @@ The level is chosen in `simd_level.h`.
 
     microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
-    instruction_set(128)               "128 bit"; also limits later products to 128-bit vectors
+    instruction_set(128)               "128 bit" (also limits later products to 128-bit vectors)
 """
 
 cdef extern from "simd_tiles.h":
@@ -21,8 +21,9 @@ cdef Kernels *microkernels(bint double_) noexcept nogil:
 
 
 def instruction_set(int widest=0):
-    """Return the name of the instruction set in use; if `widest` is not 0, first limit vectors to `widest`
-    bits.
+    """Return the name of the instruction set in use.
+
+    If `widest` is not 0, first limit vectors to `widest` bits.
     """
     if widest:
         choose_kernels(widest)

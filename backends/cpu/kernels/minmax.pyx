@@ -6,7 +6,7 @@ the indices, or both.
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
     x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
 
-A NaN is both the minimum and the maximum; of equal elements, the first is selected. For other layouts and
+A NaN is both the minimum and the maximum. Of equal elements, the first is selected. For other layouts and
 dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
@@ -126,7 +126,7 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL); return False if the arguments
+    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL). Return False if the arguments
     are unsupported.
     """
     cdef Shape s
@@ -164,7 +164,7 @@ register_epilogue("aten::amin", epilogue_smallest)
 # ---------------------------------------------------------------- indices
 
 cdef void find_bool_extremes(bint largest, const npy_bool *x, Shape *s, int64_t *indices) noexcept nogil:
-    """Find the first row of each column with the extreme value; a nonzero byte counts as True."""
+    """Find the first row of each column with the extreme value. A nonzero byte counts as True."""
     cdef npy_intp i, j
     for j in range(s.inner):
         indices[j] = 0
@@ -188,7 +188,7 @@ cdef void select_values(const char *x, npy_intp width, Shape *s, const int64_t *
 cdef void find_extremes(
     bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *indices
 ) noexcept nogil:
-    """Find the extremes of `x` along axis n of the shape `s`; `a` only provides the dtype.
+    """Find the extremes of `x` along axis n of the shape `s`. `a` only provides the dtype.
 
     `values` may be NULL.
     """
@@ -216,7 +216,7 @@ cdef void find_extremes(
 
 
 cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
-    """Store the indices of the extremes along a dimension; if `with_values`, store (values, indices)."""
+    """Store the indices of the extremes along a dimension. If `with_values`, store (values, indices)."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef object values, indices

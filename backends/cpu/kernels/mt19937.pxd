@@ -27,8 +27,8 @@ cdef class MersenneTwister:
     cdef void skip_words(self, Py_ssize_t count) noexcept
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
-    cdef double uniform_double(self) noexcept  # in [0, 1); uses two words
-    cdef float uniform_float(self) noexcept  # in [0, 1); uses one word
+    cdef double uniform_double(self) noexcept  # in [0, 1), from two words
+    cdef float uniform_float(self) noexcept  # in [0, 1), from one word
     cdef double normal(self) noexcept
     cdef double sample_poisson(self, double rate) noexcept
     cdef double sample_binomial(self, double count, double prob) noexcept
@@ -39,5 +39,5 @@ cdef class MersenneTwister:
     cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept
 
 
-# Return the default generator; None before `set_default` is called.
+# Return the default generator, or None before `set_default` is called.
 cdef MersenneTwister default_stream()

@@ -46,7 +46,7 @@ cdef class MersenneTwister:
         self.seed(seed)
 
     def seed(self, seed):
-        """Restart the sequence from `seed`; the words depend only on its low 32 bits."""
+        """Restart the sequence from `seed`. The words depend only on its low 32 bits."""
         cdef uint32_t word
         cdef int i
         cdef uint64_t seed_bits = seed & 0xFFFFFFFFFFFFFFFF
@@ -72,7 +72,7 @@ cdef class MersenneTwister:
         return state
 
     def set_state(self, const uint8_t[::1] state not None):
-        """Restore a state returned by `get_state` of this class or of PyTorch; raise RuntimeError if it is
+        """Restore a state returned by `get_state` of this class or of PyTorch, or raise RuntimeError if it is
         invalid.
         """
         cdef State new
@@ -94,8 +94,9 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t available_words(self) noexcept:
-        """Return the number of unread words from index `next` on, at least one; generate a new block if none
-        is left."""
+        """Return the number of unread words from index `next` on, which is at least one.
+
+        A new block is generated if none is left."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1
@@ -131,7 +132,7 @@ cdef class MersenneTwister:
         return result
 
     def double_words(self, Py_ssize_t n):
-        """Return the next `n` pairs of words as uint64; the first word of a pair is the high half."""
+        """Return the next `n` pairs of words as uint64. The first word of a pair is the high half."""
         result = np.empty(n, dtype=np.uint64)
         cdef uint64_t[::1] out = result
         cdef Py_ssize_t i
@@ -146,7 +147,7 @@ cdef class MersenneTwister:
         return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
 
     def doubles(self, Py_ssize_t n, double low=0, double high=1):
-        """Return `n` float64 numbers in [low, high); each uses 53 bits of two words and is rounded once."""
+        """Return `n` float64 numbers in [low, high). Each uses 53 bits of two words and is rounded once."""
         result = np.empty(n, dtype=np.float64)
         cdef double[::1] out = result
         if n:
@@ -168,7 +169,7 @@ cdef class MersenneTwister:
             n -= count
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
-        """Return `n` float32 numbers in [low, high); each uses 24 bits of one word and is rounded once."""
+        """Return `n` float32 numbers in [low, high). Each uses 24 bits of one word and is rounded once."""
         result = np.empty(n, dtype=np.float32)
         cdef float[::1] out = result
         if n:
@@ -192,7 +193,7 @@ cdef class MersenneTwister:
     cdef double normal(self) noexcept:
         """Return a standard normal number (Box-Muller).
 
-        Numbers come in pairs; the second is cached for the next call.
+        Numbers come in pairs. The second is cached for the next call.
         """
         cdef double u1, u2, radius
         if self.s.y_valid:

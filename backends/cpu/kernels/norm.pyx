@@ -6,7 +6,7 @@ In: interpreter registers with a floating tensor and the weights of a layer.  Ou
     native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward
 
 Variances are computed in double about the rounded mean, then corrected (two-pass algorithm). Non-contiguous
-tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of the operator
+tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator
 record runs.
 """
 
@@ -96,7 +96,7 @@ cdef void normalise_groups(
     const floating *x, npy_intp batch, npy_intp groups, npy_intp channels, npy_intp inner,
     const floating *weight, const floating *bias, double eps, floating *out, floating *means, floating *scales,
 ) noexcept nogil:
-    """Normalize groups; each group has `channels` channels of `inner` elements."""
+    """Normalize groups. Each group has `channels` channels of `inner` elements."""
     cdef double mean, factor, by
     cdef floating shift, scale
     cdef npy_intp i, c, j, at
@@ -119,7 +119,7 @@ cdef void normalise_groups(
 
 
 cdef bint read_vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read an optional contiguous vector of `n` elements with dtype `kind`; return False for other values."""
+    """Read an optional contiguous vector of `n` elements with dtype `kind`. Return False for other values."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -145,7 +145,7 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
 
 
 cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexcept:
-    """Return the number of elements of the normalized shape; 0 if it differs from the last dimensions."""
+    """Return the number of elements of the normalized shape, or 0 if it differs from the last dimensions."""
     cdef npy_intp n = 1
     cdef int i, first = ndim - <int>shape.size
     if type(shape) is not List or shape.size == 0 or first < 0:
@@ -158,7 +158,7 @@ cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexce
 
 
 cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
-    """Read an optional tensor whose shape is the normalized shape; return False for other values."""
+    """Read an optional tensor whose shape is the normalized shape. Return False for other values."""
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
     if not read_vector(x, kind, n, data):
@@ -304,8 +304,9 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run group norm if the size arguments agree with the tensor's shape; else run the record's Python
-    kernel.
+    """Run group norm if the size arguments agree with the tensor's shape.
+
+    Otherwise, run the record's Python kernel.
     """
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
@@ -381,7 +382,7 @@ cdef void epilogue_double_scales(const void *args, const char *x, npy_intp rows,
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    """Prepare an epilogue that normalizes rows; the second operand is an optional weight."""
+    """Prepare an epilogue that normalizes rows. The second operand is an optional weight."""
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False

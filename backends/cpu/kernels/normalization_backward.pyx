@@ -1,13 +1,13 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
 In: interpreter registers with the gradient, the input, its moments and weights, and the output mask. Out: the
-registers of the gradients of input, weight and bias; a gradient that is not requested is an empty tensor.
+registers of the gradients of input, weight and bias. A gradient that is not requested is an empty tensor.
 
     native_layer_norm_backward      row by row
-    native_group_norm_backward      plane by plane; a plane is one channel of one image
-    native_batch_norm_backward      plane by plane; all channels in parallel if a plane is one element
+    native_group_norm_backward      plane by plane, where a plane is one channel of one image
+    native_batch_norm_backward      plane by plane, or all channels in parallel if a plane is one element
 
-Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
 """
 
@@ -38,7 +38,7 @@ ctypedef fused floating:
     double
 
 
-# Addresses of the gradients; NULL for a gradient that is not requested.
+# Addresses of the gradients, or NULL for a gradient that is not requested.
 ctypedef struct GradientOutputs:
     void *of_input
     void *of_weight
@@ -66,14 +66,15 @@ cdef bint is_gradient_required(IValue *mask, Py_ssize_t i) noexcept:
 
 
 cdef PyArrayObject *read_contiguous(IValue *x, int kind, npy_intp n) noexcept:
-    """Return the array of a contiguous tensor with `n` elements and dtype `kind`; NULL for other values."""
+    """Return the array of a contiguous tensor of `n` elements with dtype `kind`, or NULL for others."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
 
 
 cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read an optional contiguous tensor with `n` elements and dtype `kind`; return False for other
-    values.
+    """Read an optional contiguous tensor with `n` elements and dtype `kind`.
+
+    Return False for other values.
     """
     cdef PyArrayObject *a
     data[0] = NULL
@@ -86,8 +87,7 @@ cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
 
 
 cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) noexcept:
-    """Return the array of a contiguous gradient with the shape and dtype of the input; NULL for other
-    values.
+    """Return the array of a contiguous gradient with shape and dtype of the input, else NULL.
     """
     cdef PyArrayObject *g = read_contiguous(gradient, kind, size_of(x))
     cdef int d
@@ -257,7 +257,7 @@ ctypedef struct Batch:
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """Return 1 / standard deviation; `spread` is this value in training, else the running variance."""
+    """Return 1 / standard deviation. `spread` is this value in training, else the running variance."""
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 
@@ -295,7 +295,7 @@ cdef void batch_columns(
 ) noexcept nogil:
     """Compute batch norm gradients for planes of one element.
 
-    `room` is a buffer with five rows of one number per channel; the first two rows must be zero.
+    `room` is a buffer with five rows of one number per channel. The first two rows must be zero.
     """
     cdef npy_intp c, n = s.channels
     cdef floating *first = room

@@ -15,9 +15,9 @@ tensor shares with its views. Therefore a packed operand must have
 Writes through addresses cannot be detected: a tensor whose address was exposed, also by NumPy or DLPack, is
 no longer packed.
 
-Code that reuses a tensor's array for another result must call `wrote`; no code does so yet.
+Code that reuses a tensor's array for another result must call `wrote`. No code does so yet.
 
-The cache is bounded in bytes and entries; an entry is removed when its tensor is deallocated. All accesses
+The cache is bounded in bytes and entries. An entry is removed when its tensor is deallocated. All accesses
 hold the GIL.
 """
 
@@ -41,7 +41,7 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    TABLE_SIZE = 1 << 10               # size of the hash table; the address of an operand selects its slot
+    TABLE_SIZE = 1 << 10  # size of the hash table, whose slots are selected by the address of an operand
     # maximum of `uses_before_packing`, which doubles when panels are dropped unused
     MAX_USES_BEFORE_PACKING = 64
     MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
@@ -50,12 +50,12 @@ cdef enum:
 
 @cython.final
 cdef class CacheEntry:
-    """Cache entry of an operand of earlier products; contains the operand's panels from its second use on."""
+    """Cache entry of an operand of earlier products, with the operand's panels from its second use on."""
 
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t wide                  # number of columns of a panel
-    cdef PyObject *root  # the tensor that owns memory and version counter; borrowed reference, see `watch`
+    cdef PyObject *root  # the tensor that owns memory and version counter (borrowed reference, see `watch`)
     cdef PyObject *owner
     cdef int version
     cdef int uses
@@ -63,7 +63,7 @@ cdef class CacheEntry:
     cdef int64_t used                  # time of the last use, counted in lookups
     cdef int64_t hits
     cdef Packed packed
-    cdef object watch  # weak reference to the array; drops the panels when the array is deallocated
+    cdef object watch  # weak reference to the array, whose deallocation drops the panels
 
     cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
         return (
@@ -74,7 +74,7 @@ cdef class CacheEntry:
         )
 
     def drop_on_deallocation(self, array):
-        """Drop the panels; called when the array is deallocated."""
+        """Drop the panels. This is called when the array is deallocated."""
         drop(self)
 
 
@@ -161,7 +161,7 @@ cdef inline object root_id(object root):
 
 
 cdef Packed pack_operand(CacheEntry entry, object root):
-    """Pack an operand and return the panels; evict the least recently used panels if the cache is full."""
+    """Pack an operand and return the panels. Evict the least recently used panels if the cache is full."""
     global packed_bytes
     cdef Packed result = packed_columns(entry.double_, &entry.matrix, entry.wide)
     if result is None or result.bytes > MAX_TOTAL_BYTES:

@@ -44,7 +44,7 @@ ctypedef struct PadGeometry:
     Mode mode
     int nd
     int first                          # the first padded dimension
-    npy_intp before[MAX_DIMS]          # padding before each dimension; a negative number removes elements
+    npy_intp before[MAX_DIMS]  # padding before each dimension, where a negative number removes elements
     npy_intp size[MAX_DIMS]            # sizes of the source
     npy_intp new[MAX_DIMS]
     npy_intp step[MAX_DIMS]            # byte strides of the source
@@ -53,7 +53,7 @@ ctypedef struct PadGeometry:
 
 
 cdef inline npy_intp source_index(PadGeometry *p, int d, npy_intp i) noexcept nogil:
-    """Return the source index of index `i` of the result along dimension `d`; -1 for the fill value."""
+    """Return the source index of index `i` of the result along dimension `d`, or -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
     if 0 <= i < n:
@@ -85,8 +85,9 @@ cdef inline char *write_fill(PadGeometry *p, char *out, npy_intp count) noexcept
 
 
 cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
-    """Write one row of the result, with fill values only if `row` is NULL; return the address after the
-    row.
+    """Write one row of the result, with fill values only if `row` is NULL.
+
+    Return the address after the row.
     """
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
@@ -109,8 +110,9 @@ cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
 
 
 cdef void write_rows(PadGeometry *p, const char *x, npy_intp outer, char *out) noexcept nogil:
-    """Write all rows of the result; `outer` is the product of the dimensions before the first padded
-    dimension.
+    """Write all rows of the result.
+
+    `outer` is the product of the dimensions before the first padded dimension.
     """
     cdef npy_intp index[MAX_DIMS]
     cdef npy_intp k, at, rows = 1
@@ -203,7 +205,7 @@ cdef bint read_geometry(PadGeometry *p, PyArrayObject *a, IValue *pads) noexcept
 
 
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
-    """Write the fill value as an element of dtype `kind`; return False if this is unsupported.
+    """Write the fill value as an element of dtype `kind`. Return False if this is unsupported.
 
     0 is supported for all dtypes, other numbers if `store_scalar` supports them.
     """

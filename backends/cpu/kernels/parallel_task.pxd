@@ -1,4 +1,4 @@
-"""Methods that compute one partition of a kernel's work; `thread_pool.run` calls them with (partition,
+"""Methods that compute one partition of a kernel's work. `thread_pool.run` calls them with (partition,
 partition_count) on several threads.
 
 Python code can call such a method too, so each method checks its arguments.

@@ -44,7 +44,7 @@ cdef void mean_planes(const floating *x, npy_intp planes, npy_intp n, floating *
 cdef void mean_rows(
     const floating *x, npy_intp images, npy_intp channels, npy_intp n, double *sums, floating *out
 ) noexcept nogil:
-    """Average each channel of channels-last images; `sums` is a buffer with one number per channel."""
+    """Average each channel of channels-last images. `sums` is a buffer with one number per channel."""
     cdef npy_intp i, k, c
     for i in range(images):
         for c in range(channels):

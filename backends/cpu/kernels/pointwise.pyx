@@ -28,7 +28,7 @@ cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_of_record(Operator op):
-    """Return the ufunc loops of the operator's record, or of the record it derives from; None without a
+    """Return the ufunc loops of the operator's record, or of the record it derives from, or None without a
     ufunc.
     """
     record = op.record.base or op.record
@@ -65,7 +65,7 @@ cdef int bind_loops(Operator op) except -1:
 
 
 cdef int bind_output(Operator op, Loops loops) except -1:
-    """Set the kernel of an `out=` variant; the last argument is the output."""
+    """Set the kernel of an `out=` variant. The last argument is the output."""
     cdef Kernel kernel
     if op.nargs == loops.arity + 1:
         kernel = run_unary_out if loops.arity == 1 else run_binary_out
@@ -79,7 +79,7 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
     """Return whether a scale factor is 1.
 
-    The float 1.0 is accepted only for floating tensors; for other tensors the record's kernel raises an
+    The float 1.0 is accepted only for floating tensors. For other tensors the record's kernel raises an
     error.
     """
     if alpha.tag == TAG_INT:
@@ -92,7 +92,7 @@ cdef inline Loops get_loops(Operator op):
 
 
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store `result`; if it is NULL, run the Python kernel of the operator record."""
+    """Store `result`. If it is NULL, run the Python kernel of the operator record."""
     if result == NULL:
         return call_python_kernel(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
@@ -120,8 +120,9 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
-    """Write the result to the last argument; run the record's Python kernel if the loops cannot write to it
-    directly.
+    """Write the result to the last argument.
+
+    The record's Python kernel runs if the loops cannot write to this argument directly.
     """
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
@@ -142,17 +143,17 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y with `out=`; if alpha is not 1, the record's Python kernel runs."""
+    """Compute x op alpha * y with `out=`. If alpha is not 1, the record's Python kernel runs."""
     return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y; if alpha is not 1, the record's Python kernel runs."""
+    """Compute x op alpha * y. If alpha is not 1, the record's Python kernel runs."""
     return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x = x op alpha * y in place; if alpha is not 1, alpha * y is a temporary tensor."""
+    """Compute x = x op alpha * y in place. If alpha is not 1, alpha * y is a temporary tensor."""
     cdef IValue product
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], &r[at[0]]):
@@ -197,7 +198,7 @@ cdef Loops multiply_loops():
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x + alpha * y; if alpha is not 1, `add_scaled` computes it in one pass."""
+    """Compute x + alpha * y. If alpha is not 1, `add_scaled` computes it in one pass."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):

@@ -52,7 +52,7 @@ ctypedef struct PoolGeometry:
     int64_t padding[3]
     int64_t planes
     Windows windows
-    int64_t *memory                    # memory of `windows`; NULL until it is allocated
+    int64_t *memory                    # memory of `windows`, or NULL until it is allocated
     npy_intp shape[5]                  # shape of the result
     int nd
 
@@ -81,8 +81,11 @@ cdef bint is_empty_list(IValue *x):
 
 
 cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
-    """Read the sizes of the planes and of the dimensions before them; missing spatial dimensions get size
-    1.
+    """Read the sizes of the planes and the size of the leading dimensions.
+
+    Missing spatial dimensions get size 1.
+
+    Missing spatial dimensions get size 1.
     """
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:
@@ -103,7 +106,7 @@ cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
 
 
 cdef bint allocate_windows(PoolGeometry *p) except -1:
-    """Allocate memory for the start and end of each window; the output size must be set.
+    """Allocate memory for the start and end of each window. The output size must be set.
 
     Return False if there are more than MAX_WINDOWS windows in a dimension.
     """
@@ -126,8 +129,9 @@ cdef bint allocate_windows(PoolGeometry *p) except -1:
 
 
 cdef bint set_sliding_windows(PoolGeometry *p, bint ceil) except -1:
-    """Set the start and end of windows that advance by a stride; return False if the arguments are
-    invalid.
+    """Set the start and end of windows that advance by a stride.
+
+    Return False if the arguments are invalid.
     """
     cdef int64_t size, room, k, s, pad, gap, start, i
     cdef int d
@@ -228,8 +232,9 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- means
 
 cdef int64_t count_elements(PoolGeometry *p, int d, int64_t i, Divisor divisor) noexcept nogil:
-    """Return the number of elements of window `i` along a dimension; `divisor` selects whether padding
-    counts.
+    """Return the number of elements of window `i` along a dimension.
+
+    `divisor` selects whether padding counts.
     """
     cdef int64_t start = i * p.stride[d] - p.padding[d]
     if divisor == WITH_PADDING:

@@ -1,11 +1,11 @@
 """Pooling loops on the CPU: maxima and means of windows.
 
-In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension;
-out: one element per window, and for maxima its index in the plane.
+In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension.
+Out: one element per window, and for maxima its index in the plane.
 
 A row of windows is computed in two steps. First, the input rows under these windows are reduced elementwise
 to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. The
-maximum of a window with NaN is its last NaN; of equal numbers, the first is selected.
+maximum of a window with NaN is its last NaN. Of equal numbers, the first is selected.
 """
 
 cimport cython
@@ -136,7 +136,7 @@ cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
 
 @cython.final
 cdef class Table:
-    """Start and end of the windows along three dimensions; the constructor checks them."""
+    """Start and end of the windows along three dimensions. The constructor checks them."""
 
     cdef Windows windows
     cdef object owners                   # keeps the owners of the memory behind the pointers alive

@@ -17,7 +17,7 @@ cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state 
 
 
 def run(kernel, list args not None, device):
-    """Return kernel(*args); `device` is ignored, because there is only one CPU device."""
+    """Return kernel(*args). `device` is ignored, because there is only one CPU device."""
     blas_thread_limit.begin()
     try:
         if _error_state is None:

@@ -105,8 +105,9 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
 
 
 def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
-    """Return `n` >= 16 standard normal numbers in PyTorch's block order; raise ValueError if `n` is less than
-    16.
+    """Return `n` standard normal numbers in PyTorch's block order.
+
+    Raise ValueError if `n` is less than 16.
     """
     if n < BLOCK:
         raise ValueError(f"expected at least 16 numbers, got {n}")

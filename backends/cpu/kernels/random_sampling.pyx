@@ -97,7 +97,7 @@ cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integers
 
 cdef int run_randint(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
-    """Draw integers in [low, high); each consumes one word of the generator."""
+    """Draw integers in [low, high). Each integer consumes one word of the generator."""
     cdef npy_intp dims[MAX_DIMS]
     cdef IValue *dtype = &r[at[sizes_at + 1]]
     cdef int nd
@@ -146,8 +146,9 @@ cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
 
 
 cdef void sample_bernoulli(const floating *p, npy_intp n, floating *out) noexcept:
-    """Draw Bernoulli samples with one probability per element; float32 samples compare 24-bit uniform
-    numbers.
+    """Draw Bernoulli samples with one probability per element.
+
+    For float32 samples, the probabilities are compared with 24-bit uniform numbers.
     """
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
@@ -216,7 +217,7 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     """Apply dropout.
 
-    Return the tensor itself in inference or for p = 0; otherwise multiply it by Bernoulli samples / (1 - p).
+    Return the tensor itself in inference or for p = 0. Otherwise, multiply it by Bernoulli samples / (1 - p).
     """
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p

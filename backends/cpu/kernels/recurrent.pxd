@@ -37,21 +37,21 @@ cdef class Weights:
     cdef char *candidate_bias(self) noexcept
 
 
-# Return the array of a weight if it is a contiguous CPU tensor of the dtype; None for None, False for other
-# values.
+# Return the array of a weight that is a contiguous CPU tensor of the dtype. For None, return None, and for
+# other values False.
 cdef object read_weight(IValue *x, int dtype)
-# Create the weights from arrays in the order of a layer's parameters; None if an array is unsupported.
+# Create the weights from arrays in the order of a layer's parameters, or None if an array is unsupported.
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
-# Return the cached packed transpose of a weight for products with `rows` rows; None if it is not cached.
+# Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not cached.
 cdef Packed cached_panels_of(IValue *x, npy_intp rows)
-# Return a copy of a state with `nd` dimensions; None for another rank, dtype or device.
+# Return a copy of a state with `nd` dimensions, or None for another rank, dtype or device.
 cdef object copy_state(object tensor, int dtype, int nd)
-# Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0; True for None.
+# Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
 # Return the batch size of each time step: from the tensor `packed`, or `batch` for all steps if it is NULL.
 # Return None if the sizes do not match `batch` and `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
-# Run all time steps of one layer and direction; return False if the matrix products are unsupported.
+# Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1

@@ -7,7 +7,7 @@ of the last states.
     lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
 
 One matrix product computes the contribution of the input to the gates for all time steps. Each time step then
-needs a product with the hidden state and one pass over the gates; the pass updates the state in place, in the
+needs a product with the hidden state and one pass over the gates. The pass updates the state in place, in the
 returned tensors. When a packed sequence ends, its row keeps the last state. For dropout between layers, other
 dtypes and invalid arguments, the Python kernel of the operator record runs.
 """
@@ -136,7 +136,7 @@ cdef void step(
 # ---------------------------------------------------------------- one layer
 
 cdef class Weights:
-    """The weights of one layer and direction; their shapes match each other."""
+    """The weights of one layer and direction, whose shapes match each other."""
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
         """Return whether the weights match rows of `inputs` elements and hidden states of `hidden` elements.
@@ -173,7 +173,7 @@ cdef class Weights:
         return multiply_into(x, transposed(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *candidate_bias(self) noexcept:
-        """Return the bias of a GRU that the reset gate scales; NULL if there is none."""
+        """Return the bias of a GRU that the reset gate scales, or NULL if there is none."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
@@ -197,7 +197,10 @@ cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
-    """Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0; True for None."""
+    """Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0.
+
+    Return True for None.
+    """
     cdef PyArrayObject *a = <PyArrayObject *>array
     if array is None:
         return True
@@ -207,29 +210,29 @@ cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
 
 
 ctypedef struct Steps:
-    # State of a layer's loop over time steps. The pointers to gates and states refer to elements; `length`
+    # State of a layer's loop over time steps. The pointers to gates and states refer to elements. `length`
     # and `pitch` are in bytes.
     Cell kind
     bint double_
     bint reverse
     npy_intp rows                      # batch size of the current time steps
-    npy_intp row  # first row of the next time step; if `reverse`, the row after its last row
+    npy_intp row  # first row of the next time step, or the row after its last row if `reverse`
     npy_intp width                     # number of elements of the cell state
     npy_intp gates
     char *input_gates                  # contribution of the input to the gates
     const char *hidden_gates           # contribution of the hidden state to the gates
     const char *bias
     char *cell
-    char *raw                          # output of the cell; equals `hidden` unless there is a projection
+    char *raw  # output of the cell, which equals `hidden` unless there is a projection
     char *hidden                       # hidden state
     npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch
-    char *cells  # cell states of all steps, or NULL; if not NULL, the activated gates are saved too
+    char *cells  # cell states of all steps, or NULL. If it is not NULL, the activated gates are saved too.
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
-    """Finish a time step after the product with the hidden state; return -1 if memory is exhausted."""
+    """Finish a time step after the product with the hidden state. Return -1 if memory is exhausted."""
     cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
@@ -246,7 +249,7 @@ cdef int finish_step(Steps *s, Job back) noexcept nogil:
 
 
 cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
-    """Run `times` consecutive time steps with equal batch size; return -1 if memory is exhausted."""
+    """Run `times` consecutive time steps with equal batch size. Return -1 if memory is exhausted."""
     cdef npy_intp k
     for k in range(times):
         if share.run_again() < 0 or finish_step(s, back) < 0:
@@ -283,7 +286,7 @@ cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) excep
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1:
-    """Run all time steps of one layer and direction; return False if the matrix products are unsupported.
+    """Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 
     `x` has the rows of all time steps, `sizes` the batch size of each time step. `hidden` and `cell` are
     updated in place to the last state. The hidden states of all rows are written to `out`, whose rows are
@@ -360,8 +363,9 @@ cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *
 # ---------------------------------------------------------------- stacks of layers
 
 cdef object read_weight(IValue *x, int dtype):
-    """Return the array of a weight, a contiguous CPU tensor of the dtype; None for None, False for other
-    values.
+    """Return the array of a weight that is a contiguous CPU tensor of the dtype.
+
+    Return None for None, and False for other values.
     """
     cdef PyArrayObject *a = float_array(x)
     if x.tag == TAG_NONE:
@@ -370,8 +374,9 @@ cdef object read_weight(IValue *x, int dtype):
 
 
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
-    """Create the weights from arrays in the order of a layer's parameters; None if an array is
-    unsupported.
+    """Create the weights from arrays in the order of a layer's parameters.
+
+    Return None if an array is unsupported.
     """
     cdef Weights w = Weights.__new__(Weights)
     w.kind, w.dtype = kind, dtype
@@ -389,7 +394,7 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
 
 
 cdef Packed cached_panels_of(IValue *x, npy_intp rows):
-    """Return the cached packed transpose of a weight for products with `rows` rows; None if it is not cached.
+    """Return the cached packed transpose of a weight for products with `rows` rows, or None if not cached.
 
     Call this before taking a reference to the weight's array, because the cache counts references.
     """
@@ -401,7 +406,7 @@ cdef inline object object_at(IValue *x):
 
 
 cdef object copy_state(object tensor, int dtype, int nd):
-    """Return a copy of a state with `nd` dimensions; None for another rank, dtype or device."""
+    """Return a copy of a state with `nd` dimensions, or None for another rank, dtype or device."""
     cdef PyArrayObject *a
     if not isinstance(tensor, Tensor) or (<Tensor>tensor).backend != BACKEND_CPU or (<Tensor>tensor).scalar_type != dtype:
         return None
@@ -410,7 +415,7 @@ cdef object copy_state(object tensor, int dtype, int nd):
 
 
 cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
-    """Return copies of the hidden state and, for an LSTM, of the cell state; None if they are unsupported."""
+    """Return copies of the hidden state and, for an LSTM, the cell state, or None if unsupported."""
     cdef object first = object_at(state), second = None, hidden, cell
     cdef int d
     if kind == LSTM:
@@ -428,8 +433,9 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
 
 
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """Return the batch size of each time step as a new array; None unless the sizes match `batch` and
-    `total`.
+    """Return the batch size of each time step as a new array.
+
+    Return None unless the sizes match `batch` and `total`.
     """
     cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
@@ -454,9 +460,10 @@ cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy
 
 
 cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
-    """Run a stack of layers; arguments (input, state, ...), or (data, batch_sizes, state, ...) if `packed`.
+    """Run a stack of layers.
 
-    The weights and options follow these arguments.
+    The first arguments are (input, state), or (data, batch_sizes, state) if `packed`. The weights and options
+    follow.
     """
     cdef int options = 3 if packed else 2
     cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0
@@ -522,7 +529,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list read_weights(object params, int dtype):
-    """Return the arrays of a weight list; None for unsupported lists or tensors."""
+    """Return the arrays of a weight list, or None for unsupported lists or tensors."""
     cdef list arrays = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:
@@ -547,7 +554,7 @@ cdef list cached_panels(object params, int64_t slabs, npy_intp total, npy_intp b
 
 
 cdef npy_intp state_batch_size(Cell kind, IValue *state):
-    """Return the batch size of the initial hidden state; 1 if the state is unsupported."""
+    """Return the batch size of the initial hidden state, or 1 if the state is unsupported."""
     cdef object first = object_at(state)
     cdef PyArrayObject *a
     if kind == LSTM:
@@ -593,7 +600,7 @@ cdef int packed_rnn_relu(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- cells, for one time step
 
 cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -1:
-    """Run a recurrent cell; arguments (input, state, w_ih, w_hh, b_ih, b_hh)."""
+    """Run a recurrent cell with the arguments (input, state, w_ih, w_hh, b_ih, b_hh)."""
     cdef PyArrayObject *a
     cdef Weights w
     cdef npy_intp rows, width

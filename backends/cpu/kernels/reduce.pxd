@@ -23,7 +23,7 @@ ctypedef struct Shape:
     int nd                             # number of dimensions of the result
     npy_intp dims[MAX_DIMS]
 
-# Split a shape into (outer, n, inner) around the dimensions to reduce. `dims` is an int or a list; NULL, None
+# Split a shape into (outer, n, inner) around the dimensions to reduce. `dims` is an int or a list. NULL, None
 # and an empty list select all dimensions. Return False if the dimensions are not adjacent, an argument is
 # invalid, or, in `read_shape`, the array is empty.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
@@ -53,8 +53,9 @@ cdef inline double block_sum(const floating *x, npy_intp n, double total) noexce
 
 
 cdef inline double block_squares(const double *x, npy_intp n, double mean, double total, double *first) noexcept nogil:
-    """Return `total` plus the sum of (x - mean) ** 2 of at most BLOCK elements; add the sum of x - mean to
-    `first`.
+    """Return `total` plus the sum of (x - mean) ** 2 of at most BLOCK elements.
+
+    Add the sum of x - mean to `first`.
     """
     cdef double lane[LANES]
     cdef double plain[LANES]

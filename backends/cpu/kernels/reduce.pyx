@@ -8,7 +8,7 @@ In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out
 For floating rows, parallel accumulators sum `BLOCK` elements, and the sums of blocks are added in double. For
 columns (inner > 1), a row of accumulators sums `BLOCK // 8` rows, and these sums are added in double. So
 results depend neither on the machine nor on the number of threads, and are at least as accurate as PyTorch's.
-Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
 
 The modules `minmax` and `any_all` use `read_shape` too.
@@ -45,7 +45,7 @@ cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
-    TILE = 256  # maximal number of columns at a time; their accumulators are on the stack
+    TILE = 256  # maximal number of columns at a time, because their accumulators are on the stack
 
 
 cdef enum Reduction:
@@ -77,7 +77,7 @@ ctypedef fused integer:
 # ---------------------------------------------------------------- reduced dimensions
 
 cdef bint mark_dimension(IValue *dim, int nd, bint *marked) noexcept:
-    """Mark the dimension `dim`; return False if it is out of range or already marked."""
+    """Mark the dimension `dim`. Return False if it is out of range or already marked."""
     cdef int64_t d = dim.v.i
     if d < 0:
         d += nd
@@ -92,8 +92,9 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
-    """Split a shape into (outer, n, inner); return False if the reduced dimensions are invalid or not
-    adjacent.
+    """Split a shape into (outer, n, inner).
+
+    Return False if the reduced dimensions are invalid or not adjacent.
     """
     cdef bint marked[MAX_DIMS]
     cdef List listed
@@ -203,7 +204,7 @@ cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, doubl
 # ---------------------------------------------------------------- floating columns
 
 cdef void column_sums(const floating *x, npy_intp n, npy_intp stride, npy_intp width, double *total) noexcept nogil:
-    """Compute the sums of `width` <= TILE columns of `n` rows; rows are `stride` elements apart."""
+    """Compute the sums of `width` <= TILE columns of `n` rows. Rows are `stride` elements apart."""
     cdef floating partial[TILE]
     cdef npy_intp i = 0, j, until
     for j in range(width):
@@ -304,8 +305,9 @@ cdef void reduce_floating(Reduction reduction, const floating *x, Shape *s, doub
 # ---------------------------------------------------------------- integers
 
 cdef inline int64_t element_value(integer x, bint is_bool) noexcept nogil:
-    """Return the value of an element; for a bool, 1 if its byte is nonzero (`x.view(ts.bool)` allows any
-    byte).
+    """Return the value of an element.
+
+    For a bool, this is 1 if its byte is nonzero (`x.view(ts.bool)` allows any byte).
     """
     if integer is uint8_t:
         return x != 0 if is_bool else x
@@ -394,7 +396,7 @@ cdef int run_reduction(
 cdef inline int run_reduction_with_dtype(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
-    """Run a reduction with an optional dtype argument; the loops support only the tensor's own dtype."""
+    """Run a reduction with an optional dtype argument. The loops support only the tensor's own dtype."""
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return run_with_contiguous_inputs(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
@@ -535,8 +537,9 @@ cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *args
 ) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL; return False if the
-    arguments are unsupported.
+    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL.
+
+    Return False if the arguments are unsupported.
 
     `dtype` is NULL for operators without a dtype argument.
     """

@@ -1,11 +1,11 @@
 """Weighted sums along a dimension or at arbitrary indices, for resampling and grid sampling on the CPU.
 
 In: a C-contiguous array (float32, float64, int32 or bytes), and for each element of the result the indices
-that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's
-dtype; the products are added in the order of the taps.
+that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's dtype. The
+products are added in the order of the taps.
 
     weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other indices
-    weighted_bytes(x, out, axis, index, weight, fraction_bits)    uint8; weights have `fraction_bits` fractional bits
+    weighted_bytes(x, out, axis, index, weight, fraction_bits)    uint8 (`fraction_bits` fractional bits per weight)
     weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
 
 Along a dimension that is not the innermost, each tap adds a whole row to a row of sums, in a loop that the
@@ -35,8 +35,8 @@ cdef struct Taps:
     int64_t n                          # length of the resampled dimension in the source
     int64_t m                          # length of the resampled dimension in the result
     int64_t count                      # number of taps per element of the result
-    int64_t inner  # product of the inner dimensions; in `weighted_picks`, the number of channels
-    # indices in [0, n) of shape (m, count); in `weighted_picks` (batch, m, count), and -1 stands for a zero
+    int64_t inner  # product of the inner dimensions, or the number of channels in `weighted_picks`
+    # indices in [0, n) of shape (m, count). In `weighted_picks` (batch, m, count), and -1 stands for a zero
     int64_t *index
 
 
@@ -90,8 +90,9 @@ cdef inline uint8_t round_to_byte(int32_t total, int fraction_bits) noexcept nog
 cdef void sum_bytes_along(
     Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int fraction_bits, int32_t *totals, int64_t first, int64_t last
 ) noexcept nogil:
-    """Compute the rounded sums for the outer indices [first, last); `totals` is a buffer with `inner`
-    numbers.
+    """Compute the rounded sums for the outer indices [first, last).
+
+    `totals` is a buffer with `inner` numbers.
     """
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
@@ -138,7 +139,7 @@ cdef void sum_bytes_along(
 
 
 cdef void sum_picks(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """Compute the sums for the planes [first, last); each image has `inner` planes."""
+    """Compute the weighted sums of planes [first, last)."""
     cdef int64_t p, i, t, at, count = taps.count
     cdef int64_t *index
     cdef number *w
@@ -215,7 +216,7 @@ cdef int _require_arrays(arrays) except -1:
 
 
 cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
-    """Check dtypes, contiguity and that all indices are in [lowest, length); return the prepared run."""
+    """Check dtypes, contiguity and that all indices are in [lowest, length). Return the prepared run."""
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
         raise TypeError("weighted sums: expected float32, float64, int32 or uint8 operands of one dtype, and int64 indices")
@@ -257,8 +258,8 @@ def weighted_sums(x, out, int axis, index, weight):
 
 
 def weighted_bytes(x, out, int axis, index, weight, int fraction_bits):
-    """Write rounded weighted sums of uint8 elements to `out`; weights are integers with `fraction_bits` fractional
-    bits.
+    """Write rounded weighted sums of uint8 elements to `out`. Weights are integers with `fraction_bits`
+    fractional bits.
     """
     if not 0 <= fraction_bits <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
         raise TypeError("weighted_bytes: expected uint8 operands and 0 to 22 fractional bits")
@@ -285,7 +286,7 @@ cdef int _sum_along(x, out, int axis, index, weight, int fraction_bits) except -
 
 
 def weighted_picks(x, out, index, weight):
-    """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m); index and weight are (N, m, taps).
+    """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m). Index and weight are (N, m, taps).
 
     The index -1 stands for an element 0.
     """

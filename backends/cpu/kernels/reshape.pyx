@@ -34,8 +34,9 @@ cnp.import_array()
 # ---------------------------------------------------------------- reshape
 
 cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
-    """Read a shape for `count` > 0 elements, with at most one size -1; return False if the shape does not
-    match.
+    """Read a shape for `count` > 0 elements, with at most one size -1.
+
+    Return False if the shape does not match.
     """
     cdef npy_intp known_size = 1
     cdef Py_ssize_t i
@@ -61,9 +62,9 @@ cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
 
 
 cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
-    """Compute the strides of a view of `a` with the shape `dims`; return False if this needs a copy.
+    """Compute the strides of a view of `a` with the shape `dims`. Return False if this needs a copy.
 
-    Adjacent dimensions without gaps are merged; the new dimensions then split the merged dimensions, starting
+    Adjacent dimensions without gaps are merged. The new dimensions then split the merged dimensions, starting
     with the innermost.
     """
     cdef int i = ndim_of(a) - 1, j = nd - 1
@@ -89,7 +90,7 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 
 
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """Store a view with another shape, or a copy if `may_copy`; otherwise run the record's Python kernel."""
+    """Store a view with another shape, or a copy if `may_copy`. Otherwise run the record's Python kernel."""
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
     if fit_strides(a, nd, dims, strides):
@@ -147,7 +148,7 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split one dimension into several; the result is always a view."""
+    """Split one dimension into several. The result is always a view."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[2]].v.o
     cdef npy_intp dims[MAX_DIMS]
@@ -196,7 +197,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
-    """Store a view of `a` expanded to the sizes `dims`; a size -1 keeps the dimension."""
+    """Store a view of `a` expanded to the sizes `dims`. A size -1 keeps the dimension."""
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
@@ -215,7 +216,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    # the view would exceed the maximal byte size of an array; the record's Python kernel raises the error
+    # the view would exceed the maximal byte size of an array. The record's Python kernel raises the error
     if room == 0:
         return call_python_kernel(op, r, at)
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)

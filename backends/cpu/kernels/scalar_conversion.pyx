@@ -48,7 +48,9 @@ cdef extern from "numpy/arrayobject.h":
 # ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """Read the element of a tensor with one element as an int, float or bool; return 0 for other tensors.
+    """Read the element of a tensor with one element as an int, float or bool.
+
+    Return 0 for other tensors.
     """
     cdef Tensor t
     cdef char *data
@@ -165,7 +167,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
-    """Copy a tensor to a tensor of equal dtype; the source has the shape of the target, or is 0-dim."""
+    """Copy a tensor to a tensor of equal dtype. The source has the shape of the target, or is 0-dim."""
     cdef PyObject *to = r[at[0]].v.o
     cdef PyObject *source = r[at[1]].v.o
     cdef PyArrayObject *a

@@ -4,8 +4,8 @@ In: interpreter registers with a tensor and a dimension.  Out: the register of t
 
     cumsum(x, 0), cumprod(x, -1)
 
-Running totals are accumulated in double. A float32 row is processed four elements at a time; along other
-dimensions, up to `COLUMNS` columns are processed together. Non-contiguous tensors are copied; for other
+Running totals are accumulated in double. A float32 row is processed four elements at a time. Along other
+dimensions, up to `COLUMNS` columns are processed together. Non-contiguous tensors are copied. For other
 dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 cnp.import_array()
 
 cdef enum:
-    COLUMNS = 256                      # maximal columns per block; their running totals are on the stack
+    COLUMNS = 256  # maximal number of columns per block, because their running totals are on the stack
 
 ctypedef fused scanned:
     float
@@ -38,7 +38,7 @@ ctypedef fused scanned:
 cdef void scan_columns(
     bint product, const scanned *x, npy_intp n, npy_intp stride, npy_intp width, scanned *out
 ) noexcept nogil:
-    """Scan each of `width` columns; rows are `stride` elements apart."""
+    """Scan each of `width` columns. Rows are `stride` elements apart."""
     cdef double total[COLUMNS]
     cdef int64_t integer_total[COLUMNS]
     cdef npy_intp i, j

@@ -5,7 +5,7 @@ itself.
 
     scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
 
-In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers; copies
+In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers. Copies
 support all elements of up to 64 bits. For other devices, layouts and dtypes, and for indices out of range,
 the Python kernel of the operator record runs.
 """
@@ -42,8 +42,9 @@ cnp.import_array()
 # ---------------------------------------------------------------- destinations
 
 cdef PyArrayObject *read_array(IValue *x) noexcept:
-    """Return the array of an aligned CPU tensor with elements of up to 64 bits, with any strides; else
-    NULL.
+    """Return the array of an aligned CPU tensor with elements of up to 64 bits, else NULL.
+
+    The strides may be any.
     """
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
@@ -69,7 +70,7 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array to write to: a copy, or the tensor's array if `in_place`; None if it cannot be
+    """Return the array to write to: a copy, or the tensor's array if `in_place`, or None if it cannot be
     written.
     """
     cdef Tensor t = <Tensor>x.v.o
@@ -201,7 +202,7 @@ cdef int reduce_into(
 cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     """Run scatter with arguments (self, dim, index, source).
 
-    The index tensor has one index per element; the source may be larger than the index.
+    The index tensor has one index per element. The source may be larger than the index.
     """
     cdef PyArrayObject *a = read_array(&r[at[0]])
     cdef PyArrayObject *index = read_indices(&r[at[2]])

@@ -1,4 +1,4 @@
-"""Conversion between half precision and float32; `short_floats.pxd` describes the contract.
+"""Conversion between half precision and float32. `short_floats.pxd` describes the contract.
 
 NumPy's conversion is not used, because it warns of overflow and takes longer than a small matrix product.
 """
@@ -14,7 +14,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_stride
 cnp.import_array()
 
 cdef enum:
-    TILE = 1024                        # elements of a tile; the tile's buffers fit in the L1 cache
+    TILE = 1024                        # elements of a tile, whose buffers fit in the L1 cache
 
 
 cdef bint is_exact_half(double x, int kind) noexcept nogil:

@@ -16,11 +16,11 @@ from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    # maximal rows for `along`, which needs horizontal sums; with more rows, packing pays off
+    # Maximal number of rows for `along`, which needs horizontal sums. For more rows, packing pays off.
     MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
     MAX_PACKED_ROWS = 2                # maximal rows for packed panels, which are read once per row
-    # L2 cache size; for larger panels memory bandwidth is the limit, so they are not faster
+    # L2 cache size. Larger panels are not faster, because memory bandwidth is the limit.
     MAX_PACKED_BYTES = 1 << 20
 
 

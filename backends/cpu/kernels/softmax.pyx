@@ -7,7 +7,7 @@ In: interpreter registers with a floating tensor and a dimension.  Out: the regi
     logsumexp(x, [1])
 
 Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit in the L1 cache.
-Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
 """
 
@@ -178,7 +178,7 @@ cdef void softmax_last_dim_f32(SoftmaxKind what, const float *x, npy_intp rows, 
 cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
     """Compute the function `what` (softmax, log_softmax or logsumexp) of each row of `n` elements.
 
-    `scratch` is a buffer of one tile; SOFTMAX uses `out` instead.
+    `scratch` is a buffer of one tile. SOFTMAX uses `out` instead.
     """
     cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
     cdef floating *exponentials
@@ -250,8 +250,9 @@ cdef void softmax_outer_dim_f32(SoftmaxKind what, const float *x, npy_intp n, np
 
 
 cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
-    """Compute the function `what` of an (n, inner) matrix along its first dimension; `scratch` is a buffer
-    for three rows.
+    """Compute the function `what` of an (n, inner) matrix along its first dimension.
+
+    `scratch` is a buffer for three rows.
     """
     cdef floating *peak = scratch
     cdef floating *total = scratch + inner
@@ -288,7 +289,7 @@ cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp 
 # ---------------------------------------------------------------- operators
 
 cdef bint compute_softmax(SoftmaxKind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
-    """Compute the function `what` of an array viewed as (outer, n, inner) along n; return False if memory is
+    """Compute the function `what` of an array viewed as (outer, n, inner) along n. Return False if memory is
     exhausted.
     """
     cdef floating *scratch = NULL

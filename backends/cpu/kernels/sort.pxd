@@ -6,10 +6,10 @@ cdef struct Item:
     int64_t key
     int64_t index
 
-# Allocate memory for `n` items; the caller releases it with `free`.
+# Allocate memory for `n` items. The caller releases it with `free`.
 cdef Item *allocate_items(Py_ssize_t n) except NULL
 cdef void sort(Item *first, Item *last) noexcept nogil
-# Move the `k` >= 1 smallest items to the front; they are sorted if `ordered`.
+# Move the `k` >= 1 smallest items to the front. They are sorted if `ordered`.
 cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil
-# Return the original index of the k-th smallest item, counted from 0; reorders the items.
+# Return the original index of the k-th smallest item, counted from 0. The items are reordered.
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil

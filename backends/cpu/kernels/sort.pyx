@@ -1,10 +1,10 @@
 """Sorting and selection with PyTorch's order of equal elements.
 
-In: rows of int64 keys with the order of the elements; out: the indices of the elements of each row, in sorted
+In: rows of int64 keys with the order of the elements. Out: the indices of the elements of each row, in sorted
 order.
 
     argsort(keys)                all elements of a row, ascending
-    smallest(keys, k, True)      the k smallest, sorted; `False`: in any order
+    smallest(keys, k, True)      the k smallest, sorted (with False, in any order)
     nth(keys, k)                 for each row the k-th smallest, counted from 0
 
 PyTorch sorts with the C++ standard library (libstdc++), whose algorithms determine the order of equal
@@ -85,7 +85,7 @@ cdef void sort_heap(Item *first, Item *last) noexcept nogil:
 # ---------------------------------------------------------------- quicksort
 
 cdef Item *partition(Item *first, Item *last) noexcept nogil:
-    """Partition [first, last) around the median of three items; return the start of the upper partition."""
+    """Partition [first, last) around the median of three items. Return the start of the upper partition."""
     cdef Item *a = first + 1
     cdef Item *b = first + (last - first) // 2
     cdef Item *c = last - 1
@@ -153,8 +153,9 @@ cdef void sort(Item *first, Item *last) noexcept nogil:
 
 
 cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
-    """Move the item with the rank of position `nth` to `nth`; smaller items precede it, larger items follow
-    it.
+    """Move the item with the rank of position `nth` to `nth`.
+
+    Smaller items precede it, larger items follow it.
     """
     cdef int depth = depth_limit(last - first)
     cdef Item *cut
@@ -257,7 +258,7 @@ def argsort(const int64_t[:, ::1] keys not None):
 
 
 def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=True):
-    """Return the indices of the k smallest keys of each row; they are sorted if `ordered`."""
+    """Return the indices of the k smallest keys of each row. They are sorted if `ordered`."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
     if not 0 <= k <= n:
         raise ValueError(f"smallest: k must be in [0, {n}], got {k}")

@@ -7,7 +7,7 @@ the registers of values and indices.
     median(x), median(x, 0)    nanmedian(x)    msort(x)
 
 NaN sorts as the largest number, and equal elements get the order of PyTorch's algorithms (`sort.pyx`).
-Non-contiguous tensors are copied; for other dtypes, empty tensors and invalid arguments, the Python kernel of
+Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
 """
 
@@ -50,13 +50,14 @@ cdef enum SelectionKind:
 ctypedef struct Task:
     SelectionKind selection
     Axis axis
-    npy_intp k                         # number of results per slice; for NTH, the rank of the result
+    npy_intp k                         # number of results per slice, or the rank of the result for NTH
     bint descending
 
 
 cdef inline int64_t key_of(number x) noexcept nogil:
-    """Return an int64 key that orders like the element; 0.0 and -0.0 have equal keys, NaN has the largest
-    key.
+    """Return an int64 key that orders like the element.
+
+    0.0 and -0.0 have equal keys, and NaN has the largest key.
     """
     cdef double wide
     cdef int64_t bits
@@ -113,7 +114,7 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of
 
 
 cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
-    """Sort, or select from, each slice along the axis; `values` may be NULL."""
+    """Sort, or select from, each slice along the axis. `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
     if task.selection <= FIRST_UNORDERED:
         count = task.k
@@ -162,7 +163,7 @@ cdef void rank_lines_of_kind(int kind, void *x, Task *task, Item *items, void *v
 cdef int run_ranks(
     Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_indices
 ) except -1:
-    """Run a task along a dimension; store the values, the indices or both as results."""
+    """Run a task along a dimension, and store the values, the indices or both as results."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp shape[MAX_DIMS]
     cdef int kind, nd, d, left = 0, axis

@@ -1,10 +1,10 @@
 """Special functions (error function, gamma function ...) without SciPy, as NumPy ufuncs of float32 and float64.
 
-In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.special`:
+In: arrays. Out: arrays of the same dtype. The functions have the names of `scipy.special`:
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions and activations are row kernels of `vector_math.h`, the log-gamma function is the C library's.
+Error functions and activations are row kernels of `vector_math.h`. The log-gamma function is the C library's.
 `ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to 1e-16.
 Functions without a row kernel compute float32 in float64 and round once. The module also has replacements of
 those NumPy functions that have row kernels.
@@ -71,7 +71,7 @@ cdef double c_gammaln(double x) noexcept nogil:
 
 
 cdef double quantile(double tail, double offset) noexcept nogil:
-    """Return the quantile of the normal distribution at 1/2 + offset; `tail` is 1/2 - |offset|, which may be
+    """Return the quantile of the normal distribution at 1/2 + offset. `tail` is 1/2 - |offset|, which may be
     tiny.
     """
     cdef double r, numerator, denominator
@@ -119,8 +119,9 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Compute the digamma function: upward recurrence, then the asymptotic expansion; reflection for
-    negative `x`.
+    """Compute the digamma function by upward recurrence, then by the asymptotic expansion.
+
+    Negative `x` are reflected first.
     """
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:

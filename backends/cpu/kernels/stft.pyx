@@ -63,7 +63,7 @@ cdef bint is_reflect_mode(IValue *x):
 
 
 cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
-    """Return the array of a contiguous window with dtype `kind` and length `width`; NULL for other values."""
+    """Return the array of a contiguous window of length `width` with dtype `kind`, or NULL for others."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
         return NULL
@@ -73,7 +73,7 @@ cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
 # ---------------------------------------------------------------- stft
 
 cdef void frame_signal(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
-    """Write the windowed frames of one signal to `out`; a NULL `window` stands for ones."""
+    """Write the windowed frames of one signal to `out`. A NULL `window` stands for ones."""
     cdef npy_intp k, i, at, first
     cdef const floating *source
     for k in range(f.count):
@@ -192,8 +192,9 @@ cdef void overlap_add(
 cdef bint divide(
     const floating *signal, const floating *weight, npy_intp first, npy_intp last, npy_intp length, floating *out
 ) noexcept nogil:
-    """Divide the samples [first, last) by their weights and append zeros; return False if a weight is too
-    small.
+    """Divide the samples [first, last) by their weights and append zeros.
+
+    Return False if a weight is too small.
     """
     cdef npy_intp i
     for i in range(first, last):
@@ -210,7 +211,7 @@ cdef bint reconstruct(
     const floating *frames, const floating *window, Frames *f, npy_intp first, npy_intp last, npy_intp length,
     floating *scratch, floating *out,
 ) noexcept nogil:
-    """Reconstruct the signals of a batch; return False if a window weight is too small.
+    """Reconstruct the signals of a batch. Return False if a window weight is too small.
 
     `scratch` is a buffer for two signals, filled with zeros.
     """

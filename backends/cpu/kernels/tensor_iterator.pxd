@@ -5,7 +5,7 @@
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
     iterate_operands(loop, data, operands, 3, ndim, shape)
 
-A result is dense and has the dimension order of the first operand; if two strides are equal, the next operand
+A result is dense and has the dimension order of the first operand. If two strides are equal, the next operand
 decides (`ts._core.tensor.strides.of_result`).
 """
 
@@ -31,23 +31,23 @@ ctypedef struct Operand:
     npy_intp strides[MAX_DIMS]
 
 
-# Broadcast `shape` with the shape of `a`; return False if they do not match (the record's Python kernel
+# Broadcast `shape` with the shape of `a`. Return False if they do not match (the record's Python kernel
 # raises the error).
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# Set the operand's strides for the broadcast shape; repeated dimensions get stride 0.
+# Set the operand's strides for the broadcast shape. Repeated dimensions get stride 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
-# Set up a scalar operand; all its strides are 0.
+# Set up a scalar operand. All its strides are 0.
 cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory. Return
 # whether this changed the order.
 cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
-# Allocate the result and set it as operands[count]; shape and strides are sorted to the result's dimension
+# Allocate the result and set it as operands[count]. Shape and strides are sorted to the result's dimension
 # order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run a loop over an n-dimensional index space. The loop processes the innermost dimension; `plane`, if it is
+# Run a loop over an n-dimensional index space. The loop processes the innermost dimension. `plane`, if it is
 # given and supports the strides, processes the two innermost dimensions. This function iterates over the
-# other dimensions. There are at least two operands; the last one is the result, which may also be the first.
-# The arrays of the first two operands are referenced while the GIL is released; the caller must hold
+# other dimensions. There are at least two operands. The last one is the result, which may also be the first.
+# The arrays of the first two operands are referenced while the GIL is released. The caller must hold
 # references to other arrays.
 #
 # Results of unary loops must be contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for

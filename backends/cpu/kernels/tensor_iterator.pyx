@@ -1,4 +1,7 @@
-"""Iteration of inner loops over strided and broadcast operands, with dimension coalescing; contract: `tensor_iterator.pxd`."""
+"""Iteration of inner loops over strided and broadcast operands, with dimension coalescing.
+
+`tensor_iterator.pxd` describes the contract.
+"""
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
@@ -13,7 +16,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, ta
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_New with a NULL data pointer allocates memory; the array gets the given strides
+    # PyArray_New with a NULL data pointer allocates memory. The array gets the given strides
     object new_strided "PyArray_New"(
         PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
     )
@@ -25,7 +28,7 @@ cdef enum:
     # for more elements, NumPy's copy is faster because it copies cache-sized blocks
     MAX_COPIED_ELEMENTS = 1 << 16
 
-# Marker passed as `data` for copy loops; a copy loop may run along any dimension.
+# Marker passed as `data` for copy loops. A copy loop may run along any dimension.
 cdef void *COPY_LOOP_MARKER = <void *>&copy_loop
 
 cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
@@ -84,7 +87,7 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
     cdef bint changed = False
     for i in range(ndim):
         order[i] = i
-    # Insertion sort from the innermost dimension outwards; dimensions whose strides are all 0 keep their
+    # Insertion sort from the innermost dimension outwards. Dimensions whose strides are all 0 keep their
     # order.
     for i in range(ndim - 2, -1, -1):
         at = i
@@ -247,7 +250,7 @@ cdef void copy_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexce
 
 
 cdef Loop copy_loop(npy_intp width) noexcept nogil:
-    """Return the copy loop for elements of `width` bytes; NULL if there is none."""
+    """Return the copy loop for elements of `width` bytes, or NULL if there is none."""
     if width == 4:
         return copy_4
     if width == 8:

@@ -5,7 +5,7 @@ result.
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
 
-Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first; for other devices, and
+Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first. For other devices, and
 other dtypes of new tensors, the Python kernel of the operator record runs.
 """
 
@@ -32,7 +32,10 @@ cdef int64_t MAX_ELEMENTS = 1 << 24
 # ---------------------------------------------------------------- tril and triu
 
 cdef inline npy_intp columns_to_diagonal(npy_intp row, int64_t diagonal, npy_intp columns) noexcept nogil:
-    """Return the number of columns of a row up to and including the diagonal; pass `diagonal` - 1 to exclude it."""
+    """Return the number of columns of a row up to and including the diagonal.
+
+    Pass `diagonal` - 1 to exclude it.
+    """
     return min(max(row + diagonal + 1, <npy_intp>0), columns)
 
 
@@ -63,7 +66,7 @@ cdef void copy_upper(
 
 
 cdef inline int64_t clamp_diagonal(int64_t diagonal, npy_intp rows, npy_intp columns) noexcept:
-    """Clamp the diagonal to [-rows, columns]; diagonals outside of this range give the same results."""
+    """Clamp the diagonal to [-rows, columns]. Diagonals outside of this range give the same results."""
     return max(<int64_t>-rows, min(diagonal, <int64_t>columns))
 
 

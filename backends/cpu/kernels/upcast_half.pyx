@@ -1,4 +1,4 @@
-"""Conversion of half-precision arguments to float32, and of the results back; `upcast_half.pxd` describes the
+"""Conversion of half-precision arguments to float32, and of the results back. `upcast_half.pxd` describes the
 contract.
 """
 
@@ -26,7 +26,7 @@ cdef bint is_half_tensor(IValue *x) noexcept:
 cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
     """Return whether the arguments can be computed in float32.
 
-    All tensors must be CPU tensors of one 16-bit dtype without overlapping elements; numbers must not exceed
+    All tensors must be CPU tensors of one 16-bit dtype without overlapping elements. Numbers must not exceed
     MAX_HALF_NUMBER.
     """
     cdef int i

@@ -7,11 +7,11 @@ from ts.backends.cpu.kernels.row_loops cimport RowLoops
 ctypedef void (*FloatRow)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleRow)(const double *, npy_intp, double *) noexcept nogil
 
-# Loops with NumPy's signature; `row` is the row kernel. It processes contiguous elements directly, and
+# Loops with NumPy's signature. `row` is the row kernel. It processes contiguous elements directly, and
 # strided elements tile by tile.
 cdef void floats_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
 cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
-# Return the row kernel of a function, by its name in NumPy or SciPy; NULL if NumPy's loop should be used.
+# Return the row kernel of a function, by its name in NumPy or SciPy, or NULL if NumPy's loop should be used.
 cdef FloatRow float_row(str name) except? NULL
 cdef DoubleRow double_row(str name) except? NULL
 # Return the row kernels for the SIMD level of this process.

@@ -12,7 +12,7 @@ from ts.backends.cpu.kernels.kernel_registry cimport View
 
 
 cdef inline PyArrayObject *cpu_array(IValue *x) noexcept:
-    """Return the array of a CPU tensor, with any strides; NULL for other values."""
+    """Return the array of a CPU tensor, with any strides, or NULL for other values."""
     if not is_tensor(x):
         return NULL
     cdef Tensor t = <Tensor>x.v.o
@@ -25,7 +25,7 @@ cdef inline int store_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_in
 
 
 cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides) noexcept:
-    """Copy the shape and strides of an array; return its number of dimensions."""
+    """Copy the shape and strides of an array, and return its number of dimensions."""
     cdef int i
     for i in range(ndim_of(a)):
         dims[i] = dims_of(a)[i]
@@ -34,7 +34,7 @@ cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides)
 
 
 cdef inline int wrap_dim(int64_t dim, int nd) noexcept:
-    """Return dimension `dim` of `nd` as a non-negative number; -1 if it is out of range."""
+    """Return dimension `dim` of `nd` as a non-negative number, or -1 if it is out of range."""
     if dim < 0:
         dim += nd
     return <int>dim if 0 <= dim < nd else -1

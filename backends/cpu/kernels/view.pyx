@@ -30,7 +30,7 @@ cnp.import_array()
 
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
-    """Store a view of the first argument; `read` computes its geometry from the other arguments."""
+    """Store a view of the first argument. `read` computes its geometry from the other arguments."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef View v
@@ -111,7 +111,7 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- split, chunk, unbind
 
 cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
-    """Store a list of views with length `size` along `axis`; the last view may be shorter."""
+    """Store a list of views with length `size` along `axis`. The last view may be shorter."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
@@ -132,7 +132,9 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
 
 
 cdef bint view_chunk_at(View *v, int axis, int64_t size, int result_index, int result_count) noexcept:
-    """Compute the geometry of list item `result_index`; return False if the number of items is not `result_count`."""
+    """Compute the geometry of list item `result_index`. Return False if the number of items is not
+    `result_count`.
+    """
     if (v.dims[axis] - 1) // size + 1 != result_count:
         return False
     v.offset = result_index * size * v.strides[axis]
@@ -171,7 +173,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split by a list of sizes; each size is read once, because another thread may change the list."""
+    """Split by a list of sizes. Each size is read once, because another thread may change the list."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
@@ -327,8 +329,9 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Store a view without dimensions of size 1; only dimension `axis` is removed unless `axis` is
-    negative.
+    """Store a view without dimensions of size 1.
+
+    Only dimension `axis` is removed unless `axis` is negative.
     """
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
