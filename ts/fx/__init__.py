@@ -9,8 +9,8 @@
             node.target = ts.nn.functional.gelu
     module.recompile()
 
-`node`, `graph` and `graph_module` represent graphs; `tracer` and `proxy` record graphs, `code_generation`
-generates Python code, `interpreter` executes graphs, `subgraph_rewriter` and `passes` transform graphs.
+`node`, `graph` and `graph_module` represent graphs, `tracer` and `proxy` record them, `code_generation`
+generates Python code, `interpreter` executes graphs, and `subgraph_rewriter` and `passes` transform graphs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PyTorch's decorator that marks backward-compatible functions; it has no effect."""
+"""PyTorch's decorator that marks backward-compatible functions, which has no effect here."""
 
 from __future__ import annotations
 

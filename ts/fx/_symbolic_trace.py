@@ -54,7 +54,7 @@ _wrapped_methods_to_patch = wrapped_methods
 def symbolic_trace(
     root: Module | Callable[..., Any], concrete_args: dict[str, Any] | tuple[Any, ...] | None = None
 ) -> GraphModule:
-    """Trace a module or function; return a GraphModule that computes its result.
+    """Trace a module or function, and return a GraphModule that computes its result.
 
     concrete_args   fixed values of parameters: see `Tracer.trace`
     """

@@ -10,7 +10,7 @@ __all__ = ["annotate"]
 
 
 def annotate(val: Any, type: Any) -> Any:
-    """Return `val`; if it is a proxy, also set the type of its node."""
+    """Return `val`. If it is a proxy, also set the type of its node."""
     if isinstance(val, Proxy):
         if val.node.type:
             raise RuntimeError(

@@ -6,7 +6,7 @@ Input: the nodes of a graph. Output: a `PythonCode` with the source text and its
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` generates the function header and the return statement; programs can pass instances of subclasses
+A `CodeGen` generates the function header and the return statement. Programs can pass instances of subclasses
 to `Graph.set_codegen`. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens the
 result.
 """
@@ -55,7 +55,7 @@ _PyTreeInfo = PyTreeInfo
 
 
 def _one_per_line(texts: Sequence[str]) -> str:
-    """Format arguments with one argument per line; a comment of an argument follows the comma."""
+    """Format arguments with one argument per line. A comment of an argument follows the comma."""
     lines = []
     for source in texts:
         argument, hash_sign, comment = source.partition("#")
@@ -100,7 +100,7 @@ class CodeGen:
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """Return the statement that returns `output_args`; `descs` are comments on its elements."""
+        """Return the statement that returns `output_args`. `descs` are comments on its elements."""
         return "return " + self._container(output_args, descs, repr_fn or repr)
 
     def _container(self, value: Any, descs: Sequence[str] | None, repr_fn: Callable[[object], str]) -> str:

@@ -73,7 +73,7 @@ class ParsedStackTrace(NamedTuple):
 def parse_stack_trace(
     stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
 ) -> ParsedStackTrace | None:
-    """Return the innermost frame that `filter_fn(file, name, code)` accepts; None if there is none."""
+    """Return the innermost frame that `filter_fn(file, name, code)` accepts, or None without any."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
         match = _FRAME.match(line)
@@ -128,7 +128,7 @@ class CodeWriter:
     # ---- names and values ----------------------------------------------------------------------------
 
     def add_global(self, name_hint: str, obj: Any) -> str:
-        """Register an object as a global of the code; return the name by which the code refers to it."""
+        """Register an object as a global of the code, and return the name by which the code refers to it."""
         if is_from_torch(obj) and obj is not ts.device:
             return dotted(*qualified_name(obj).split(".", 1)) if hasattr(obj, "__name__") else type_name(obj)
         name = self.names.create_name(name_hint, obj)
@@ -188,7 +188,7 @@ class CodeWriter:
     # ---- nodes ---------------------------------------------------------------------------------------
 
     def write(self, nodes: Any, generate_output: Callable[..., str]) -> None:
-        """Write all nodes; `generate_output(value, descs=, repr_fn=)` returns the return statement."""
+        """Write all nodes. `generate_output(value, descs=, repr_fn=)` returns the return statement."""
         last_uses: dict[Node, list[Node]] = {}
         seen: set[Node] = set()
         for node in reversed(nodes):
@@ -199,7 +199,7 @@ class CodeWriter:
         for index, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            # marks the start of a node's lines; the code generator removes this comment
+            # marks the start of a node's lines, until the code generator removes this comment
             self.body.append(f"# COUNTER: {index}\n")
             self._write_node(node, generate_output)
             self._write_releases(node, last_uses.get(node, []))
@@ -293,7 +293,7 @@ class CodeWriter:
             self.body.append(comment)
 
     def _result_type(self, node: Node) -> str:
-        """Return an annotation with dtype and shape of a node's result; "" if they are unknown."""
+        """Return an annotation with dtype and shape of a node's result, or "" if they are unknown."""
         value = meta_value(node)
         if isinstance(value, Tensor):
             description = self._colored("red", dtype_abbreviation(value.dtype))

@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 def _add_to_linecache(src: str, co_fields: dict[str, Any] | None) -> str:
-    """Store generated source in `linecache` under a new file name; return the name."""
+    """Store generated source in `linecache` under a new file name, and return the name."""
     key = f"<eval_with_key>.{next(_numbers)}"
     if co_fields and {"co_filename", "co_firstlineno", "co_name"} <= set(co_fields):
         key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"

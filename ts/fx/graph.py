@@ -9,7 +9,7 @@
                                     ...)
                                     return relu
 
-A `GraphModule` is a module that runs a graph; a `Tracer` creates the graph of a module.
+A `GraphModule` is a module that runs a graph. A `Tracer` creates the graph of a module.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _InsertPoint:
 
 
 class _NodeList:
-    """Nodes of a graph in order; nodes may be added and erased during iteration."""
+    """Nodes of a graph in order. Nodes may be added and erased during iteration."""
 
     def __init__(self, graph: Graph, backwards: bool = False) -> None:
         self.graph = graph
@@ -109,7 +109,7 @@ _node_list = _NodeList
 
 
 class _NodesByTarget:
-    """Index of a graph's nodes by kind; `call_function` nodes are indexed by target, too."""
+    """Index of a graph's nodes by kind. For `call_function` nodes, it is also an index by target."""
 
     def __init__(self) -> None:
         self.table: dict[Any, dict[Node, None]] = {}
@@ -135,7 +135,7 @@ class _NodesByTarget:
 
 
 class Graph:
-    """Graph of a function: a list of nodes; see the module docstring.
+    """Graph of a function: a list of nodes, as in the example of the module docstring.
 
     owning_module     GraphModule that executes the graph
     tracer_cls        class of the tracer that recorded the graph, stored in pickles
@@ -161,7 +161,7 @@ class Graph:
 
     @property
     def owning_module(self) -> Any:
-        """GraphModule that executes the graph; None if the graph belongs to no module."""
+        """GraphModule that executes the graph, or None if the graph belongs to no module."""
         return self._owning_module
 
     @owning_module.setter
@@ -172,7 +172,7 @@ class Graph:
 
     @property
     def nodes(self) -> _NodeList:
-        """Nodes in order; `reversed(graph.nodes)` iterates backwards."""
+        """Nodes in order. `reversed(graph.nodes)` iterates backwards."""
         return _NodeList(self)
 
     def output_node(self) -> Node:
@@ -332,9 +332,9 @@ class Graph:
         return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy the nodes of the graph `g`; return the copy of the node that `g` returns, None without one.
+        """Copy the nodes of the graph `g`. Return the copy of the node that `g` returns, if any.
 
-        val_map              node of `g` -> node to use instead of a copy; the copies are added
+        val_map              node of `g` -> node to use instead of a copy, to which the copies are added
         return_output_node   also return the output node of `g`
         """
         for node in g.nodes:
@@ -357,7 +357,7 @@ class Graph:
         return copied
 
     def erase_node(self, to_erase: Node) -> None:
-        """Erase a node; raise RuntimeError if it has users."""
+        """Erase a node. Raise RuntimeError if it has users."""
         if to_erase.users:
             raise RuntimeError(
                 f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} "
@@ -384,9 +384,9 @@ class Graph:
             self.erase_node(node)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase nodes that have neither users nor side effects; return True if there were any.
+        """Erase nodes that have neither users nor side effects. Return True if there were any.
 
-        is_impure_node   predicate for nodes to keep; default: `Node.is_impure`
+        is_impure_node predicate for nodes to keep (default: `Node.is_impure`)
         """
         self.lint()
         changed = False
@@ -475,7 +475,7 @@ class Graph:
         return "\n    ".join(["graph():", *(node.format_node() or "" for node in self.nodes)])
 
     def print_tabular(self) -> None:
-        """Print the nodes as a table; requires the package `tabulate`."""
+        """Print the nodes as a table, for which the package `tabulate` is required."""
         try:
             from tabulate import tabulate  # type: ignore[import-untyped]
         except ImportError:

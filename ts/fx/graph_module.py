@@ -62,7 +62,7 @@ def _indented(text: str, count: int = 4) -> str:
 
 
 def _module_for(root: Module, path: list[str]) -> Module:
-    """Return the submodule at `path`; missing modules are created."""
+    """Return the submodule at `path`. Missing modules are created."""
     for name in path:
         submodule = getattr(root, name, None)
         if submodule is None:
@@ -73,7 +73,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
 
 
 def _set_attribute(module: Module, name: str, value: Any) -> None:
-    """Set an attribute of a module; a tensor that is no parameter becomes a buffer."""
+    """Set an attribute of a module. A tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -128,7 +128,7 @@ def _has_attr(model: Module, attr_name: str) -> bool:
 
 
 class _CodeOnlyModule(Module):
-    """Module with the attributes of an unpickled GraphModule; `forward` has the pickled code."""
+    """Module with the attributes of an unpickled GraphModule, whose `forward` has the pickled code."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # In the original trace, each submodule call was one node; other calls are already inlined.
+            # In the original trace, each submodule call was one node. Other calls are already inlined.
             return True
 
     root = _CodeOnlyModule(body)
@@ -209,7 +209,7 @@ class _WrappedCall:
 
 
 class GraphModule(Module):
-    """Module whose `forward` is generated from a graph; see the module docstring.
+    """Module whose `forward` is generated from a graph, as in the example of the module docstring.
 
     root         module with the attributes that the graph uses, or a dictionary: dotted name -> attribute
     class_name   class name in `repr` and error messages
@@ -268,7 +268,7 @@ class GraphModule(Module):
 
     @property
     def graph(self) -> Graph:
-        """Graph of the module; call `recompile` after modifications."""
+        """Graph of the module. Call `recompile` after modifications."""
         return self._graph  # type: ignore[no-any-return]
 
     @graph.setter
@@ -291,7 +291,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self) -> PythonCode:
-        """Generate `forward` from the graph again; return the code."""
+        """Generate `forward` from the graph again, and return the code."""
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
             self._in_spec = self._graph._codegen.pytree_info.in_spec
             self._out_spec = self._graph._codegen.pytree_info.out_spec
@@ -326,7 +326,7 @@ class GraphModule(Module):
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
-        """Return the code of this module and nested GraphModules; print the code if `print_output`.
+        """Return the code of this module and nested GraphModules. If `print_output`, print the code.
 
         include_stride, include_device   show strides and devices in annotations of tensors
         expanded_def                     write each parameter on its own line
@@ -357,7 +357,7 @@ class GraphModule(Module):
     # ---- submodules ----------------------------------------------------------------------------------
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Add a module under a dotted name; return False if a name in the path is no module.
+        """Add a module under a dotted name. Return False if a name in the path is no module.
 
         Missing parent modules are created.
         """
@@ -375,7 +375,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target: str) -> bool:
-        """Delete the module with a dotted name; return False if there is none."""
+        """Delete the module with a dotted name. Return False if there is none."""
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -488,7 +488,7 @@ class GraphModule(Module):
             self._unregister_replace_node_hook(f)
 
     def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
-        """Call `f(old=, new=, user=)` when a node is replaced; `new` is the name of the new node."""
+        """Call `f(old=, new=, user=)` when a node is replaced. `new` is the name of the new node."""
         self._replace_hooks.append(_checked(f, "create_node"))
 
     def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:

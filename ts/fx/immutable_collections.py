@@ -2,7 +2,7 @@
 
     node.args[0].append(x)        TypeError: assign to `node.args` instead
 
-A node updates the users of its arguments when `args` is assigned; changing a container in place would not
+A node updates the users of its arguments when `args` is assigned. Changing a container in place would not
 update them.
 """
 

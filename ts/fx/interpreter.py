@@ -27,9 +27,9 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs the graph of a module node by node; subclasses override a method for each kind of node.
+    """Runs the graph of a module node by node. Subclasses override a method for each kind of node.
 
-    garbage_collect_values   delete each value from `env` after its last use; otherwise, keep all values
+    garbage_collect_values   delete each value from `env` after its last use, or else keep all values
     graph                    graph to run instead of that of the module
     extra_traceback          add the failing node to errors
     """
@@ -84,7 +84,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph on a list of arguments; clear the list, so that used arguments can be freed."""
+        """Run the graph on a list of arguments, which is cleared so that used arguments can be freed."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             kind = "extra" if len(args_list) > len(placeholders) else "missing"
@@ -100,7 +100,7 @@ class Interpreter:
         return fx_traceback.set_current_meta(node, f"Interpreter_{type(self).__name__}")
 
     def run_node(self, n: Node) -> Any:
-        """Run a node by the method for its kind; return its value."""
+        """Run a node by the method for its kind, and return its value."""
         with self._set_current_node(n):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
@@ -166,7 +166,7 @@ class Interpreter:
         return args, kwargs
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """Replace the nodes in `args` by their values; errors name the node `n`."""
+        """Replace the nodes in `args` by their values. Error messages name the node `n`."""
 
         def value(node: Node) -> Any:
             if node not in self.env:

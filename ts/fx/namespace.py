@@ -1,4 +1,4 @@
-"""Unique names for the values of a graph; names of Python and PyTorch are not used.
+"""Unique names for the values of a graph, which differ from names of Python and PyTorch.
 
 names = Namespace()
 names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")

@@ -8,8 +8,9 @@
     call_method     method name                  object, other arguments       result of the method
     output          "output"                     result of the graph
 
-The nodes of a graph are a list linked by `prev` and `next`.  Arguments may be nodes and containers of nodes.
-Each node records the nodes that use it in `users`; therefore, arguments are assigned, never changed in place.
+The nodes of a graph are a list linked by `prev` and `next`. Arguments may be nodes and containers of nodes.
+Each node records the nodes that use it in `users`. Therefore, arguments are assigned and never changed in
+place.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _type_repr = type_name
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """Apply `fn` to all leaves of nested containers; the new lists and dictionaries are immutable."""
+    """Apply `fn` to all leaves of nested containers. The new lists and dictionaries are immutable."""
     kind = type(a)
     if kind is tuple:
         return tuple([map_aggregate(x, fn) for x in a])
@@ -68,7 +69,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """Apply `fn` to all nodes in nested containers; the new lists and dictionaries are immutable."""
+    """Apply `fn` to all nodes in nested containers. The new lists and dictionaries are immutable."""
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
@@ -101,7 +102,7 @@ def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int,
 
 
 class Node:
-    """Operation of a graph; see the module docstring."""
+    """Operation of a graph, with one of the kinds that the module docstring lists."""
 
     graph: Graph
     name: str
@@ -117,8 +118,8 @@ class Node:
     _next: Node
     _erased: bool
     _repr_fn: Callable[[Node], str] | None
-    _sort_key: tuple[int, ...]  # position in the graph; `<` and `>` on nodes compare these tuples
-    _fx_partition: Any  # partition to which a pass has assigned the node; not set by default
+    _sort_key: tuple[int, ...]  # position in the graph, which `<` and `>` on nodes compare
+    _fx_partition: Any  # partition to which a pass has assigned the node, not set by default
 
     def __init__(
         self,
@@ -157,7 +158,7 @@ class Node:
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """Positional arguments; assign a tuple to change them."""
+        """Positional arguments. Assign a tuple to change them."""
         return self._args
 
     @args.setter
@@ -166,7 +167,7 @@ class Node:
 
     @property
     def kwargs(self) -> dict[str, Argument]:
-        """Keyword arguments; assign a dictionary to change them."""
+        """Keyword arguments. Assign a dictionary to change them."""
         return self._kwargs
 
     @kwargs.setter
@@ -229,9 +230,9 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Replace this node by `replace_with` in the arguments of its users; return the changed users.
+        """Replace this node by `replace_with` in the arguments of its users, and return the changed users.
 
-        delete_user_cb   return True for users to change; default: all users
+        delete_user_cb   return True for users to change (default: all users)
         propagate_meta   copy `meta` to `replace_with`, whose `meta` must be empty
         """
         if propagate_meta:
@@ -316,7 +317,7 @@ class Node:
         table.insert(self)
 
     def _rename(self, candidate: str) -> None:
-        """Rename the node to `candidate`; if another node has this name, append a number."""
+        """Rename the node to `candidate`. If another node has this name, append a number."""
         if candidate == self.name:
             return
         self.name = self.graph._graph_namespace.create_name(candidate, None)
@@ -324,7 +325,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Program's stack trace at the operation; None if the tracer recorded no stack traces."""
+        """Program's stack trace at the operation, or None if the tracer recorded no stack traces."""
         return self.meta.get("stack_trace")  # type: ignore[no-any-return]
 
     @stack_trace.setter
@@ -349,7 +350,7 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """Return the arguments with names and defaults of the target's signature; None if no signature fits.
+        """Return the arguments with names and defaults of the target's signature, or None without a match.
 
         root         module that contains the target of `call_module`
         arg_types, kwarg_types    types of the arguments, to select an overload
@@ -415,12 +416,12 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """Return the copy of the node that `memo` contains; without a copy, return the node itself."""
+        """Return the copy of the node that `memo` contains, or the node itself if there is no copy."""
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 
 def meta_value(node: Node) -> Any:
-    """Return the example value of a node's result, or its tensor metadata; None without either."""
+    """Return the example value of a node's result, or its tensor metadata, or None without either."""
     return node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
 
 

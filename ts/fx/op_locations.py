@@ -17,7 +17,7 @@ _RENAMED: Final = {"log_sigmoid": "logsigmoid"}
 
 
 def namespace_of(func: Any) -> Any:
-    """Return the module that exports the function of an operator; None if no module exports it."""
+    """Return the module that exports the function of an operator, or None if no module exports it."""
     name = func.__name__
     for space in _SPACES:
         if name.startswith(f"{space}_"):

@@ -1,4 +1,4 @@
-"""Formats of Python operators in generated code; the keys are names of functions in the module `operator`.
+"""Formats of Python operators in generated code, by the names of functions in the module `operator`.
 
 magic_methods["add"].format("x", "1")          "x + 1"
 inplace_methods["iadd"].format("x", "1")       "x += 1"

@@ -71,7 +71,7 @@ def _python_type(annotation: str) -> Any:
 
 
 def _signature(schema: FunctionSchema) -> Signature:
-    """Convert a schema to a Python signature; the parameter `self` is named `input`."""
+    """Convert a schema to a Python signature. The parameter `self` is named `input`."""
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
@@ -95,7 +95,7 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """Return the signatures of an operator's overloads; None if `op` is not an operator.
+    """Return the signatures of an operator's overloads, or None if `op` is not an operator.
 
     With `return_schemas`, return (signatures, schemas).
     """
@@ -209,7 +209,7 @@ def normalize_function(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a function call by parameter name; None if no signature fits.
+    """Return the arguments of a function call by parameter name, or None if no signature fits.
 
     Raise RuntimeError if several overloads fit and the types of the arguments are not given.
     """

@@ -28,7 +28,7 @@ _MISSING: Final = object()
 
 
 class Patcher:
-    """List of replaced globals and methods; they are restored in reverse order."""
+    """List of replaced globals and methods, which are restored in reverse order."""
 
     def __init__(self) -> None:
         self.patches_made: list[
@@ -98,7 +98,7 @@ _current: list[Patcher] = []
 
 @contextlib.contextmanager
 def new_patcher() -> Iterator[Patcher]:
-    """Yield a patcher; its patches are reverted at the end of the block."""
+    """Yield a patcher, whose patches are reverted at the end of the block."""
     patcher = Patcher()
     _current.append(patcher)
     try:
@@ -123,7 +123,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """Return the last proxy in `objects` and nested containers; None without proxies."""
+    """Return the last proxy in `objects` and nested containers, or None without proxies."""
     proxies: list[Proxy] = []
 
     def collect(x: Any) -> None:

@@ -1,7 +1,7 @@
-"""Proxy: stands for a value during tracing; operations on the proxy become nodes.
+"""Proxy: stands for a value during tracing. Operations on the proxy become nodes.
 
     x = Proxy(graph.placeholder("x"))
-    y = ts.relu(x) + 1              adds two nodes to the graph; y is the proxy of the second
+    y = ts.relu(x) + 1              adds two nodes to the graph, the second with the proxy y
     y.shape[0], y.sum(dim=1)        add further nodes
 
 Python operators, methods of tensors and functions with `__torch_function__` become nodes. Operations that
@@ -88,7 +88,7 @@ class ScopeContextManager:
 
 
 class TracerBase:
-    """Base class of tracers: creates nodes for operations on proxies; programs override its methods.
+    """Base class of tracers, which create nodes for operations on proxies. Programs override methods.
 
     record_stack_traces         record the program's stack trace in nodes
     check_mutable_operations    raise an error for calls that mutate arguments
@@ -187,7 +187,7 @@ class TracerBase:
         type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
-        """Create a node whose arguments may contain proxies; return a proxy for its value.
+        """Create a node whose arguments may contain proxies, and return a proxy for its value.
 
         proxy_factory_fn   creates the proxy, instead of the method `proxy`
         """
@@ -200,7 +200,7 @@ class TracerBase:
         return proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
 
     def create_arg(self, a: Any) -> Any:
-        """Convert a value to an argument of a node; raise NotImplementedError if its type is not allowed."""
+        """Convert a value to an argument of a node. Raise NotImplementedError if its type is not allowed."""
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
@@ -274,7 +274,7 @@ class GraphAppendingTracer(TracerBase):
 
 
 def assert_fn(x: object) -> None:
-    """Raise AssertionError if `x` is false; traced `assert` statements call this function."""
+    """Raise AssertionError if `x` is false. Traced `assert` statements call this function."""
     if not x:
         raise AssertionError("Assertion failed")
 
@@ -288,7 +288,7 @@ def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
 
 
 class Proxy:
-    """Stands for the value of a node; see the module docstring."""
+    """Stands for the value of a node, as in the example of the module docstring."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
@@ -298,8 +298,8 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        # `Attribute` creates a `getattr` node at its first use; a call of the attribute becomes a method call
-        # instead
+        # `Attribute` creates a `getattr` node at its first use, but a call of the attribute becomes a method
+        # call instead.
         return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -417,7 +417,7 @@ class Attribute(Proxy):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """Node that reads the attribute; it is created at the first access."""
+        """Node that reads the attribute, created at the first access."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node

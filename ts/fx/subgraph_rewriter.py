@@ -50,7 +50,7 @@ def replace_pattern(
     pattern: Callable[..., Any] | Graph | GraphModule,
     replacement: Callable[..., Any] | Graph | GraphModule,
 ) -> list[Match]:
-    """Replace all disjoint occurrences of a pattern; return the replaced occurrences."""
+    """Replace all disjoint occurrences of a pattern, and return the replaced occurrences."""
     return [Match(r.anchor, r.nodes_map) for r in replace_pattern_with_filters(gm, pattern, replacement)]
 
 
@@ -65,7 +65,7 @@ def replace_pattern_with_filters(
 ) -> list[ReplacedPatterns]:
     """Replace a pattern as `replace_pattern` does, with filters for the matches.
 
-    match_filters          predicates of match, graph and pattern graph; all must return True
+    match_filters          predicates of match, graph and pattern graph, which must all return True
     ignore_literals        a literal in the pattern matches any literal
     replacement_callback   returns the replacement graph for each match, instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`
@@ -108,7 +108,7 @@ def _graph_of(function: Callable[..., Any] | Graph | GraphModule) -> Graph:
 def _replace(
     gm: GraphModule, match: InternalMatch, pattern: Graph, new: Graph, changed: dict[Node, Node]
 ) -> list[Node]:
-    """Replace a match by a copy of the graph `new`; return the new nodes."""
+    """Replace a match by a copy of the graph `new`, and return the new nodes."""
     placeholders = [n for n in new.nodes if n.op == "placeholder"]
     if len(match.placeholder_nodes) != len(placeholders):
         raise AssertionError(
@@ -143,7 +143,8 @@ def _replace(
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
     """Return the node before which the replacement is inserted.
 
-    This node is the first user of the match's results; without users, the node after the last result.
+    This node is the first user of the match's results. If there are no users, it is the node after the last
+    result.
     """
     users = {user for node in returning for user in node.users}
     if users:

@@ -201,7 +201,7 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _called_operator(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator packet of `func`, such as `ts.ops.aten.relu`; other functions are unchanged."""
+    """Return the operator packet of `func`, such as `ts.ops.aten.relu`. Others are returned unchanged."""
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
@@ -216,7 +216,7 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 
 
 def signature_of(func: Callable[..., Any]) -> Signature | None:
-    """Return the signature of a function that PyTorch implements in Python; None for functions in C."""
+    """Return the signature of a function that PyTorch implements in Python, or None for C functions."""
     name = getattr(func, "__name__", "")
     parameters = _find_parameters(func, name)
     if parameters is None:

@@ -123,7 +123,7 @@ def _operator_name(func: Any) -> str:
 
 
 def type_name(obj: object) -> str:
-    """Return the text of a type in annotations of a graph; for other objects, their `repr`."""
+    """Return the text of a type in annotations of a graph, or the `repr` of another object."""
     if isinstance(obj, type) and not isinstance(obj, GenericAlias):
         if obj.__module__ == "builtins":
             return obj.__qualname__

@@ -74,17 +74,17 @@ class NodeSource:
 
     @property
     def name(self) -> str:
-        """Name of the original node; an empty string if there is none."""
+        """Name of the original node, or "" without original node."""
         return self.node_info.name if self.node_info else ""
 
     @property
     def target(self) -> str:
-        """Target of the original node as text; an empty string if there is none."""
+        """Target of the original node as text, or "" without original node."""
         return self.node_info.target if self.node_info else ""
 
     @property
     def graph_id(self) -> int:
-        """Graph id of the original node; -1 without original node."""
+        """Graph id of the original node, or -1 without original node."""
         return self.node_info.graph_id if self.node_info else -1
 
     def _get_action_string(self) -> str:
@@ -187,7 +187,7 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Set the stack trace in the current metadata; an empty list removes it."""
+    """Set the stack trace in the current metadata, or remove it if `stack` is empty."""
     if not should_preserve_node_meta:
         return
     if stack:
@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace in the current metadata; without `preserve_node_meta`, the caller's stack."""
+    """Return the stack trace in the current metadata, or the caller's without `preserve_node_meta`."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -264,7 +264,7 @@ def set_current_replay_node(node: Node | None) -> Iterator[None]:
 
 
 def get_current_replay_node() -> Node | None:
-    """Return the node that was set by `set_current_replay_node`; None outside of its context."""
+    """Return the node that was set by `set_current_replay_node`, or None outside of its context."""
     return current_replay_node
 
 

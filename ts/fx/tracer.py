@@ -5,7 +5,7 @@ Input: a module or function. Output: its Graph, and `tracer.root`, the module wi
     graph = Tracer().trace(net)
     GraphModule(net, graph)                       equivalent to `net`
 
-A call of a module of `ts.nn` becomes one node (`is_leaf_module`); the code of other modules is traced.
+A call of a module of `ts.nn` becomes one node (`is_leaf_module`), but the code of other modules is traced.
 Control flow may depend on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
 """
 
@@ -59,7 +59,7 @@ def is_fx_symbolic_tracing() -> bool:
 
 
 def is_fx_tracing() -> bool:
-    """Return True during symbolic tracing; deprecated, as in PyTorch."""
+    """Return True during symbolic tracing. As in PyTorch, this function is deprecated."""
     warnings.warn(
         "torch.fx._symbolic_trace.is_fx_tracing will return true for both fx.symbolic_trace and "
         "torch.export, please use is_fx_tracing_symbolic_tracing() for specifically fx.symbolic_trace "
@@ -77,7 +77,7 @@ class ProxyableClassMeta(type):
         super().__init__(name, bases, attrs)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Create an instance; during tracing, create a node if an argument is a proxy."""
+        """Create an instance. During tracing, create a node if an argument is a proxy."""
         instance = cls.__new__(cls)  # type: ignore[call-overload]
         if is_fx_symbolic_tracing():
             proxies: list[Proxy] = []
@@ -125,13 +125,15 @@ def _with_positional_parameters(function: FunctionType, count: int) -> FunctionT
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations of a function; in modules of `ts`, strings are evaluated."""
+    """Return the annotations of a function. In modules of `ts`, strings are evaluated."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
 
 class Tracer(TracerBase):
-    """Tracer of functions and modules; subclasses may handle modules, attributes and arguments differently.
+    """Tracer of functions and modules.
+
+    Subclasses may handle modules, attributes and arguments differently.
 
     autowrap_modules        Python modules: calls of their functions become nodes
     autowrap_functions      functions of other modules whose calls become nodes
@@ -173,7 +175,7 @@ class Tracer(TracerBase):
         return (of_nn and not isinstance(m, Sequential)) or getattr(type(m), "_is_impure", False)
 
     def path_of_module(self, mod: Module) -> str:
-        """Return the dotted name of a module in the root; raise NameError if the root does not contain it."""
+        """Return the dotted name of a module in the root. Raise NameError if the root does not contain it."""
         if self.submodule_paths:
             path = self.submodule_paths.get(mod)
         else:
@@ -202,7 +204,7 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """Return a proxy for a parameter, or for a buffer if `proxy_buffer_attributes`; else `attr_val`."""
+        """Return a proxy for a parameter (or a buffer if `proxy_buffer_attributes`), else `attr_val`."""
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -225,7 +227,7 @@ class Tracer(TracerBase):
         return self.create_proxy("get_attr", name, (), {}, **options)
 
     def create_arg(self, a: Any) -> Any:
-        """Convert a value to an argument of a node; tensors and modules become attributes of the root."""
+        """Convert a value to an argument of a node. Tensors and modules become attributes of the root."""
         if isinstance(a, Parameter):
             node = self._attribute_node(a, self.root.named_parameters())
             if node is None:
@@ -274,7 +276,7 @@ class Tracer(TracerBase):
         is_module: bool,
         concrete_args: dict[str, Any] | tuple[Any, ...] | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Create placeholders for the root's parameters; return the function to call and its arguments."""
+        """Create placeholders for the root's parameters. Return the function to call and its arguments."""
         analysed = inspect.unwrap(root_fn)
         code = analysed.__code__
         total = code.co_argcount + code.co_kwonlyargcount
@@ -425,7 +427,7 @@ class Tracer(TracerBase):
             self._find_tensors(child, f"{prefix}{name}.")
 
     def _run(self, fn: Callable[..., Any], args: list[Any], names: dict[str, Any]) -> None:
-        """Call the function with proxies; patches record calls of modules and of wrapped functions."""
+        """Call the function with proxies. Patches record calls of modules and of wrapped functions."""
         proxies: dict[str, Proxy] = {}
 
         @functools.wraps(_get_attribute)

@@ -44,7 +44,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.root = Module()
         self.decompositions = decompositions
         self.enable_tracing = True
-        # id of a tensor -> (tensor, its node); the tensor is stored so that its id stays valid
+        # id of a tensor -> (tensor, its node), where the tensor is stored so that its id stays valid
         self._nodes: dict[int, tuple[Tensor, Node]] = {}
         self._constants: dict[int, tuple[Tensor, str]] = {}
 
@@ -84,7 +84,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def bind(self, node: Node, value: Any) -> None:
-        """Store `node` as the node of a tensor; for a list of tensors, add a `getitem` node for each."""
+        """Store `node` as the node of a tensor. For a list of tensors, add a `getitem` node for each."""
         if isinstance(value, Tensor):
             self._nodes[id(value)] = value, node
             self._describe(node, value)
@@ -99,12 +99,12 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         node.meta["val"] = value
 
     def find_node(self, x: Tensor) -> Node | None:
-        """Return the node that computes a tensor; None if the traced function did not create the tensor."""
+        """Return the node that computes a tensor, or None for tensors created outside of the function."""
         entry = self._nodes.get(id(x)) or self._bind_same_memory(x)
         return None if entry is None else entry[1]
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor; for a tensor that no node computes, add a `get_attr` node.
+        """Return the node of a tensor. For a tensor that no node computes, add a `get_attr` node.
 
         Return values other than tensors unchanged.
         """
@@ -151,13 +151,13 @@ def _memory_key(x: Tensor) -> Any:
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
-    """Return the innermost ProxyTorchDispatchMode of this thread; None if none is active."""
+    """Return the innermost ProxyTorchDispatchMode of this thread, or None without active mode."""
     modes = _get_current_dispatch_mode_stack()
     return next((m for m in reversed(modes) if isinstance(m, ProxyTorchDispatchMode)), None)
 
 
 def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of a function's positional parameters; arg0, arg1 ... if unknown."""
+    """Return the names of a function's positional parameters, or arg0, arg1 ... if unknown."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):

@@ -1,11 +1,11 @@
 """Queries on symbolic numbers of an export: `torch.fx.experimental.symbolic_shapes`.
 
-guard_or_false(n == 1)           value for the example inputs, with a guard; False if data-dependent
-statically_known_true(n >= 2)    True if provable; adds no guard
-sym_and(a, b), sym_eq(s, t)      conjunction; equality of shapes
+guard_or_false(n == 1)           value for the example inputs, with a guard, or False if data-dependent
+statically_known_true(n >= 2)    True if provable, without a guard
+sym_and(a, b), sym_eq(s, t)      conjunction, equality of shapes
 
-A condition or number is data-dependent if it depends on tensor elements; it then has no example value. For
-numbers without symbols, each function returns Python's result.
+A condition or number is data-dependent if it depends on tensor elements, and therefore has no example value.
+For numbers without symbols, each function returns Python's result.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the condition's example value and add a guard; return False for a data-dependent condition."""
+    """Return the condition's example value and add a guard. Return False if it is data-dependent."""
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the condition's example value and add a guard; return True for a data-dependent condition."""
+    """Return the condition's example value and add a guard. Return True if it is data-dependent."""
     return _truth_or(a, True)
 
 
@@ -97,7 +97,7 @@ def guard_scalar(a: Any) -> Any:
 
 
 def expect_true(a: Any, skip: int = 0) -> bool:
-    """Add a condition as a guard; if it is data-dependent, the program checks it at run time."""
+    """Add a condition as a guard. If it is data-dependent, the program checks it at run time."""
     if isinstance(a, SymBool):
         a.node.require("")
         return True
@@ -180,7 +180,7 @@ def is_nested_int(s: Any) -> bool:
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """Return the example value of a number; if it is data-dependent, return `fallback`.
+    """Return the example value of a number, or `fallback` if it is data-dependent.
 
     Raise GuardOnDataDependentSymNode for a data-dependent number without `fallback`.
     """
@@ -192,7 +192,7 @@ def optimization_hint(a: Any, fallback: int | None = None) -> Any:
 
 
 def guarding_hint_or_throw(a: Any) -> Any:
-    """Return the example value of a number; raise GuardOnDataDependentSymNode if it is data-dependent."""
+    """Return the example value of a number. Raise GuardOnDataDependentSymNode if it is data-dependent."""
     if not isinstance(a, SymNumber):
         return a
     if not a.node.has_hint():

@@ -1,7 +1,7 @@
 """Operator support: objects that tell a partitioner which nodes are supported.
 
 OperatorSupport({"torch.relu": None})           supports calls of torch.relu
-chain(a, b), any_chain(a, b)                    support what both a and b support; what a or b supports
+chain(a, b), any_chain(a, b)                    support what both a and b, or one of them, support
 OpSupports.decline_if_input_dtype(ts.int64)     supports nodes without int64 arguments
 """
 
@@ -28,7 +28,7 @@ class OperatorSupportBase(abc.ABC):
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if a node is supported; `submodules` maps dotted names to modules."""
+        """Return True if a node is supported. `submodules` maps dotted names to modules."""
         raise NotImplementedError
 
 

@@ -32,7 +32,7 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
-    """Return a tensor's metadata; the memory format is the first in which the tensor is contiguous."""
+    """Return a tensor's metadata. Its memory format is the first in which the tensor is contiguous."""
     formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
     memory_format = next((f for f in formats if _is_contiguous(result, f)), None)
     return TensorMetadata(

@@ -95,7 +95,7 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
 
 
 def stable_topological_sort(gm: GraphModule) -> GraphModule:
-    """Sort the graph topologically and otherwise keep the order of nodes; return the module."""
+    """Sort the graph topologically with the order of nodes otherwise unchanged, and return the module."""
     nodes = list(gm.graph.nodes)
     position = {node: i for i, node in enumerate(nodes)}
     waiting = _count_inputs(gm)

@@ -4,8 +4,8 @@
     partitioner = CapabilityBasedPartitioner(module, support)
     partitioner.partition_and_fuse()              a module with one submodule call per partition
 
-Nodes are visited from the end of the graph. Each supported node starts a partition; partitions
-are merged, unless this would create a cycle.
+Nodes are visited from the end of the graph. Each supported node starts a partition. Partitions are merged,
+unless this would create a cycle.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class CapabilityBasedPartitioner:
         return count
 
     def fuse_partitions(self, partitions: list[Partition], prefix: str = "fused_") -> GraphModule:
-        """Replace each of the given partitions by a call of a submodule; return the module."""
+        """Replace each of the given partitions by a call of a submodule, and return the module."""
         return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
@@ -223,7 +223,7 @@ class CapabilityBasedPartitioner:
                 partition.remove_node(node)
 
     def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
-        """Replace each proposed partition by a call of a submodule; return the module."""
+        """Replace each proposed partition by a call of a submodule, and return the module."""
         return self.fuse_partitions(self.propose_partitions(), prefix=prefix)
 
 

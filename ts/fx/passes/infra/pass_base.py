@@ -26,10 +26,10 @@ class PassResult(NamedTuple):
 
 
 class PassBase(abc.ABC):
-    """Base class of passes; subclasses implement `call`."""
+    """Base class of passes. Subclasses implement `call`."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult | None:
-        """Run `requires`, `call` and `ensures`; return the result of `call`."""
+        """Run `requires`, `call` and `ensures`, and return the result of `call`."""
         self.requires(graph_module)
         result = self.call(graph_module)
         self.ensures(graph_module)
@@ -37,7 +37,7 @@ class PassBase(abc.ABC):
 
     @abc.abstractmethod
     def call(self, graph_module: GraphModule) -> PassResult | None:
-        """Run the pass on a module; subclasses implement this method."""
+        """Run the pass on a module. Subclasses implement this method."""
 
     def requires(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
         """Raise an exception if the module violates the precondition of the pass."""

@@ -94,7 +94,7 @@ class PassManager:
     """Sequence of passes, with constraints on their order.
 
     constraints                  functions (a, b) that return True if pass a may run before pass b
-    steps                        maximum number of rounds; the run ends early if a round changes nothing
+    steps                        maximum number of rounds (the run ends early if a round changes nothing)
     run_checks_after_each_pass   call `check` after each pass
     """
 
@@ -145,7 +145,7 @@ class PassManager:
         self.check = check  # type: ignore[method-assign, assignment]
 
     def check(self, module: Module) -> None:
-        """Check a module; `add_checks` replaces this method, which does nothing."""
+        """Check a module. The default does nothing, and `add_checks` replaces this method."""
 
     def __call__(self, module: Module) -> PassResult:
         """Run the passes in order, up to `steps` times, until none of them changes the module."""

@@ -111,7 +111,7 @@ def fuse_by_partitions(
     prefix: str = "fused_",
     always_return_tuple: bool = False,
 ) -> GraphModule:
-    """Replace each set of nodes by a call of a submodule; return the module."""
+    """Replace each set of nodes by a call of a submodule, and return the module."""
     for index, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         module, inputs, outputs = fuse_as_graphmodule(

@@ -110,7 +110,7 @@ class SubgraphMatcher:
         raise RuntimeError(f"Unsupported type {value} when matching attributes")
 
     def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
-        """Return True if two nodes and all their inputs match; the pairs are added to `match`."""
+        """Return True if two nodes and all their inputs match. The pairs are added to `match`."""
         if pn in match.nodes_map:
             return match.nodes_map[pn] is gn
         if any(gn is each for each in match.nodes_map.values()):
@@ -185,7 +185,7 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by nodes for the anchors `candidates[at:]`; append complete matches to `matches`."""
+        """Extend `match` by nodes for the anchors `candidates[at:]`. Append complete matches to `matches`."""
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]

@@ -11,7 +11,7 @@ from ts.fx.node import Node
 
 
 def topo_sort(nodes: list[Node]) -> list[Node]:
-    """Return the nodes in topological order; independent nodes keep the given order."""
+    """Return the nodes in topological order. Independent nodes keep the given order."""
     position = {node: i for i, node in enumerate(nodes)}
     waiting = {node: sum(each in position for each in node.all_input_nodes) for node in nodes}
     ready = [position[node] for node in nodes if not waiting[node]]
@@ -31,7 +31,7 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 
 def validate_partition(partition: list[Node]) -> bool:
-    """Return True if no path of uses leaves `partition` and returns; then fusing creates no cycle."""
+    """Return True if no path of uses leaves `partition` and returns, so that fusing creates no cycle."""
     inside = set(partition)
     outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()

@@ -52,7 +52,7 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, requested_sources: list[Any]) -> tuple[Any, str] | None:
-    """Return a node's source and the name of the source's call; None if the source is not requested."""
+    """Return a node's source and the name of the source's call, or None for sources not requested."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
