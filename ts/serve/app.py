@@ -7,7 +7,7 @@
 |---|---|---|
 | `GET /` | the page | inputs and outputs of the model |
 | `POST` | `/run` | `/predict` |
-| `GET /healthz`, `GET /metrics` | readiness; Prometheus metrics | as for the playground |
+| `GET /healthz`, `GET /metrics` | readiness, Prometheus metrics | as for the playground |
 
 Every error response is `{"error": {"status", "code", "message"}}`.
 """
@@ -89,7 +89,7 @@ class Options:
 
 
 class App:
-    """Handles requests; owns the scheduler, the fork server and the metrics."""
+    """Handles requests, and owns the scheduler, the fork server and the metrics."""
 
     def __init__(self, options: Options) -> None:
         self._limits = options.limits
@@ -132,7 +132,7 @@ class App:
         self._open_count = 0
 
     async def start(self) -> None:
-        """Load the model or the compiler and start the workers; raise ForkServerError if that fails."""
+        """Load the model or the compiler and start the workers. Raise ForkServerError if that fails."""
         self._model_description = await self._fork_server.start()
         await self._scheduler.start()
         if self._options.model is None:
@@ -145,7 +145,7 @@ class App:
         await self._fork_server.close()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Send the response to a request; exceptions of handlers become error responses."""
+        """Send the response to a request. Exceptions of handlers become error responses."""
         start = time.monotonic()
         path = request.rel_url.raw_path
         self._open_count += 1
@@ -170,7 +170,7 @@ class App:
         return response
 
     async def _send(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write a response; abort the connection if the client does not read the response in time."""
+        """Write a response. Abort the connection if the client does not read the response in time."""
         transport = request.transport
         is_small = isinstance(response.body, bytes) and len(response.body) < _MAX_UNTIMED_BODY_BYTES
         if is_small and transport is not None and transport.get_write_buffer_size() == 0:
@@ -207,7 +207,7 @@ class App:
         return _json_response(200, json.dumps(self._model_description).encode())
 
     async def _health(self, request: web.BaseRequest) -> web.Response:
-        """Respond to a health check; status 503 if no worker process can be started."""
+        """Respond to a health check, with status 503 if no worker process can be started."""
         if not self._scheduler.is_ready:
             raise HTTPError(503, "no_process", "cannot start a worker process", retry_seconds=5)
         return _json_response(200, b'{"status": "ok"}')
@@ -242,7 +242,7 @@ class App:
         return self._reserve_response(response)
 
     async def _predict(self, request: web.BaseRequest) -> web.Response:
-        """Run the model; content negotiation by the Accept header selects the format of the response."""
+        """Run the model. The Accept header selects the format of the response (content negotiation)."""
         content_type = request.content_type if "Content-Type" in request.headers else ""
         input_kind = "json" if content_type == _JSON_TYPE else "npz" if content_type in _NPZ_TYPES else None
         if input_kind is None:
@@ -265,7 +265,7 @@ class App:
         return self._reserve_response(response)
 
     def _reserve_response(self, response: Response) -> web.Response:
-        """Convert a worker's response to an HTTP response; reserve its size until it is sent."""
+        """Convert a worker's response to an HTTP response, and reserve its size until it is sent."""
         self._budget.reserve(len(response.body))
         http_response = _response(response.status, response.type, response.body)
         http_response[_BUDGET_KEY] = len(response.body)

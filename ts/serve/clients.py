@@ -40,7 +40,7 @@ class Client:
         self._success_count += 1
 
     def record_slow(self) -> None:
-        """Record a request that exceeded its first time limit; this client loses its trust."""
+        """Record a request that exceeded its first time limit, after which this client is not trusted."""
         self._success_count = 0
 
 
@@ -49,13 +49,13 @@ class ClientRegistry:
 
     def __init__(self, header: str | None) -> None:
         self._header = header
-        # client by name; the client with the least recent request comes first
+        # client by name, with the client with the least recent request first
         self._clients_by_name: dict[str, Client] = {}
 
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""
         if self._header is not None and (value := request.headers.get(self._header)):
-            # The nearest proxy appends the last name; the client controls all names before it.
+            # The nearest proxy appends the last name. The client controls all names before it.
             return self._find_by_name(value.rpartition(",")[2].strip()[:_MAX_CLIENT_NAME_CHARS])
         connection = request.protocol
         client: Client | None = getattr(connection, "client", None)

@@ -43,7 +43,7 @@ class ConnectionAcceptor:
     async def open(
         cls, host: str, port: int, factory: Callable[[], asyncio.Protocol], max_connections: int
     ) -> ConnectionAcceptor:
-        """Listen on all addresses of `host`; raise OSError if one is unavailable."""
+        """Listen on all addresses of `host`. Raise OSError if one is unavailable."""
         addresses = await asyncio.get_running_loop().getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )

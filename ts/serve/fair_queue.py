@@ -1,4 +1,4 @@
-"""Fair queueing (fair scheduling): one FIFO per client; the client with the smallest usage comes first.
+"""Fair queueing (fair scheduling): one FIFO per client. The client with the smallest usage comes first.
 
     usage = ClientUsage()
     queue = FairQueue(usage)
@@ -28,7 +28,7 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        # Client name -> (processor seconds, time of the last update); the least recently updated client comes
+        # Client name -> (processor seconds, time of the last update). The least recently updated client comes
         # first.
         self._usage: dict[str, tuple[float, float]] = {}
 
@@ -41,13 +41,13 @@ class ClientUsage:
             del self._usage[next(iter(self._usage))]
 
     def get(self, client: str) -> float:
-        """Return the decayed usage of a client in seconds; 0 for an unknown client."""
+        """Return the decayed usage of a client in seconds, or 0 for an unknown client."""
         usage, updated = self._usage.get(client, (0.0, 0.0))
         return usage * 0.5 ** ((time.monotonic() - updated) / _USAGE_HALF_LIFE_SECONDS) if usage else 0.0
 
 
 class FairQueue(Generic[T]):
-    """Queue with one FIFO per client; `pop` serves the client with the smallest recent usage."""
+    """Queue with one FIFO per client. `pop` serves the client with the smallest recent usage."""
 
     def __init__(self, usage: ClientUsage) -> None:
         self._usage = usage
@@ -67,7 +67,7 @@ class FairQueue(Generic[T]):
         return len(self._queues.get(client, ()))
 
     def idle_seconds(self) -> float:
-        """Return the seconds since the last `pop` while the queue is not empty; return 0 if it is empty."""
+        """Return the seconds since the last `pop`, or 0 for an empty queue."""
         return time.monotonic() - self._last_progress if self._count else 0.0
 
     def put(self, client: str, item: T) -> None:
@@ -78,7 +78,7 @@ class FairQueue(Generic[T]):
         self._count += 1
 
     def discard(self, client: str, item: T) -> None:
-        """Remove a queued item of a client; ignore an item that is not queued."""
+        """Remove a queued item of a client. Ignore an item that is not queued."""
         queue = self._queues.get(client)
         if queue is None or item not in queue:
             return
@@ -88,7 +88,7 @@ class FairQueue(Generic[T]):
             del self._queues[client]
 
     def pop(self) -> T:
-        """Remove and return the next item; raise IndexError if the queue is empty."""
+        """Remove and return the next item. Raise IndexError if the queue is empty."""
         if not self._queues:
             raise IndexError("pop from an empty queue")
         client = next(iter(self._queues))

@@ -3,10 +3,10 @@
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
-FD is one end of a socket pair. The server sends a description of the loaded model, or an error, over this
-socket; then it forks one worker for each socket that it receives. The server executes no untrusted input and
+FD is one end of a socket pair. Over this socket, the server sends a description of the loaded model or an
+error. Then it forks one worker for each socket that it receives. The server executes no untrusted input and
 has no threads, so that forking is safe. A worker starts within milliseconds, shares the loaded memory, and
-may crash.
+may crash without effect on the server.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def main(arguments: list[str]) -> None:
 def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> None:
     try:
         child = os.fork()
-    except OSError:  # no further process is allowed; the HTTP process detects that the socket is closed
+    # no further process is allowed, which the HTTP process detects because the socket is closed
+    except OSError:
         os.close(descriptor)
         return
     if child:
@@ -96,7 +97,7 @@ def apply_rlimits(bytes: int) -> None:
 
 
 def _address_space_bytes() -> int:
-    """Return the size of this process's address space; return 0 on systems without /proc."""
+    """Return the size of this process's address space, or 0 on systems without /proc."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -128,7 +129,7 @@ def lower_priority(nice: int) -> None:
 
 
 def _reseed() -> None:
-    """Seed the random number generator; otherwise all forked workers would have the same state."""
+    """Seed the random number generator. Otherwise, all forked workers would have the same state."""
     import ts
 
     ts.manual_seed(int.from_bytes(os.urandom(7), "big"))
@@ -155,7 +156,7 @@ _WARMUP_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 
 def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
-    """Load the compiler; return the function that a worker runs for a program, and a description."""
+    """Load the compiler. Return the function that a worker runs for a program, and a description."""
     import ts
     from ts.serve.model_worker import retry_result
     from ts.serve.sandboxed_program import report
@@ -211,7 +212,7 @@ def _import_operators(name: str) -> None:
 
 
 def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
-    """Load an archive; return the function that a worker runs, and the description of the model."""
+    """Load an archive. Return the function that a worker runs, and the description of the model."""
     import ts
     from ts.serve.model_worker import ServedModel
 

@@ -1,7 +1,7 @@
 """Client of the fork server in the HTTP process: starts worker processes over a Unix domain socket.
 
 fork_server = ForkServer({"kind": "program", ...})
-await fork_server.start()               description of the loaded model; ForkServerError if loading fails
+await fork_server.start()               description of the loaded model, or ForkServerError
 channel = await fork_server.fork()
 await fork_server.close()
 """
@@ -101,7 +101,7 @@ class ForkServer:
         return loaded
 
     async def fork(self) -> IpcChannel:
-        """Fork a worker and return the channel to it; closing the channel ends the worker.
+        """Fork a worker and return the channel to it. Closing the channel ends the worker.
 
         Raises ForkServerError if the fork server cannot be restarted or reached.
         """
@@ -120,7 +120,7 @@ class ForkServer:
         return await IpcChannel.connect(ours)
 
     async def close(self) -> None:
-        """Stop the process; the workers exit when their channels are closed."""
+        """Stop the process. The workers exit when their channels are closed."""
         self._close_control()
         if self._process is not None:
             try:

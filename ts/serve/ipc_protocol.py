@@ -4,7 +4,7 @@
 
     | header length: 4 bytes, big-endian | header: JSON, with "sizes": [3] | parts: "abc" |
 
-Both ends are processes of `ts`; only the parts contain untrusted data.
+Both ends are processes of `ts`. Only the parts contain untrusted data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Message = tuple[dict[str, Any], list[bytes]]
 
 
 def pack(header: dict[str, Any], buffers: Sequence[bytes] = ()) -> bytes:
-    """Serialize a message; the sizes of the parts are added to the header."""
+    """Serialize a message. The sizes of the parts are added to the header."""
     encoded = json.dumps(header | {"sizes": [len(buffer) for buffer in buffers]}).encode()
     return b"".join([_HEADER_LENGTH.pack(len(encoded)), encoded, *buffers])
 
@@ -34,7 +34,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._header: dict[str, Any] = {}
-        self._message_size = 0  # size of the message in bytes; 0 until its header is received
+        self._message_size = 0  # size of the message in bytes, or 0 until its header is received
         self._buffers_offset = 0
         self._on_message: Callable[[Message | None], None] | None = None
 
@@ -46,7 +46,7 @@ class IpcChannel(asyncio.Protocol):
         return channel
 
     def request(self, message: bytes, on_response: Callable[[Message | None], None]) -> None:
-        """Send a message; call `on_response` with the response, or with None if the peer disconnects."""
+        """Send a message. Call `on_response` with the response, or with None if the peer disconnects."""
         if self._transport is None:
             asyncio.get_running_loop().call_soon(on_response, None)
             return
@@ -54,7 +54,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport.write(message)
 
     async def receive(self) -> Message | None:
-        """Receive a message that the peer sends without a request; return None if the peer disconnects."""
+        """Receive a message that the peer sends without a request. Return None if the peer disconnects."""
         future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         self.request(b"", lambda message: None if future.done() else future.set_result(message))
         return await future
@@ -72,7 +72,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Append data to the buffer; deliver the message to its receiver when it is complete."""
+        """Append data to the buffer. When the message is complete, deliver it to its receiver."""
         self._buffer += data
         if not self._message_size:
             if len(self._buffer) < _HEADER_LENGTH.size:
@@ -99,7 +99,7 @@ class IpcChannel(asyncio.Protocol):
 
 
 def receive(end: socket.socket) -> Message | None:
-    """Wait for a complete message and return it; return None if the peer disconnects."""
+    """Wait for a complete message and return it, or None if the peer disconnects."""
     prefix = _read_exactly(end, _HEADER_LENGTH.size)
     if prefix is None:
         return None

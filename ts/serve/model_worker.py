@@ -59,11 +59,11 @@ def error_body(status: int, code: str, message: str) -> bytes:
 
 
 def retry_result(header: dict[str, Any], used: float) -> Result | None:
-    """Return a retry result for a request that exceeded its time limit; return None for no retry.
+    """Return a retry result for a request that exceeded its time limit, or None to not retry it.
 
     The reason is "late" if the request used at most half of its limit, because other processes had the
-    processor, else "slow"; `used` is the processor time in seconds. After an attempt with the full limit, a
-    request is retried only if it was late, and only once.
+    processor, or otherwise "slow". `used` is the processor time in seconds. After an attempt with the full
+    limit, a request is retried only if it was late, and only once.
     """
     reason = "slow" if used > header["seconds"] / 2 else "late"
     is_final = header["final"] or (header["last"] and reason == "slow")
@@ -89,7 +89,7 @@ class ServedModel:
     def load(
         cls, path: str, method: str, *, seconds: float, bytes: int, answer: int = 64 << 20
     ) -> ServedModel:
-        """Read an archive without executing its code; raise ValueError if it lacks the method.
+        """Read an archive without executing its code. Raise ValueError if it does not have the method.
 
         `bytes` limits the memory of a call, and `answer` limits the size of a response in bytes.
         """
@@ -143,7 +143,7 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_single_request(inputs, seconds)
-                # The response message is full; the HTTP process sends the remaining requests again.
+                # The response message is full, so the HTTP process sends the remaining requests again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (
@@ -176,7 +176,7 @@ class ServedModel:
             return _error_result(error)
 
     def _run_single_request(self, inputs: Inputs, seconds: float) -> Any:
-        """Call the model for one request; return the value or the exception."""
+        """Call the model for one request, and return the value or the exception."""
         if isinstance(inputs, Exception):
             return inputs
         try:
@@ -216,7 +216,7 @@ class ServedModel:
 
 
 def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
-    """Return the key by which requests are stacked; return `index` if a request must run alone.
+    """Return the key by which requests are stacked, or `index` if a request must run alone.
 
     The key contains the name, the dtype and all sizes but the first of each tensor, and the values of other
     arguments.

@@ -6,8 +6,8 @@
         b'{"outputs": {"data": [[3]], "dtype": "int64", ...}}'
 
 JSON follows RFC 8259, without `NaN`: non-finite floats are the strings "NaN", "Infinity" and "-Infinity" in
-both directions.  A tensor is nested lists, or {"data": nested lists, "dtype": "float32"}.  An npz has one
-array per argument, by name or by position (`arr_0`); headers are checked before any array is read.
+both directions. A tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. An npz has one array
+per argument, by name or by position (`arr_0`). Headers are checked before any array is read.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def _decode_npz(body: bytes, max_bytes: int) -> dict[str, Any] | list[Any]:
 
 
 def _check_entries(file: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str, zipfile.ZipInfo]]:
-    """Yield the names and entries of the arrays; raise InvalidInputError at the first invalid entry."""
+    """Yield the names and entries of the arrays. Raise InvalidInputError at the first invalid entry."""
     infos = file.infolist()
     if len(infos) > _MAX_NPZ_ENTRIES:
         raise InvalidInputError(f"the npz has {len(infos):,} entries; {_MAX_NPZ_ENTRIES} are allowed")
@@ -296,8 +296,8 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
 def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, Fortran order flag and dtype of an array.
 
-    A regular expression parses the headers that NumPy writes for numbers; this is faster than Python's
-    parser.
+    A regular expression, which is faster than Python's parser, parses the headers that NumPy writes for
+    numbers.
     """
     length = stream.read(2 if version == (1, 0) else 4)
     header = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))
@@ -366,7 +366,7 @@ def _nonfinite_name(value: float) -> str:
 
 
 def _count_numbers(value: Any) -> int:
-    """Return an upper bound on the number of JSON numbers in a value; each character counts as one."""
+    """Return an upper bound on the number of JSON numbers in a value. Each character counts as one."""
     match value:
         case ts.Tensor():
             return int(value.numel()) * (2 if value.is_complex() else 1) + 4

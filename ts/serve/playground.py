@@ -17,7 +17,10 @@ _MAX_REQUEST_BYTES: Final = 256 << 10
 
 
 def validate_program(body: bytes) -> bytes:
-    """Return the JSON of `source` and `call` in a request; raise HTTPError unless both are valid strings."""
+    """Return the JSON of `source` and `call` in a request.
+
+    Raise HTTPError unless both are valid strings.
+    """
     if len(body) > _MAX_REQUEST_BYTES:
         raise HTTPError(413, "too_large", "the program is too long")
     try:

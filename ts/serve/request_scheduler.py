@@ -6,11 +6,11 @@
 
 The queues, each of them a `FairQueue`:
 
-    trusted     [c d e f]  of clients whose latest requests were fast; they have priority, and a worker is
-                           reserved for them
+    trusted     [c d e f]  of clients whose latest requests were fast, which have priority and a reserved
+                           worker
     untrusted   [k l m]    of other clients
-    retry       [h]        after a worker exited or a batch exceeded its time limit; these run one at a time
-    slow        [y z]      exceeded a short time limit; these run one at a time, in low-priority workers
+    retry       [h]        after a worker exited or a batch exceeded its time limit (one at a time)
+    slow        [y z]      exceeded a short time limit (one at a time, in low-priority workers)
 
 The scheduler does not delay requests to fill a batch: requests accumulate while all workers are busy, and an
 idle worker gets several with a short time limit for each.  A request that exceeds the short limit is retried
@@ -39,7 +39,7 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# A request slower than the estimate multiplies it by the growth; a faster one divides it by the decay.
+# A request slower than the estimate multiplies it by the growth, and a faster one divides it by the decay.
 # The growth is about the decay squared, so that a third of the requests is slower than the estimate.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
@@ -70,7 +70,7 @@ class _PendingRequest:
         self.client = client
         self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
-        self.attempts = 0  # number of failed attempts; with 2 or more, the request is slow
+        self.attempts = 0  # number of failed attempts (at 2 or more, the request is slow)
         self.queue: FairQueue[_PendingRequest] | None = None
 
     @property
@@ -221,7 +221,7 @@ class RequestScheduler:
                 request.fail(error)
 
     def _scan_timeouts(self) -> None:
-        """Fail requests that have been queued for too long; close idle workers."""
+        """Fail requests that have been queued for too long, and close idle workers."""
         loop = asyncio.get_running_loop()
         self._scan_timer = loop.call_later(_TIMEOUT_SCAN_INTERVAL_SECONDS, self._scan_timeouts)
         oldest = time.monotonic() - _WALL_CLOCK_FACTOR * self._limits.seconds - self._limits.client_seconds
@@ -309,7 +309,7 @@ class RequestScheduler:
         self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
 
     def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:
-        """Retry requests whose worker process exited; if `is_last`, fail them instead.
+        """Retry requests whose worker process exited, or fail them if `is_last`.
 
         With `is_late`, the error states that the time limit was exceeded, otherwise that the process exited.
         """
@@ -328,7 +328,7 @@ class RequestScheduler:
     def _handle_timeout(self, request: _PendingRequest, is_slow: bool) -> None:
         """Queue a request again if its worker asked for a retry.
 
-        `is_slow` is True if the request used up a short time limit; then it needs the full limit.
+        `is_slow` is True if the request used up a short time limit and therefore needs the full limit.
         """
         was_trusted = request.is_trusted
         if is_slow:

@@ -8,7 +8,7 @@ of `torch` and `ts`, of `math` and `typing`, and of exception types.
     resolver.lookup("torch").hub             AttributeError: `hub` gives access to `os`
     resolver.lookup("open")                  KeyError
 
-Security: the ordinary `Resolver` has access to the whole process; with it, a default value could read
+Security: the ordinary `Resolver` has access to the whole process. With it, a default value could read
 `torch.hub.os.environ["HOME"]`.
 """
 
@@ -30,7 +30,7 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.module_names import own_name
 
-# Modules that scripts may name, with the allowed attributes; an empty set allows all scriptable attributes.
+# Modules that scripts may name, with the allowed attributes. An empty set allows all scriptable attributes.
 _SCRIPT_MODULES: Final[dict[str, frozenset[str]]] = {
     "ts": frozenset(),
     "ts.nn": frozenset(),
@@ -56,7 +56,7 @@ _STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
     "typing": frozenset(_TYPING_NAMES),
 }
-# Attributes of the `RestrictedModule` object that can be read; all others are those of the proxied module.
+# Attributes of the `RestrictedModule` object that can be read. All others are those of the proxied module.
 _VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})
 _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 
@@ -128,14 +128,14 @@ class SandboxResolver(Resolver):
         super().__init__(*scopes, _predefined_names())
 
     def lookup(self, name: str) -> object:
-        """Return the object of a name; raise KeyError if no scope defines it."""
+        """Return the object of a name. Raise KeyError if no scope defines it."""
         for scope in self.scopes:
             if name in scope:
                 return scope[name]
         raise KeyError(name)
 
     def evaluate(self, node: ast.expr) -> object:
-        """Return the value of an expression; only attributes of restricted modules can be read.
+        """Return the value of an expression. Only attributes of restricted modules can be read.
 
         Raises KeyError for attributes of any other object.
         """

@@ -5,9 +5,9 @@ Input: the source, and the expression to evaluate, such as `collatz(27)`. Output
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are lists of rows `[text, line]`; `line` is the source line number, or 0 if it is unknown.
-The expression is compiled as scripted code as well. `ts.serve.sandbox_resolver` restricts the names that the
-source and the expression may use.
+Graphs and bytecode are lists of rows `[text, line]`, where `line` is the source line number, or 0 if it is
+unknown. The expression is compiled as scripted code as well. `ts.serve.sandbox_resolver` restricts the names
+that the source and the expression may use.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BYTECODE_LOCATION_PATTERN: Final = re.compile(r"# <string>:(\d+):\d+ ")
 
 
 class ProgramRejectedError(Exception):
-    """Raised if a program is rejected before compilation; `line` is the source line, or 0."""
+    """Raised if a program is rejected before compilation. `line` is the source line, or 0."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class ProgramRejectedError(Exception):
 
 
 def report(source: str, call: str, *, seconds: float, bytes: int) -> Report:
-    """Compile a program and evaluate `call` within the limits; return a report.
+    """Compile a program and evaluate `call` within the limits, and return a report.
 
     The report contains functions, result, output and error. An empty `call` is not evaluated. Exceptions are
     part of the report and never raised.
@@ -93,7 +93,7 @@ class SandboxedProgram(CompilationUnit):
         self._imported: dict[str, object] = {}
 
     def read(self, source: str) -> None:
-        """Compile a source; raise ProgramRejectedError or FrontendError."""
+        """Compile a source. Raise ProgramRejectedError or FrontendError if that fails."""
         self.source = self._remove_imports(source)
         self._compile(self.source)
 
@@ -118,7 +118,7 @@ class SandboxedProgram(CompilationUnit):
             self._define(source, SandboxResolver(self._functions, self._classes, self._imported))
 
     def _remove_imports(self, source: str) -> str:
-        """Resolve the top-level imports of the source; return the source with empty lines in their place.
+        """Resolve the top-level imports of the source, and return it with empty lines in their place.
 
         Raises ProgramRejectedError for imports that are not part of the scripted language, and for
         `breakpoint`.
@@ -195,7 +195,7 @@ def _limit_lines(rows: Iterable[OutputLine]) -> list[OutputLine]:
 
 
 def _source_line(range: Any, source: str) -> int:
-    """Return the line number of a source location; return 0 if it is not in `source`."""
+    """Return the line number of a source location, or 0 if it is not in `source`."""
     return int(range.line) if range is not None and range.source.text == source else 0
 
 

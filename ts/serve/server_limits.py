@@ -1,7 +1,7 @@
 """Limits of HTTP requests against denial of service: body size, memory, timeouts, hosts and origins.
 
     limits = ServerLimits(body=1 << 20)
-    check_host(request, limits); check_origin(request)         HTTPError with a status and a code
+    check_host(request, limits), check_origin(request)         HTTPError with a status and a code
     body = await read_body(request, limits, budget)            HTTPError as soon as the body exceeds its limit
 
 In worker processes, `ts.limits` limits the time and memory of programs and models.
@@ -20,7 +20,7 @@ from aiohttp import web
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Limits of a server; sizes are in bytes."""
+    """Limits of a server. Sizes are in bytes."""
 
     seconds: float = 10.0  # time limit of a request in the model or program
     bytes: int = 1 << 30  # memory limit of a model or program
@@ -33,8 +33,8 @@ class ServerLimits:
     workers: int = 8  # maximum number of worker processes
     batch: int = 1  # maximum number of requests that run as one call of the model
     connections: int = 1024
-    # Time limit for a client to send a header, to send a body, or to read a response; also the keep-alive
-    # timeout.
+    # Time limit for a client to send a header, to send a body, or to read a response, and also the keep-alive
+    # timeout
     client_seconds: float = 20.0
     grace_seconds: float = 15.0  # at shutdown, open requests may run for this time
     hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and IP addresses
@@ -42,7 +42,7 @@ class ServerLimits:
 
 
 class HTTPError(Exception):
-    """Error response with a status and a code; the connection is closed if the body was not read."""
+    """Error response with a status and a code. The connection is closed if the body was not read."""
 
     def __init__(self, status: int, code: str, message: str, *, retry_seconds: int | None = None) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class RequestMemoryBudget:
         self.reserved_bytes = 0
 
     def reserve(self, size: int) -> None:
-        """Reserve `size` bytes; raise HTTPError if that exceeds the budget."""
+        """Reserve `size` bytes. Raise HTTPError if that exceeds the budget."""
         if self.reserved_bytes + size > self._max_bytes:
             raise HTTPError(503, "busy", "the server is out of memory for requests", retry_seconds=1)
         self.reserved_bytes += size
@@ -115,7 +115,7 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: RequestMemoryBudget) -> bytes:
-    """Read the body of a request, reserved in the budget; the caller must release the size.
+    """Read the body of a request, reserved in the budget. The caller must release the size.
 
     Raises HTTPError if the body is compressed, too large, too slow, or exceeds the budget.
     """

@@ -5,11 +5,11 @@
     worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
     worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
-Workers of the priority classes have different nice levels.  A new worker has no class; its first request
-determines the class.  The pool keeps a few unassigned workers ready.  A class has a single worker as long as
-this worker keeps up with the requests, otherwise at most one per processor of the machine; UNTRUSTED gets
-another worker for each of its workers that has been busy with a message for `_STUCK_AFTER_SECONDS`.  The
-total is at most `limits.workers`, and one worker is reserved for each class.  With fewer than
+Workers of the priority classes have different nice levels. A new worker has no class, because its first
+request determines the class. The pool keeps a few unassigned workers ready. A class has a single worker as
+long as this worker keeps up with the requests, otherwise at most one per processor of the machine. UNTRUSTED
+gets another worker for each of its workers that has been busy with a message for `_STUCK_AFTER_SECONDS`. The
+total is at most `limits.workers`, and one worker is reserved for each class. With fewer than
 `_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
 """
 
@@ -34,7 +34,8 @@ _NICE_LEVELS: Final = (0, 4, 8)  # nice levels of the classes TRUSTED, UNTRUSTED
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-# TRUSTED and UNTRUSTED get another worker after their queue has waited this long; also the retry interval
+# TRUSTED and UNTRUSTED get another worker after their queue has waited for this time, which is also the retry
+# interval.
 _SPAWN_DELAY_SECONDS: Final = 0.03
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
@@ -53,7 +54,7 @@ class Worker:
         return 0 if self.priority_class is None else _NICE_LEVELS[self.priority_class]
 
     def request(self, message: bytes, on_response: Callable[[Message | None], None]) -> None:
-        """Send a message; call `on_response` with the response, or with None if the process exits."""
+        """Send a message. Call `on_response` with the response, or with None if the process exits."""
         self.since = time.monotonic()
         self._channel.request(message, on_response)
 
@@ -63,7 +64,7 @@ class Worker:
         return time.monotonic() - self.since
 
     def close(self) -> None:
-        """Close the channel; the process exits when it tries to read the next request."""
+        """Close the channel. The process exits when it tries to read the next request."""
         self._channel.close()
 
 
@@ -128,7 +129,7 @@ class WorkerPool:
     def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
         """Return an idle worker for a queue that has waited `wait_seconds`.
 
-        Return None if the queue must wait longer; `on_available` is called when another attempt may succeed.
+        Return None if the queue must wait longer. `on_available` is called when another attempt may succeed.
         """
         worker = next((each for each in self._idle if each.priority_class == priority_class), None)
         if worker is None:
@@ -142,7 +143,7 @@ class WorkerPool:
         return worker
 
     def _may_get_worker(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
-        """Return True if a priority class may get another worker; start one if no spare worker exists."""
+        """Return True if a priority class may get another worker. If no spare worker exists, start one."""
         if not self._has_classes:
             if spare is None:
                 self._spawn(1)
