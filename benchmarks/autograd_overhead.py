@@ -47,13 +47,13 @@ def passes(a: Any, b: Any, gradient: Any, length: int) -> Callable[[], object]:
 def contestants(make: Callable[[Any], Callable[[], object]]) -> dict[str, Callable[[], object]]:
     """Return the function for each library, with one thread."""
     ts.set_num_threads(1)
-    made = {"ts": make(ts)}
+    functions = {"ts": make(ts)}
     if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)
-        made["PyTorch"] = make(torch)
-    return made
+        functions["PyTorch"] = make(torch)
+    return functions
 
 
 def factors(library: Any, wanted: int) -> tuple[Any, Any]:

@@ -42,8 +42,8 @@ def tables() -> dict[str, list[Case]]:
 def _steps(libraries: dict[str, Any]) -> Any:
     sys.path.insert(0, str(EXAMPLES))  # examples import each other from this folder
     try:
-        for name, made in (("digits", _digits), ("fine-tuning", _finetune), ("character LSTM", _char_lstm)):
-            yield Case(name, {who: made(library) for who, library in libraries.items()}, min_seconds=0.3)
+        for name, create in (("digits", _digits), ("fine-tuning", _finetune), ("character LSTM", _char_lstm)):
+            yield Case(name, {who: create(library) for who, library in libraries.items()}, min_seconds=0.3)
     finally:
         sys.path.remove(str(EXAMPLES))
 
@@ -60,7 +60,7 @@ def _digits(library: Any) -> Callable[[], object]:
 def _finetune(library: Any) -> Callable[[], object]:
     digits, finetune = importlib.import_module("digits"), importlib.import_module("finetune")
     model, optimizer = finetune.pretrained(library, finetune.CHECKPOINT)
-    data = digits.batches(library, finetune.few(library)[0], 0)
+    data = digits.batches(library, finetune.few_images(library)[0], 0)
     return lambda: digits.trained(library, model, optimizer, data, 1)
 
 
@@ -77,8 +77,8 @@ def _char_lstm(library: Any) -> Callable[[], object]:
 def _batches(libraries: dict[str, Any]) -> Any:
     for name, (shape, size, count) in BATCHES.items():
         for workers in WORKERS:
-            how = shape, size, count, workers
-            contestants = {who: _loaded(library, *how) for who, library in libraries.items()}
+            parameters = shape, size, count, workers
+            contestants = {who: _loaded(library, *parameters) for who, library in libraries.items()}
             yield Case(f"{name}, {workers} workers", contestants, per_call=count)
 
 

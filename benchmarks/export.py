@@ -58,12 +58,12 @@ def tables() -> dict[str, list[Case]]:
         torch.set_num_threads(1)
         libraries["PyTorch"] = torch
     modules = {who: model(torch) for who, torch in libraries.items()}
-    made = []
+    cases = []
     for title, dynamic in (("sizes are fixed", False), ("the batch is a symbol", True)):
         calls = {who: partial(_export, torch, modules[who], dynamic) for who, torch in libraries.items()}
-        made.append(Case(f"export, {title}", dict(calls)))
+        cases.append(Case(f"export, {title}", dict(calls)))
         programs = {who: call() for who, call in calls.items()}
-        made.append(
+        cases.append(
             Case(f"decompositions, {title}", {w: partial(_decomposed, p) for w, p in programs.items()})
         )
     small = {who: model(torch, 12) for who, torch in libraries.items()}
@@ -81,7 +81,7 @@ def tables() -> dict[str, list[Case]]:
                 {who: partial(_without_gradients, libraries[who], f, x[who]) for who, f in functions.items()},
             )
     loads = [_loads(libraries)]
-    return {"Exports": made, "Calls": list(calls_of.values()), "From the start of a process": loads}
+    return {"Exports": cases, "Calls": list(calls_of.values()), "From the start of a process": loads}
 
 
 def _decomposed(program: Any) -> Any:

@@ -44,7 +44,7 @@ CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, A
 }
 
 # Convolution gradients: shape of the input, shape of the weight, stride, padding, groups.
-BACK: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
+GRADIENT_CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
     "gradients: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
     "gradients: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),
     "gradients: 4 of 14 x 14, 3 x 3, 256 channels": ((4, 256, 14, 14), (256, 256, 3, 3), 1, 1, 1),
@@ -87,7 +87,7 @@ def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: An
     return getattr(lib, name)(x, weight, bias, **options)
 
 
-def way_back(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any) -> Any:
+def convolution_gradients(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any) -> Any:
     """Return all gradients of a convolution, given the gradient of its result."""
     stride, padding, groups = numbers
     how = [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups
@@ -114,9 +114,9 @@ def cases() -> list[Case]:
     for name, (function, x, weight, options) in CONVOLUTIONS.items():
         filters = weight[1] if "transpose" in function else weight[0]
         result.append(case(name, (x, weight, (filters,)), partial(convolution, function, options)))
-    for name, (x, weight, *numbers) in BACK.items():
+    for name, (x, weight, *numbers) in GRADIENT_CASES.items():
         stride, padding, _ = numbers
         sides = [(side + 2 * padding - k) // stride + 1 for side, k in zip(x[2:], weight[2:], strict=True)]
         shapes = x, weight, (x[0], weight[0], *sides)
-        result.append(case(name, shapes, partial(way_back, tuple(numbers))))
+        result.append(case(name, shapes, partial(convolution_gradients, tuple(numbers))))
     return result + [case(name, shapes, run) for name, (shapes, run) in OTHERS.items()]

@@ -93,10 +93,10 @@ def timed(
 def saved(package: ModuleType, family: str, name: str) -> tuple[bytes, str]:
     """Return an archive of a model, saved by a package, and the name of the method to call."""
     case = models.family(family, package.__name__).CASES[name]
-    way = "script" if "script" in case.ways else case.ways[0]
+    mode = "script" if "script" in case.ways else case.ways[0]
     calls = case.calls()
     buffer = io.BytesIO()
-    package.jit.save(models.compiled(package, models.build(package, family, name), case, way, calls), buffer)
+    package.jit.save(models.compiled(package, models.build(package, family, name), case, mode, calls), buffer)
     return buffer.getvalue(), calls[0].method
 
 

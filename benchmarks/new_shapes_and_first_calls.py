@@ -57,9 +57,9 @@ def timed(program: tuple[str, str], shapes: Callable[[int], Shapes], n: int) -> 
     """Return the times in seconds of a steady call, a first call, and a call on a new shape, with equal
     weights."""
     f = compiled(*program)
-    made = cache(lambda i, shape: ts.randn(shape))
+    create_tensor = cache(lambda i, shape: ts.randn(shape))
     calls = [
-        partial(f, *(made(i, shape) for i, shape in enumerate(shapes(size))))
+        partial(f, *(create_tensor(i, shape) for i, shape in enumerate(shapes(size))))
         for size in range(n, n - NEW - 1, -1)
     ]
     first = seconds(calls[0])

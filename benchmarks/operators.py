@@ -150,12 +150,12 @@ def cases() -> list[Case]:
             for n in SIZES[:1] if family == "linear" else SIZES:
                 values = _arguments(n)
                 arguments = {name: values[name] for name in _names(expression, values)}
-                for way in ("script", "eager"):
+                for mode in ("script", "eager"):
                     runs = {
-                        who: _function(lib, expression, arguments, way == "script")
+                        who: _function(lib, expression, arguments, mode == "script")
                         for who, lib in libraries.items()
                     }
-                    name = f"{way} `{expression}`"
+                    name = f"{mode} `{expression}`"
                     found.append(
                         Case(name, runs, per_call=STEPS, min_seconds=0.002, note=f"{n:,}", family=family)
                     )

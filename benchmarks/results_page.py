@@ -156,5 +156,5 @@ def write(path: Path, text: str, order: Sequence[str]) -> None:
     if machine() not in parts[0]:
         raise ValueError(f"{path} has results of another machine or other versions: delete it first")
     sections = {COMMAND.findall(part)[0]: part for part in [*parts[1:], text]}
-    places = [name for name in order if name in sections]
-    path.write_text("\n\n".join([header().strip(), *(sections[name].strip() for name in places)]) + "\n")
+    present = [name for name in order if name in sections]
+    path.write_text("\n\n".join([header().strip(), *(sections[name].strip() for name in present)]) + "\n")

@@ -89,11 +89,11 @@ def connections() -> float:
     """Return the memory that a connection uses in the receiving process, in bytes."""
     peer, how = current().directory.peers[1], current().directory.security.get_connection_args("worker")
     before = rpc.rpc_sync("worker1", memory)
-    made = [BlockingConnection(peer.address, **how) for _ in range(CONNECTIONS)]
-    for channel in made:
+    channels = [BlockingConnection(peer.address, **how) for _ in range(CONNECTIONS)]
+    for channel in channels:
         channel.call([0, ["hello", 0, peer.info.id]], 20)
     after = rpc.rpc_sync("worker1", memory)
-    for channel in made:
+    for channel in channels:
         channel.close()
     return (after - before) / CONNECTIONS
 
@@ -108,8 +108,8 @@ def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_fligh
     now, computed = 0.0, 0.0
     for _ in range(max(20 * workers, 2_000)):
         if answers and (not ready or answers[0][0] <= now):
-            came, worker = heapq.heappop(answers)
-            now = max(now, came) + half
+            arrival, worker = heapq.heappop(answers)
+            now = max(now, arrival) + half
             ready.append(worker)
         else:
             worker = ready.popleft()

@@ -88,7 +88,7 @@ def measured(small: Callable[[], object], there: Callable[[], object], both: Cal
     }
 
 
-class Ways:
+class Transports:
     """Measurements of the transports of `ts` and of dask."""
 
     def __init__(self, addresses: list[str], security: Security) -> None:
@@ -241,8 +241,8 @@ def main() -> None:
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(security, theirs), daemon=True)
     process.start()
-    here = Ways(ours.recv(), security)
-    ways: dict[str, Callable[[], Times]] = {
+    here = Transports(ours.recv(), security)
+    measurements: dict[str, Callable[[], Times]] = {
         "dask tcp": lambda: here.dask(here.dasks, {}, to_serialize(here.data)),
         "dask ts": lambda: here.dask(here.ours, here.how, memoryview(here.data)),
         "Channel": here.waiting,
@@ -251,11 +251,11 @@ def main() -> None:
     }
     torch = start_torch(context)
     if torch is not None:
-        ways = {"PyTorch RPC": torch} | ways
-    found: dict[str, list[Times]] = {name: [] for name in ways}
+        measurements = {"PyTorch RPC": torch} | measurements
+    found: dict[str, list[Times]] = {name: [] for name in measurements}
     for _ in range(rounds):
-        for name, way in ways.items():
-            found[name].append(way())
+        for name, measurement in measurements.items():
+            found[name].append(measurement())
     columns = ("small", "64 MiB there", "64 MiB there and back", "in flight")
     print(f"{'':20}" + "".join(f"{name:>24}" for name in columns))
     for name, times in found.items():

@@ -52,8 +52,8 @@ def main() -> None:
         ts.jit.save(ts.jit.script(Layer().eval()), path)
         for number in range(options.rounds):
             for root in options.folders:
-                said = measured(root, path, options.requests, options.batch)
-                print(f"{number + 1} {Path(root).name:>10}: {said}", flush=True)
+                result = measured(root, path, options.requests, options.batch)
+                print(f"{number + 1} {Path(root).name:>10}: {result}", flush=True)
 
 
 def measured(root: str, path: str, requests: int, batch: int) -> str:
@@ -64,23 +64,23 @@ def measured(root: str, path: str, requests: int, batch: int) -> str:
         assert server.stderr is not None
         found = re.search(r":(\d+)/", server.stderr.readline())
         assert found is not None
-        asked = [sys.executable, "-m", "benchmarks.serving_load", found[1]]
-        subprocess.run([*asked, "500"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        client_command = [sys.executable, "-m", "benchmarks.serving_load", found[1]]
+        subprocess.run([*client_command, "500"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         before = processor_seconds(server.pid)
         out = subprocess.run(
-            [*asked, str(requests)], cwd=ROOT, check=True, capture_output=True, text=True
+            [*client_command, str(requests)], cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout
         own, children = (b - a for a, b in zip(before, processor_seconds(server.pid), strict=True))
     finally:
         server.terminate()
         server.wait()
-    said = json.loads(out)
-    assert said["statuses"] == {"200": requests}, said["statuses"]
-    spent = {"HTTP": own, "model": children, "client": said["cpu"]}
+    result = json.loads(out)
+    assert result["statuses"] == {"200": requests}, result["statuses"]
+    spent = {"HTTP": own, "model": children, "client": result["cpu"]}
     used = ", ".join(f"{name} {seconds / requests * 1e6:.0f}" for name, seconds in spent.items())
-    median, late = said["median"] * 1e3, said["late"] * 1e3
+    median, late = result["median"] * 1e3, result["late"] * 1e3
     return (
-        f"{requests / said['seconds']:6,.0f} requests/s, median {median:.0f} ms, 99% {late:.0f} ms; "
+        f"{requests / result['seconds']:6,.0f} requests/s, median {median:.0f} ms, 99% {late:.0f} ms; "
         f"CPU time per request in us: {used}"
     )
 

@@ -19,14 +19,14 @@ def main(port: int, count: int) -> None:
     bodies = [{"inputs": [[[i + j / 16 for j in range(16)]]]} for i in range(50)]
     requests = [request("POST", "/predict", json.dumps(body).encode(), JSON) for body in bodies]
     start = time.process_time()
-    statuses, taken, seconds = asyncio.run(load(port, requests, count, CONNECTIONS))
+    statuses, times, seconds = asyncio.run(load(port, requests, count, CONNECTIONS))
     cpu = time.process_time() - start
     found = {
         "statuses": statuses,
         "seconds": seconds,
         "cpu": cpu,
-        "median": taken[count // 2],
-        "late": taken[count * 99 // 100],
+        "median": times[count // 2],
+        "late": times[count * 99 // 100],
     }
     print(json.dumps(found))
 

@@ -60,10 +60,10 @@ def network(torch: Any, letters: int) -> Any:
             state = zero, zero
             written: List[int] = []
             letter = start[0]
-            for place in range(len(start) + length - 1):
+            for index in range(len(start) + length - 1):
                 state = self.cell(self.inputs(torch.tensor([letter])), state)
-                if place + 1 < len(start):
-                    letter = start[place + 1]
+                if index + 1 < len(start):
+                    letter = start[index + 1]
                 else:
                     chances = torch.softmax(self.scores(state[0]) / temperature, 1)
                     letter = int(torch.multinomial(chances, 1))

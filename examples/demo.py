@@ -121,8 +121,8 @@ def archive() -> None:
     print("A model that PyTorch 2.13 trained, scripted and saved:\n")
     for rows in zip(*[picture(images[i].tolist(), found[i]) for i in range(5)], strict=True):
         print("  " + "   ".join(rows))
-    here = "PyTorch is not imported" if "torch" not in sys.modules else "PyTorch is also imported"
-    print(f"\n  {right} of {len(digits)} unseen digits are classified correctly; {here}.")
+    import_state = "PyTorch is not imported" if "torch" not in sys.modules else "PyTorch is also imported"
+    print(f"\n  {right} of {len(digits)} unseen digits are classified correctly; {import_state}.")
     print(
         f"  first call with loading and compilation: {first * 1e3:.0f} ms; later calls: "
         f"{steady * 1e3:.1f} ms\n"
@@ -164,7 +164,7 @@ def plate() -> ts.Tensor:
     return cold
 
 
-def plotted(rows: List[Row]) -> str:
+def svg_chart(rows: List[Row]) -> str:
     """Return the comparison as an SVG bar chart with a logarithmic axis."""
     longest = max(row.plain / row.scripted for row in rows)
     decades = max(len(str(int(longest))), 1)
@@ -205,7 +205,7 @@ def main() -> None:
     archive()
     print("Functions, scripted and in plain Python:\n")
     rows = loops(options.quick, options.out)
-    (options.out / "comparison.svg").write_text(plotted(rows), encoding="utf-8")
+    (options.out / "comparison.svg").write_text(svg_chart(rows), encoding="utf-8")
     small = ts.jit.script(triangle)
     print(f"\nThe stages of a small program, triangle(10) = {small(10)}:\n")
     print(small.code)

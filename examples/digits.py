@@ -15,7 +15,7 @@ from training_utils import arguments, draw, endless, run
 import ts
 
 BATCH = 64
-TESTED = 360  # number of test images
+TEST_IMAGES = 360  # number of test images
 
 
 def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any, Any]:
@@ -23,12 +23,12 @@ def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any,
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    wanted = [i for i, digit in enumerate(data.target) if digit in digits]
-    pixels = torch.tensor(data.images[wanted]).float().div(16).unsqueeze(1)
-    numbers = torch.tensor(data.target[wanted]).long()
+    selected = [i for i, digit in enumerate(data.target) if digit in digits]
+    pixels = torch.tensor(data.images[selected]).float().div(16).unsqueeze(1)
+    numbers = torch.tensor(data.target[selected]).long()
     # Images of one writer are adjacent: shuffle, so that the split does not depend on the order.
-    order = torch.randperm(len(wanted), generator=torch.Generator().manual_seed(0))
-    tested = TESTED * len(wanted) // len(data.target)
+    order = torch.randperm(len(selected), generator=torch.Generator().manual_seed(0))
+    tested = TEST_IMAGES * len(selected) // len(data.target)
     parts = order[tested:], order[:tested]
     train, test = (torch.utils.data.TensorDataset(pixels[part], numbers[part]) for part in parts)
     return train, test

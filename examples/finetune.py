@@ -19,7 +19,7 @@ import ts
 
 CHECKPOINT = Path(__file__).parent / "data" / "digits_0_to_4.pt"
 NEW_DIGITS = (5, 6, 7, 8, 9)
-SHOWN = 50  # number of training images of the new digits
+TRAINING_IMAGES = 50  # number of training images of the new digits
 
 
 def pretrained(torch: Any, checkpoint: Path) -> Tuple[Any, Any]:
@@ -34,26 +34,26 @@ def pretrained(torch: Any, checkpoint: Path) -> Tuple[Any, Any]:
     return torch.jit.script(model), torch.optim.SGD(learning, lr=0.01, momentum=0.9, weight_decay=1e-4)
 
 
-def few(torch: Any) -> Tuple[Any, Any]:
+def few_images(torch: Any) -> Tuple[Any, Any]:
     """Return a small training set and a full test set of the new digits."""
     train, test = images(torch, NEW_DIGITS)
     inputs, digits = train.tensors
-    return torch.utils.data.TensorDataset(inputs[:SHOWN], digits[:SHOWN]), test
+    return torch.utils.data.TensorDataset(inputs[:TRAINING_IMAGES], digits[:TRAINING_IMAGES]), test
 
 
 def main() -> None:
     options = arguments(__doc__, steps=200, checkpoint=CHECKPOINT)
     ts.manual_seed(options.seed)
     model, optimizer = pretrained(ts, options.checkpoint)
-    train, test = few(ts)
+    train, test = few_images(ts)
     print(
         f"before: {100 * accuracy(ts, model, test):.1f} % of {len(test)} unseen images are "
         "classified correctly"
     )
     losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
-    draw(losses, options.out / "finetune.png", f"Digits 5 to 9 from {SHOWN} images")
+    draw(losses, options.out / "finetune.png", f"Digits 5 to 9 from {TRAINING_IMAGES} images")
     ts.save(model.state_dict(), str(options.out / "finetuned.pt"))
-    print(f"after {options.steps} steps on {SHOWN} images: {100 * accuracy(ts, model, test):.1f} %")
+    print(f"after {options.steps} steps on {TRAINING_IMAGES} images: {100 * accuracy(ts, model, test):.1f} %")
 
 
 if __name__ == "__main__":

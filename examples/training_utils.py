@@ -14,7 +14,7 @@ from typing import Callable, Iterable, Iterator, List, Sequence, TypeVar
 from ts.cli.console import progress
 
 T = TypeVar("T")
-SMOOTHED = 20  # number of steps in the moving mean
+SMOOTHING_STEPS = 20  # number of steps in the moving mean
 
 
 def arguments(
@@ -59,9 +59,9 @@ def draw(losses: List[float], path: Path, title: str) -> None:
     figure = Figure(figsize=(6, 3.5), layout="tight")
     axes = figure.add_subplot()
     axes.plot(losses, color="tab:blue", alpha=0.35, linewidth=1, label="each batch")
-    last = [losses[max(0, end - SMOOTHED) : end] for end in range(1, len(losses) + 1)]
+    last = [losses[max(0, end - SMOOTHING_STEPS) : end] for end in range(1, len(losses) + 1)]
     means = [sum(part) / len(part) for part in last]
-    axes.plot(means, color="tab:blue", label=f"mean of {SMOOTHED}")
+    axes.plot(means, color="tab:blue", label=f"mean of {SMOOTHING_STEPS}")
     axes.set(title=title, xlabel="step", ylabel="loss")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)

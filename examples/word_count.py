@@ -24,11 +24,11 @@ def most_frequent(text: str, top: int) -> List[Tuple[str, int]]:
 
     best: List[Tuple[str, int]] = []
     for word, count in counts.items():
-        place = len(best)
-        while place > 0 and best[place - 1][1] < count:
-            place -= 1
-        if place < top:
-            best.insert(place, (word, count))
+        index = len(best)
+        while index > 0 and best[index - 1][1] < count:
+            index -= 1
+        if index < top:
+            best.insert(index, (word, count))
             if len(best) > top:
                 best.pop()
     return best

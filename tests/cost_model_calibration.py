@@ -42,7 +42,7 @@ def seconds(operator: Any, arguments: list[Any]) -> float:
     return best
 
 
-def suiting(record: Any, dtype: Any) -> list[Any] | None:
+def find_arguments(record: Any, dtype: Any) -> list[Any] | None:
     """Return large arguments that the operator accepts."""
     for values in samples.candidates(record, dtype, "cpu"):
         try:
@@ -53,13 +53,13 @@ def suiting(record: Any, dtype: Any) -> list[Any] | None:
     return None
 
 
-def measured(record: Any) -> Iterator[tuple[float, float, str]]:
+def measure(record: Any) -> Iterator[tuple[float, float, str]]:
     """Yield the measured time, the estimated time and the dtype name for each accepted dtype."""
     rule = cost_model.rule_of(record)
     if rule is None or record.variant or record.key.removeprefix("aten::") in samples.SPECIAL:
         return
     for dtype in DTYPES:
-        arguments = suiting(record, dtype)
+        arguments = find_arguments(record, dtype)
         if arguments is not None:
             yield seconds(samples.operator(record), arguments), 1e-9 * rule(*arguments), str(dtype)[6:]
 
@@ -75,14 +75,14 @@ def main(families: list[str]) -> int:
     for record in registry.records():
         if families and record.family not in families:
             continue
-        found = list(measured(record))
-        if not found or max(taken for taken, _, _ in found) < MIN_SECONDS:
+        found = list(measure(record))
+        if not found or max(elapsed for elapsed, _, _ in found) < MIN_SECONDS:
             continue
-        ratio = min(taken / max(estimate, 1e-12) for taken, estimate, _ in found)
+        ratio = min(elapsed / max(estimate, 1e-12) for elapsed, estimate, _ in found)
         ratios[record.family].append(ratio)
         if ratio < 1:
             above.append(f"{ratio:6.2f} {record.key}")
-        times = "  ".join(f"{dtype} {1e3 * taken:.3g}/{1e3 * estimate:.3g}" for taken, estimate, dtype in found)
+        times = "  ".join(f"{dtype} {1e3 * elapsed:.3g}/{1e3 * estimate:.3g}" for elapsed, estimate, dtype in found)
         print(f"{record.family:18} {record.key:40} {ratio:8.2f}   {times} ms", flush=True)
     for family, several in ratios.items():
         if statistics.median(several) > 3:

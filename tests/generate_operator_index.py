@@ -116,7 +116,7 @@ GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 1
 
 def dtypes(record: Any) -> str:
     """Return the letters of the dtype groups that the record accepts."""
-    took = set()
+    accepted = set()
     for i, dtype in enumerate(samples.DTYPES):
         args = samples.arguments(record, dtype)
         if args is None:
@@ -129,8 +129,8 @@ def dtypes(record: Any) -> str:
                 samples.operator(record)(*args)
         except samples.REJECTION_ERRORS:
             continue
-        took.add(i)
-    return "".join(letter for letter, members in GROUPS.items() if took & set(members))
+        accepted.add(i)
+    return "".join(letter for letter, members in GROUPS.items() if accepted & set(members))
 
 
 def rows(records: list[Any]) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Import(NamedTuple):
     line: int
 
 
-class Found(NamedTuple):
+class ImportStatement(NamedTuple):
     """An import statement: the module, and the imported names or None for the module itself."""
 
     module: str
@@ -125,7 +125,7 @@ def _absolute(module: str, package: str) -> str:
     return ".".join([*parts[: len(parts) - up + 1], *([name] if name else [])])
 
 
-def _in_python(text: str) -> Iterator[Found]:
+def _in_python(text: str) -> Iterator[ImportStatement]:
     tree = ast.parse(text)
     inside: set[ast.AST] = set()
     for_checkers: set[ast.AST] = set()
@@ -139,20 +139,20 @@ def _in_python(text: str) -> Iterator[Found]:
             continue
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Found(alias.name, None, node in inside, node.lineno)
+                yield ImportStatement(alias.name, None, node in inside, node.lineno)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            yield Found(module, [alias.name for alias in node.names], node in inside, node.lineno)
+            yield ImportStatement(module, [alias.name for alias in node.names], node in inside, node.lineno)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             if isinstance(node.args[0], ast.Constant) and node.args[0].value != "ts":
-                yield Found(str(node.args[0].value), None, True, node.lineno)
+                yield ImportStatement(str(node.args[0].value), None, True, node.lineno)
         elif isinstance(node, ast.Attribute):
-            home = _home(ast.unparse(node))
-            if home is not None:
-                yield Found(home, None, True, node.lineno)  # in a function or not: unknown
+            module_name = _defining_module(ast.unparse(node))
+            if module_name is not None:
+                yield ImportStatement(module_name, None, True, node.lineno)  # in a function or not: unknown
 
 
-def _home(text: str) -> str | None:
+def _defining_module(text: str) -> str | None:
     """Return the module that defines the public name `ts.NAME` or `ts.jit.NAME`, or None for other texts."""
     match = re.fullmatch(r"ts\.(jit\.)?(\w+)", text)
     if match is None or match[2] == "jit":
@@ -164,7 +164,7 @@ def _home(text: str) -> str | None:
     return ts._NAME_TO_MODULE.get(match[2])
 
 
-def _in_cython(text: str) -> Iterator[Found]:
+def _in_cython(text: str) -> Iterator[ImportStatement]:
     lines = enumerate(re.sub(r'""".*?"""', lambda m: "\n" * m[0].count("\n"), text, flags=re.S).split("\n"), 1)
     for number, line in lines:
         match = _CYTHON_IMPORT.match(line.partition("#")[0])
@@ -173,9 +173,9 @@ def _in_cython(text: str) -> Iterator[Found]:
         indent, module, names, alone = match.groups()
         if alone is not None:
             for each in alone.split(","):
-                yield Found(each.split(" as ")[0].strip(), None, bool(indent), number)
+                yield ImportStatement(each.split(" as ")[0].strip(), None, bool(indent), number)
             continue
         while names.count("(") > names.count(")"):
             names += next(lines)[1].partition("#")[0]
         each = [name.split(" as ")[0].strip() for name in names.strip("() ").split(",")]
-        yield Found(module, [name for name in each if name], bool(indent), number)
+        yield ImportStatement(module, [name for name in each if name], bool(indent), number)

@@ -41,7 +41,7 @@ def _library():
 
 
 @contextmanager
-def _same_locale():
+def _preserve_locale():
     """Restore the thread's locale: NVRTC sets it to "C", in which Python reads files as ASCII."""
     libc = ctypes.CDLL(None)
     libc.uselocale.restype, libc.uselocale.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
@@ -60,7 +60,7 @@ def compiled(source, options=("--std=c++17",)):
     try:
         flags = [f"--gpu-architecture={ARCHITECTURE}", *options]
         given = (ctypes.c_char_p * len(flags))(*[f.encode() for f in flags])
-        with _same_locale():
+        with _preserve_locale():
             failed = library.nvrtcCompileProgram(program, len(flags), given)
         size = ctypes.c_size_t()
         of = "ProgramLog" if failed else "PTX"

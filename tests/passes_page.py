@@ -68,15 +68,15 @@ def runs_in(stem: str, modules: list[str]) -> str:
     return ", ".join(dict.fromkeys(labels)) or "only on request (`ts._C`)"
 
 
-def by_pytorchs_names() -> str:
+def pytorch_pass_rows() -> str:
     """Return a table row for each `_jit_pass_*`."""
-    rows = [f"| `_jit_pass_{name}` | `{place}` |" for name, place in sorted(_C._PASSES.items())]
-    others = {name: home for name, home in _C._NAME_TO_MODULE.items() if name.startswith("_jit_pass_")}
-    rows += [f"| `{name}` | `{home.removeprefix('ts.passes.')}` |" for name, home in sorted(others.items())]
+    rows = [f"| `_jit_pass_{name}` | `{module_name}` |" for name, module_name in sorted(_C._PASSES.items())]
+    others = {name: module for name, module in _C._NAME_TO_MODULE.items() if name.startswith("_jit_pass_")}
+    rows += [f"| `{name}` | `{module.removeprefix('ts.passes.')}` |" for name, module in sorted(others.items())]
     return "\n".join(["| of `ts._C` | in `ts.passes` |", "|---|---|", *sorted(rows)])
 
 
-def by_their_own() -> str:
+def pass_file_rows() -> str:
     """Return a table row for each pass file."""
     modules = importers()
     rows = [
@@ -88,7 +88,7 @@ def by_their_own() -> str:
 
 def page(text: str) -> str:
     """Return the text of a page with current tables."""
-    for mark, table in (("pytorch", by_pytorchs_names()), ("own", by_their_own())):
+    for mark, table in (("pytorch", pytorch_pass_rows()), ("own", pass_file_rows())):
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
         if begin not in text:
             continue

@@ -104,16 +104,16 @@ class Names:
             for name, value in self.values[path].items():
                 if has_identity(value):
                     self.places[id(value)].append((path, name))
-        self.homes = {key: min(places, key=self.rank) for key, places in self.places.items()}
+        self.homes = {key: min(aliases, key=self.rank) for key, aliases in self.places.items()}
 
     def rank(self, place: tuple[str, str]) -> tuple[Any, ...]:
         """Return the sort key of a path for the canonical choice: declaring module, public, short."""
         path, name = place
         value = self.values[path][name]
-        home = attribute_text(value, "__module__").removeprefix("torch").removeprefix(".")
-        defined = home == path and not path.startswith("_C") and attribute_text(value, "__name__") in ("", name)
+        module = attribute_text(value, "__module__").removeprefix("torch").removeprefix(".")
+        defined = module == path and not path.startswith("_C") and attribute_text(value, "__name__") in ("", name)
         listed = name in getattr(self.modules[path], "__all__", ()) or (
-            home.startswith(f"{path}.") if path else not name.startswith("_") and not isinstance(value, types.ModuleType)
+            module.startswith(f"{path}.") if path else not name.startswith("_") and not isinstance(value, types.ModuleType)
         )
         if name.startswith("_"):
             return not defined, is_private(path), path.count("."), path, name
@@ -130,16 +130,16 @@ class Names:
         if isinstance(value, LITERALS):
             text = repr(value)
             return ("literal", f"{name}={text}") if len(text) < 60 and not re.search(r"\s|nan|inf", text) else ("value", name)
-        home = attribute_text(value, "__module__")
+        module_name = attribute_text(value, "__module__")
         if isinstance(value, typing.TypeVar):
             return "typevar", name
         if isinstance(value, logging.Logger):
             return "logger", f"{name}={value.name}"
         if typing.get_origin(value) is not None and not isinstance(value, type):
             return "value", name
-        if home.split(".")[0] in STANDARD and attribute_text(value, "__name__"):
-            if getattr(sys.modules.get(home), value.__name__, None) is value:
-                return external(path, name, f"{home}.{value.__name__}")
+        if module_name.split(".")[0] in STANDARD and attribute_text(value, "__name__"):
+            if getattr(sys.modules.get(module_name), value.__name__, None) is value:
+                return external(path, name, f"{module_name}.{value.__name__}")
         if has_identity(value) and self.homes[id(value)] != (path, name):
             if is_private(path) and not path.startswith(("_C", "_utils", "_jit_internal", "utils.data._utils")) and name not in getattr(self.modules[path], "__all__", ()):
                 return None
@@ -200,7 +200,7 @@ def parameters(value: Any) -> str | None:
     return " ".join(parts + ["/"] * positional)
 
 
-def second_paths(names: Names) -> dict[str, str]:
+def alias_paths(names: Names) -> dict[str, str]:
     """Return a dict from alias paths of modules to their canonical paths."""
     others = {name.removeprefix("torch."): m for name, m in list(sys.modules.items()) if name.startswith("torch.")}
     known = {path: names.paths.get(id(module)) for path, module in others.items() if path not in names.modules}
@@ -210,7 +210,7 @@ def second_paths(names: Names) -> dict[str, str]:
 def names_text(names: Names) -> Iterator[str]:
     """Yield the lines of the file of names."""
     yield "# The names of PyTorch's modules by kind, written by tests/record_torch_api.py"
-    second = second_paths(names)
+    second = alias_paths(names)
     for path in sorted({*names.modules, *WITHOUT_PACKAGE, *second}):
         kinds = defaultdict(list)
         for name in names.values.get(path, ()):

@@ -47,10 +47,10 @@ def texts() -> dict[Path, str]:
     }
 
 
-def differences(made: dict[Path, str]) -> str:
+def differences(expected: dict[Path, str]) -> str:
     """Return a diff of outdated files, or an empty string."""
     shown = []
-    for path, text in made.items():
+    for path, text in expected.items():
         old = path.read_text() if path.exists() else ""
         if old == text:
             continue
@@ -67,13 +67,13 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.regenerate", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, and fail where anything differs")
     check = parser.parse_args(arguments).check
-    made = texts()
+    expected = texts()
     if check:
-        found = differences(made)
+        found = differences(expected)
         if found:
             print(f"{found}\n\nNot as their sources are: run `python -m tests.regenerate`.")
         return bool(found)
-    for path, text in made.items():
+    for path, text in expected.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
     return 0

@@ -80,7 +80,7 @@ def check(function: ScriptFunction) -> None:
 
 def check_graph_text(function: ScriptFunction) -> None:
     """Check that `parse_ir` returns a graph with equal text and types."""
-    things = named_things(function.graph)
+    things = named_definitions(function.graph)
     text = str(function.graph)
     again = parse_ir(text, find_class=lambda name: things.get(name) or ClassType(name))
     assert str(again) == text
@@ -101,7 +101,7 @@ def check_source_text(function: ScriptFunction, same_graph: bool = True) -> None
     cls = class_of(function)
     constants: list[Any] = []
     source = to_source(function.graph, function.name, function.schema, constants, method=cls is not None)
-    names = SerializedResolver(constants, named_things(function.graph).get)
+    names = SerializedResolver(constants, named_definitions(function.graph).get)
     again = ScriptFunction(function.name, "", printed_defs(source, names, cls)[function.name])
     if not same_graph:
         return
@@ -118,7 +118,7 @@ def class_of(function: ScriptFunction) -> ClassType | None:
     return type if isinstance(type, ClassType) and function in type.methods.values() else None
 
 
-def named_things(graph: Graph) -> dict[str, Any]:
+def named_definitions(graph: Graph) -> dict[str, Any]:
     """Return the functions, classes, enums and named tuples of a graph, by their names in its texts."""
     things: dict[str, Any] = {}
 
@@ -136,7 +136,7 @@ def named_things(graph: Graph) -> dict[str, Any]:
         for type in node.get("types", ()):
             note(type)
         if node.has_attribute("Subgraph"):
-            things |= named_things(node["Subgraph"])
+            things |= named_definitions(node["Subgraph"])
     return things
 
 
@@ -144,7 +144,7 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
     """Return the text of a graph with inlined constants and values numbered in order of appearance."""
     graph = graph.copy()
     erase_shape_information(graph)  # source text contains no shapes recorded by a trace
-    _give_tasks_their_constants(graph)
+    _move_constants_into_tasks(graph)
     if fold_lists:
         _fold_lists(graph)
     # Source text contains neither warning ids nor module scopes of traces.
@@ -155,7 +155,7 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
     return "\nwith ".join(_described(text) for text in graphs)
 
 
-def _give_tasks_their_constants(graph: Graph) -> None:
+def _move_constants_into_tasks(graph: Graph) -> None:
     """Move constants into the tasks that use them, because source text does not distinguish constants from
     task inputs."""
     for node in graph.find_all_nodes("prim::fork"):
@@ -167,7 +167,7 @@ def _give_tasks_their_constants(graph: Graph) -> None:
                 task.inputs()[i].replace_all_uses_with(own)
                 task.erase_input(i)
                 node.remove_input(i)
-        _give_tasks_their_constants(task)
+        _move_constants_into_tasks(task)
 
 
 def _fold_lists(graph: Graph) -> None:

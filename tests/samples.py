@@ -177,14 +177,14 @@ def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
     return make_arguments(record, choices(record)[at], dtype, device)
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
-def _layer_back(t):
+def _layer_backward_arguments(t):
     """Return the inputs of an LSTM layer, its results, and their gradients."""
     given = [t(3, 2, 4), t(20, 4), t(20, 5), t(20), t(20), t(2, 5), t(2, 5)]
-    made = [t(3, 2, 5), t(2, 5), t(2, 5), t(150).view(ts.uint8)]
+    results = [t(3, 2, 5), t(2, 5), t(2, 5), t(150).view(ts.uint8)]
     if given[0].is_floating_point():
-        made = ts.mkldnn_rnn_layer(*given, False, [], 2, 5, 1, True, False, False, True)
+        results = ts.mkldnn_rnn_layer(*given, False, [], 2, 5, 1, True, False, False, True)
     grads = [t(3, 2, 5, k=1), None, t(2, 5, k=1)]
-    return [*given, *made[:3], *grads, False, 2, 5, 1, True, True, False, [], False, made[3]]
+    return [*given, *results[:3], *grads, False, 2, 5, 1, True, True, False, [], False, results[3]]
 
 
 SPECIAL: dict[str, Maker] = {
@@ -296,8 +296,8 @@ SPECIAL: dict[str, Maker] = {
     "mkldnn_rnn_layer": lambda t, i: [
         t(3, 2, 4), t(20, 4), t(20, 5), t(20), t(20), t(2, 5), t(2, 5), False, [], 2, 5, 1, True, False, False, True,
     ],
-    "mkldnn_rnn_layer_backward": lambda t, i: _layer_back(t),
-    "_mkldnn_rnn_layer_backward": lambda t, i: [*_layer_back(t), [True] * 7],
+    "mkldnn_rnn_layer_backward": lambda t, i: _layer_backward_arguments(t),
+    "_mkldnn_rnn_layer_backward": lambda t, i: [*_layer_backward_arguments(t), [True] * 7],
     "gru.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 1, 0.0, False, False],
     "rnn_tanh.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
     "rnn_relu.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],

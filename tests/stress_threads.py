@@ -198,7 +198,7 @@ def script(draw):
 
 
 @work
-def script_anew(draw):
+def script_new_function(draw):
     """Script a new function from a string, and a function of this file with a local class."""
     n = draw.randrange(1000)
     unit = ts.jit.CompilationUnit(f"def f(x: List[int]) -> int:\n    return g(x) + {n}\ndef g(x: List[int]) -> int:\n    return len(x)")

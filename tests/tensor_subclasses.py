@@ -22,7 +22,7 @@ def classes(lib, log):
     class Logging(lib.Tensor):
         @staticmethod
         def __new__(cls, inner, requires_grad=False):
-            made = lib.Tensor._make_wrapper_subclass(
+            tensor = lib.Tensor._make_wrapper_subclass(
                 cls,
                 inner.size(),
                 strides=inner.stride(),
@@ -32,8 +32,8 @@ def classes(lib, log):
                 device=inner.device,
                 requires_grad=requires_grad or inner.requires_grad,
             )
-            made.inner = inner.detach() if made.requires_grad else inner
-            return made
+            tensor.inner = inner.detach() if tensor.requires_grad else inner
+            return tensor
 
         def __repr__(self, *, tensor_contents=None):
             return f"Logging({self.inner})"
@@ -107,9 +107,9 @@ def classes(lib, log):
 
         @staticmethod
         def __new__(cls, data, mask):
-            made = lib.Tensor._make_subclass(cls, data)
-            made.mask = mask
-            return made
+            tensor = lib.Tensor._make_subclass(cls, data)
+            tensor.mask = mask
+            return tensor
 
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):

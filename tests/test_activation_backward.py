@@ -7,7 +7,7 @@ import ts
 from ts.ops import registry
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 20.0, -20.0, np.inf, -np.inf, np.nan, 1e-42]
-BACK = {  # operator: arguments after the two tensors
+BACKWARD_ARGUMENTS = {  # operator: arguments after the two tensors
     "sigmoid_backward": (),
     "tanh_backward": (),
     "threshold_backward": (0.5,),
@@ -25,11 +25,11 @@ MAX_FACTOR = {  # bounds of the terms that are multiplied by the gradient, for f
 }
 
 
-def by_record(name, grad, x):
+def record_gradient(name, grad, x):
     """Return the gradient computed by the kernel of the operator's record."""
     record = next(op.record for op in registry.lookup(f"aten::{name}") if not op.overload)
     with np.errstate(all="ignore"):
-        return record.kernel(np, grad, x, *BACK[name])
+        return record.kernel(np, grad, x, *BACKWARD_ARGUMENTS[name])
 
 
 def pairs(dtype):
@@ -47,7 +47,7 @@ def assert_accurate(found, name, g, x):
     others: the tolerance is two units in the last place of the largest term, and larger where terms of a
     formula cancel (`MAX_FACTOR`).
     """
-    expected = by_record(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
+    expected = record_gradient(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
     assert found.dtype == g.numpy().dtype
     with np.errstate(all="ignore"):
         rounded = expected.astype(found.dtype)
@@ -59,30 +59,30 @@ def assert_accurate(found, name, g, x):
         assert ((error == 0) | (error <= 2 * np.spacing(terms[finite].astype(found.dtype)))).all()
 
 
-@pytest.mark.parametrize("name", BACK)
+@pytest.mark.parametrize("name", BACKWARD_ARGUMENTS)
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
 def test_kernels_equal_the_record(name, dtype):
     g, x = pairs(dtype)
-    assert_accurate(getattr(ts.ops.aten, name)(g, x, *BACK[name]).numpy(), name, g, x)
+    assert_accurate(getattr(ts.ops.aten, name)(g, x, *BACKWARD_ARGUMENTS[name]).numpy(), name, g, x)
 
 
-@pytest.mark.parametrize("name", BACK)
+@pytest.mark.parametrize("name", BACKWARD_ARGUMENTS)
 def test_other_layouts_and_dtypes(name):
     """Strided, channels-last and 16-bit arguments have the gradients of contiguous float32 arguments."""
     ts.manual_seed(0)  # rounding moves no argument across a kink
     g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
     op = getattr(ts.ops.aten, name)
     last = [t.contiguous(memory_format=ts.channels_last) for t in (g, x)]
-    found = op(*last, *BACK[name])
+    found = op(*last, *BACKWARD_ARGUMENTS[name])
     assert found.stride() == last[0].stride()
     assert_accurate(found.numpy(), name, g, x)
     wide = [ts.zeros(2, 3, 4, 10)[..., ::2].copy_(t) for t in (g, x)]
-    assert_accurate(op(*wide, *BACK[name]).numpy(), name, g, x)
-    half = op(g.half(), x.half(), *BACK[name])
-    assert half.dtype == ts.float16 and np.allclose(half.float().numpy(), by_record(name, g.numpy(), x.numpy()), atol=0.05, rtol=0.01)
+    assert_accurate(op(*wide, *BACKWARD_ARGUMENTS[name]).numpy(), name, g, x)
+    half = op(g.half(), x.half(), *BACKWARD_ARGUMENTS[name])
+    assert half.dtype == ts.float16 and np.allclose(half.float().numpy(), record_gradient(name, g.numpy(), x.numpy()), atol=0.05, rtol=0.01)
 
 
-def test_leaky_relu_of_its_result():
+def test_leaky_relu_backward_of_the_result():
     """`leaky_relu_backward` with `self_is_result` rejects a negative slope: the input's sign is unknown."""
     g, x = ts.ones(3), ts.tensor([-1.0, 0.0, 2.0])
     assert ts.ops.aten.leaky_relu_backward(g, x, 0.5, True).tolist() == [0.5, 0.5, 1.0]

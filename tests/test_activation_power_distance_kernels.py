@@ -49,7 +49,7 @@ CALLS = {  # name: function of tensors, and the general kernel
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CALLS)
-def test_the_general_kernels_say_the_same(name, dtype):
+def test_results_equal_general_kernels(name, dtype):
     call, general = CALLS[name]
     x = numbers((5, 30), dtype)
     with np.errstate(all="ignore"):
@@ -86,7 +86,7 @@ def test_similarities_and_distances(shapes, dtype):
         agree(ts.cdist(x.t(), y.t()), distance._cdist(namespace, a.T, b.T), dtype)
 
 
-def test_vectors_without_numbers_and_without_length():
+def test_nan_and_zero_vectors():
     x = ts.tensor([[0.0, 0.0], [NAN, 1.0]])
     found = f.cosine_similarity(x, ts.ones(2, 2))
     assert found[0].item() == 0 and math.isnan(found[1].item())

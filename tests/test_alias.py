@@ -52,7 +52,7 @@ def test_views_alias_their_base():
     assert not db.may_alias(v["c"], v["d"])
 
 
-def test_writers_reach_through_views():
+def test_writes_to_views_are_writes_to_bases():
     """A write to a view is a write to its base, and to no unrelated value."""
     db, v = analysed(VIEWS)
     assert db.has_writers(v["c"])
@@ -92,7 +92,7 @@ def test_containers_contain_stored_values():
     assert not db.has_writers(v["l"])
 
 
-def test_ifs_and_loops_join():
+def test_outputs_of_ifs_and_loops():
     """The output of an `if` aliases both branch results; that of a loop its initial and body values."""
     db, v = analysed(
         """graph(%a : Tensor, %p : bool, %n : int):
@@ -124,7 +124,7 @@ def test_wildcards_by_type():
     assert not db.may_alias(v["a"], v["c"])
 
 
-def test_any_may_be_anything():
+def test_any_may_alias_any_value():
     """A value without a static type can alias any value."""
     db, v = analysed("graph(%a : int[], %b : Any):\n  return (%a)\n")
     assert db.may_alias(v["a"], v["b"])
@@ -174,9 +174,9 @@ def test_could_move_agrees_with_move(after):
         db, v = AliasDb(graph), values_of(graph)
         could = db.could_move_after_topologically if after else db.could_move_before_topologically
         move = db.move_after_topologically_valid if after else db.move_before_topologically_valid
-        said = could(v[mover].node(), v[target].node())
+        movable = could(v[mover].node(), v[target].node())
         assert str(graph) == str(parse_ir(MOVES))
-        assert move(v[mover].node(), v[target].node()) == said, (mover, target)
+        assert move(v[mover].node(), v[target].node()) == movable, (mover, target)
         graph.lint()
 
 
@@ -273,22 +273,22 @@ def test_moves_are_linear():
     lines.insert(1, "  %u : Tensor = aten::neg(%v0)\n  %w : Tensor = aten::neg(%u)")
     graph = parse_ir("graph(%x : Tensor):\n" + "\n".join(lines) + "\n  return (%w)\n")
     db, v = AliasDb(graph), values_of(graph)
-    asked = 0
+    query_count = 0
     reads_of = db.reads_of
 
     def counted(node):
-        nonlocal asked
-        asked += 1
+        nonlocal query_count
+        query_count += 1
         return reads_of(node)
 
     db.reads_of = counted
     assert db.move_after_topologically_valid(v["v0"].node(), v["v3999"].node())
     graph.lint()
     assert v["w"].node().is_after(v["v3999"].node())
-    assert asked < 10  # only nodes of the group: reads of non-writing nodes are not queried
+    assert query_count < 10  # only nodes of the group: reads of non-writing nodes are not queried
 
 
-class _Unwanted:
+class _ForbiddenAnalysis:
     def __init__(self, graph):
         raise AssertionError("analysed")
 
@@ -296,7 +296,7 @@ class _Unwanted:
 @pytest.mark.parametrize("result", ["%z", "%r"])
 def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
     """Equal list constants, as inlining leaves them, are pooled without alias analysis."""
-    monkeypatch.setattr(constant_pooling, "AliasDb", _Unwanted)
+    monkeypatch.setattr(constant_pooling, "AliasDb", _ForbiddenAnalysis)
     graph = parse_ir(
         f"""graph(%x : Tensor):
   %p : int[] = prim::Constant[value=[1, 0]]()
@@ -318,7 +318,7 @@ def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
 
 def test_writes_to_buffers_need_no_analysis(monkeypatch):
     """Writes to attributes of an input are visible from outside."""
-    monkeypatch.setattr(dce, "AliasDb", _Unwanted)
+    monkeypatch.setattr(dce, "AliasDb", _ForbiddenAnalysis)
     graph = parse_ir(
         """graph(%self : __torch__.Net, %x : Tensor):
   %1 : int = prim::Constant[value=1]()

@@ -98,7 +98,7 @@ def test_records(archive):
                 assert entry.compress_type == zipfile.ZIP_STORED
 
 
-def test_version_selects_operator_meanings():
+def test_version_follows_operator_semantics():
     """The version of an archive is the highest version that the semantics of its operators require."""
 
     def version(function):
@@ -185,9 +185,9 @@ def test_flipped_bits(archive):
     """An archive with a changed byte loads or raises a descriptive error."""
     numbers = random.Random(1)
     for _ in range(400):
-        place = numbers.randrange(len(archive))
+        byte_index = numbers.randrange(len(archive))
         damaged = bytearray(archive)
-        damaged[place] ^= 1 << numbers.randrange(8)
+        damaged[byte_index] ^= 1 << numbers.randrange(8)
         try:
             load(bytes(damaged))
         except (ArchiveError, FrontendError):
@@ -276,7 +276,7 @@ def test_unpickler_rejects(program, message):
         machine.load()
 
 
-def test_distant_memo_indices_allocate_nothing():
+def test_large_memo_indices_allocate_nothing():
     """A large memo index does not allocate memory for smaller indices."""
     machine = Unpickler(b"\x80\x02K\x07r\xff\xff\xff\xff0j\xff\xff\xff\xff.", lambda *name: Global("x"), str)
     assert machine.load() == 7
@@ -366,7 +366,7 @@ class Speed(Enum):
     FAST = 2
 
 
-def test_the_programs_own_enumeration():
+def test_enum_of_the_program():
     """Archives with an enum of the program use its members, without an earlier compilation of the enum."""
 
     def other(speed: Speed):
@@ -410,9 +410,9 @@ def test_a_record_larger_than_its_file(archive):
     allocation."""
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         entry = next(e for e in file.infolist() if e.filename.endswith("/data.pkl"))
-    place = archive.rindex(entry.filename.encode())  # in the zip directory: 46 bytes, then the name
+    header_offset = archive.rindex(entry.filename.encode())  # in the zip directory: 46 bytes, then the name
     sizes = struct.pack("<II", 1_000_000_000, 1_000_000_000)
-    hostile = archive[: place - 46 + 20] + sizes + archive[place - 46 + 28 :]
+    hostile = archive[: header_offset - 46 + 20] + sizes + archive[header_offset - 46 + 28 :]
     with pytest.raises(ArchiveError):
         load(hostile)
     with ts.limits(bytes=10_000_000), pytest.raises(ArchiveError):
@@ -450,8 +450,8 @@ def test_malformed_debug_records():
     assert read_source_locations(data)(3) is None
 
 
-@pytest.mark.parametrize("place", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
-def test_source_locations_out_of_range(place):
+@pytest.mark.parametrize("location", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
+def test_source_locations_out_of_range(location):
     """Source locations with line numbers or offsets out of range are dropped."""
 
     def record(line, start, end):
@@ -460,4 +460,4 @@ def test_source_locations_out_of_range(place):
         return b"\x80\x02K\x00(" + source + numbers[1] + numbers[2] + b"t\x86\x85."
 
     assert read_source_locations(record(1, 0, 4))(3).text() == "text"
-    assert read_source_locations(record(*place))(3) is None
+    assert read_source_locations(record(*location))(3) is None

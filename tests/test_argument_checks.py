@@ -83,10 +83,10 @@ CASES = [
 @pytest.mark.parametrize("at", range(len(CASES)))
 def test_rejected(at):
     """Error class and text are PyTorch's."""
-    call, cls, said = CASES[at]
+    call, cls, message = CASES[at]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(cls, match=re.escape(said)) as caught:
+        with pytest.raises(cls, match=re.escape(message)) as caught:
             call()
     assert caught.type is cls
 

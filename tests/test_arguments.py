@@ -33,11 +33,11 @@ def test_factories_with_out(make, want, dtype):
     assert make(out) is out and out.dtype is dtype and out.tolist() == want
 
 
-def test_sizes_stay_sizes():
+def test_size_operations_return_sizes():
     """Concatenation and repetition of `ts.Size` return `ts.Size`."""
     size = ts.ones(2, 3).shape
-    for made in (size * 2, 2 * size, (1, *size)[:0] + size, (1,) + size, size + (1,)):
-        assert type(made) is ts.Size
+    for result in (size * 2, 2 * size, (1, *size)[:0] + size, (1,) + size, size + (1,)):
+        assert type(result) is ts.Size
     assert (1,) + size == (1, 2, 3) and size * 2 == (2, 3, 2, 3)
     with pytest.raises(TypeError, match=r"can only concatenate tuple \(not list\) to torch.Size"):
         size + [1]
@@ -53,7 +53,7 @@ def test_einsum_of_subscript_lists():
         ts.einsum(a, [0, 52])
 
 
-def test_products_and_blocks_of_any_number():
+def test_functions_of_any_number_of_operands():
     """`block_diag` and `chain_matmul` accept any number of operands."""
     assert ts.block_diag().shape == (1, 0)
     with pytest.warns(UserWarning, match="chain_matmul is deprecated"):
@@ -123,7 +123,7 @@ F = ts.nn.functional
         (lambda: F.conv1d(ts.ones(1, 1, 5), ts.ones(1, 1, 2), padding="same"), "even kernel lengths"),
     ],
 )
-def test_warned_of(call, message):
+def test_warnings(call, message):
     """Warnings have the location of the calling line."""
     with pytest.warns(UserWarning, match=message) as seen:
         call()

@@ -104,11 +104,11 @@ def test_contiguous_shortcut_agrees_with_the_rules():
 
     def array(shape):
         order = r.permutation(len(shape)) if r.random() < 0.4 else np.arange(len(shape))
-        made = np.zeros([shape[i] for i in order], np.float32).transpose(np.argsort(order))
+        values = np.zeros([shape[i] for i in order], np.float32).transpose(np.argsort(order))
         if r.random() < 0.1:
-            steps = [4 if n == 1 else s for s, n in zip(made.strides, shape)]
-            made = np.lib.stride_tricks.as_strided(made, shape, steps)
-        return made
+            steps = [4 if n == 1 else s for s, n in zip(values.strides, shape)]
+            values = np.lib.stride_tricks.as_strided(values, shape, steps)
+        return values
 
     sure = 0
     for _ in range(3000):
@@ -128,12 +128,12 @@ def test_contiguous_shortcut_agrees_with_the_rules():
 @pytest.mark.parametrize("exponent", [2.7, 0.3, -1.7, 4])
 def test_powers_have_the_same_bits_in_every_layout(exponent, dtype):
     x = ts.linspace(0.01, 4, 205).reshape(41, 5).to(dtype)
-    wanted = x**exponent
-    assert ts.equal(x.t() ** exponent, wanted.t())
-    assert ts.equal(x[:, 1] ** exponent, wanted[:, 1])
-    assert ts.equal(x[3:4] ** exponent, wanted[3:4])
-    assert ts.equal(x.clone().pow_(exponent), wanted)
-    assert ts.equal(x ** ts.full((), exponent, dtype=dtype), wanted)
+    expected = x**exponent
+    assert ts.equal(x.t() ** exponent, expected.t())
+    assert ts.equal(x[:, 1] ** exponent, expected[:, 1])
+    assert ts.equal(x[3:4] ** exponent, expected[3:4])
+    assert ts.equal(x.clone().pow_(exponent), expected)
+    assert ts.equal(x ** ts.full((), exponent, dtype=dtype), expected)
 
 
 def test_division_by_constants_equals_python():

@@ -24,7 +24,7 @@ def numbers(n: int, xs: List[float]) -> float:
     return n + xs[0]
 
 
-class Own:
+class HasArray:
     """Object with `__array__`."""
 
     def __init__(self, array):
@@ -34,7 +34,7 @@ class Own:
         return self.array
 
 
-class Exported:
+class DLPackOnly:
     """Object that supports DLPack only."""
 
     def __init__(self, array):
@@ -58,7 +58,7 @@ def test_scripted_functions_share_memory_with_ndarrays():
     assert filled(x=array).tolist() == [[7.0] * 3] * 2
 
 
-@pytest.mark.parametrize("wrap", [Own, Exported])
+@pytest.mark.parametrize("wrap", [HasArray, DLPackOnly])
 def test_array_protocols(wrap):
     array = np.zeros(3, np.float32)
     filled(wrap(array))
@@ -79,14 +79,14 @@ def test_methods_of_scripted_modules():
 
 
 def test_other_arrays_are_rejected_with_a_conversion_hint():
-    for call, said in (
+    for call, message in (
         (lambda: numbers(np.ones(2), [1.0]), "`x.item()` returns the number of an array with one element"),
         (lambda: numbers(3, np.ones((2, 2))), "`x.tolist()` returns a list of its numbers"),
         (lambda: filled(np.ones(2)[::-1]), "`ts.from_numpy(x)` returns a tensor that shares its memory, `ts.tensor(x)` a copy"),
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="Expected a value of type") as caught:
             call()
-        assert str(caught.value).endswith(f"\nHint: {said}")
+        assert str(caught.value).endswith(f"\nHint: {message}")
     with pytest.raises(RuntimeError, match="Expected a value of type 'Tensor'") as caught:
         filled([1.0])
     assert "Hint" not in str(caught.value)
@@ -94,12 +94,12 @@ def test_other_arrays_are_rejected_with_a_conversion_hint():
         filled(np.ones(2), "a")
 
 
-def test_operators_name_the_call():
+def test_operator_errors_name_the_conversion():
     """Eager operators reject arrays, as PyTorch does, with the conversion call in the error."""
     with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not numpy.ndarray\n\(of numpy.ndarray x, `ts.from_numpy\(x\)` returns a tensor that shares its memory"):
         ts.matmul(ts.ones(2), np.ones(2))
-    with pytest.raises(TypeError, match=r"of .*Exported x, `ts.from_dlpack\(x\)` returns a tensor that shares its memory"):
-        ts.mm(Exported(np.ones((2, 2))), ts.ones(2, 2))
+    with pytest.raises(TypeError, match=r"of .*DLPackOnly x, `ts.from_dlpack\(x\)` returns a tensor that shares its memory"):
+        ts.mm(DLPackOnly(np.ones((2, 2))), ts.ones(2, 2))
     with pytest.raises(TypeError) as caught:
         ts.matmul(ts.ones(2), "a")
     assert "of " not in str(caught.value).partition("must be")[2]

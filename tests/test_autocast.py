@@ -33,7 +33,7 @@ def dtypes_of(results):
     return [x.dtype for x in results]
 
 
-def test_products_are_lower():
+def test_products_run_in_the_lower_dtype():
     with ts.autocast("cpu"):
         assert (X @ X).dtype is ts.bfloat16
     with ts.autocast("cpu", dtype=ts.float16):
@@ -59,7 +59,7 @@ def test_result_is_that_of_converted_arguments():
     (lambda x: x @ x.double(), None),
     (lambda x: ts.fft.fft(x).real, ts.float32),
 ])  # fmt: skip
-def test_classes(call, expected):
+def test_autocast_rules(call, expected):
     """Autocast runs losses and powers in float32, concatenation in the widest dtype, and other operators in
     their own dtype; float64 is unchanged."""
     with ts.autocast("cpu"):
@@ -71,9 +71,9 @@ def test_classes(call, expected):
 
 
 def test_integers_and_out_arguments_are_not_cast():
-    whole, out = ts.ones(2, 2, dtype=ts.int64), ts.empty(3, 3)
+    integers, out = ts.ones(2, 2, dtype=ts.int64), ts.empty(3, 3)
     with ts.autocast("cpu"):
-        assert (whole @ whole).dtype is ts.int64
+        assert (integers @ integers).dtype is ts.int64
         assert ts.mm(X, X, out=out).dtype is ts.float32
         assert X.clone().addmm_(X, X).dtype is ts.float32
 
@@ -84,7 +84,7 @@ def test_mixed_dtypes_without_promotion():
         ts.cat([half, half])
 
 
-def test_operators_of_parts():
+def test_composite_operators():
     """`einsum` and layers consist of operators that autocast converts."""
     layer = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU(), ts.nn.Linear(4, 2))
     with ts.autocast("cpu"):
@@ -134,7 +134,7 @@ def test_decorator():
         ts.autocast("cpu")(3)
 
 
-def test_threads_have_their_own():
+def test_blocks_are_thread_local():
     seen = []
     with ts.autocast("cpu"):
         thread = threading.Thread(target=lambda: seen.append((X @ X).dtype))
@@ -180,9 +180,9 @@ def test_cached_conversions_are_current(weight):
             weight.zero_()
         assert ts.count_nonzero(X @ weight) == 0
         assert ts.count_nonzero(before) > 0
-        kept = X @ weight
+        cached = X @ weight
         ts.clear_autocast_cache()
-        assert ts.equal(kept, X @ weight)
+        assert ts.equal(cached, X @ weight)
 
 
 def test_second_derivatives(weight):
@@ -330,11 +330,11 @@ def test_older_names_in_scripts():
     assert dtypes_of(ts.jit.script(older)(X)) == [ts.bfloat16, ts.float32]
 
 
-def test_scripts_know_the_switches():
-    def asks():
+def test_scripts_query_autocast_state():
+    def query_state():
         return ts.is_autocast_enabled(), ts.is_autocast_cpu_enabled(), ts.get_autocast_dtype("cpu")
 
-    scripted = ts.jit.script(asks)
+    scripted = ts.jit.script(query_state)
     assert scripted() == (False, False, ts.bfloat16.code)
     with ts.autocast("cpu", dtype=ts.float16):
         assert scripted() == (False, True, ts.float16.code)
@@ -402,7 +402,7 @@ def test_modules(how, tmp_path):
 # ---- flags -------------------------------------------------------------------------------------------------------
 
 
-def test_switches():
+def test_flags():
     assert [ts.autocast_increment_nesting(), ts.autocast_decrement_nesting()] == [1, 0]
     ts.set_autocast_enabled("cpu", True)
     try:
@@ -437,7 +437,7 @@ def test_rejected_on_cuda():
     assert rule["cpu"] == "float32" and "unsafe to autocast" in rule["cuda"]
 
 
-def test_classes_are_known():
+def test_autocast_rules_are_known():
     """Each autocast rule is a known class or an error message, and names known devices."""
     for record in registry.records():
         rules = {"": record.autocast} if isinstance(record.autocast, str) else record.autocast

@@ -34,14 +34,14 @@ def run(tmp_path_factory):
 
     def run(code):
         path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
-        made = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
             text=True,
             env=os.environ | {"PYTHONPATH": path},
             cwd=ROOT,
         )
-        return made.stdout.strip() if made.returncode == 0 else made.stderr.strip().splitlines()[-1]
+        return process.stdout.strip() if process.returncode == 0 else process.stderr.strip().splitlines()[-1]
 
     return run
 
@@ -83,13 +83,13 @@ def test_nan_check_and_summation(run):
     assert run(wide) == "40000.0"
 
 
-def test_messages_name_what_is_installed(run):
+def test_error_lists_installed_backends(run):
     """The error for an unknown device lists the installed backends."""
     assert "additional installed backends: checked" in run("import ts; ts.zeros(1, device='chekced')")
     assert "installed: cpu, cuda, meta, checked" in run("import ts; ts.zeros(1, device='hpu')")
 
 
-def test_devices_do_not_mix(run):
+def test_mixed_devices_are_rejected(run):
     """Operators reject operands on the plug-in's device and the CPU."""
     code = "import ts; ts.ones(2) + ts.ones(2, device='checked')"
     assert "Expected all tensors to be on the same device" in run(code)

@@ -28,7 +28,7 @@ def test_tensors_on_the_device(device):
     assert x[:, None].shape == (2, 1, 3) and x[..., 0].storage_offset() == 0 and x[1].storage_offset() == 3
 
 
-def test_operators_run_there(device):
+def test_operators_on_the_device(device):
     """Results stay on the device; 0-dim CPU tensors and numbers are accepted as operands."""
     x = factories.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
     results = [x + x, x * 2, x.exp(), x.sum(1), x.t(), x @ x, x.reshape(4), x + factories.tensor(1.0), x < 2]
@@ -41,12 +41,12 @@ def test_operators_run_there(device):
 def test_transfers(device):
     """Transfers to the device and back preserve the elements."""
     x = factories.tensor([1, 2, 3])
-    there = x.to(device)
+    moved = x.to(device)
     if device == "meta":
         with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
-            there.cpu()
+            moved.cpu()
     else:
-        assert there.cpu().tolist() == [1, 2, 3]
+        assert moved.cpu().tolist() == [1, 2, 3]
 
 
 def test_mixed_devices_are_rejected():
@@ -55,7 +55,7 @@ def test_mixed_devices_are_rejected():
         factories.tensor([1.0]) + factories.tensor([1.0], device="meta")
 
 
-def test_missing_cuda_says_what_to_install():
+def test_missing_cuda_error_names_the_extra():
     """Without CuPy, the error names the package extra."""
     if "cuda" in backends.available():
         pytest.skip("CUDA is present")
@@ -63,14 +63,14 @@ def test_missing_cuda_says_what_to_install():
         factories.tensor([1.0]).cuda()
 
 
-def test_a_backend_of_ones_own():
+def test_registered_backend():
     """A registered backend is a device type; its overrides replace kernels by name."""
 
     class Array(np.ndarray):
         pass
 
-    class Loud(Backend):
-        name = "loud"
+    class LoudBackend(Backend):
+        name = "backend"
         xp = np
         array_type = Array
 
@@ -80,19 +80,19 @@ def test_a_backend_of_ones_own():
         def to_host(self, array):
             return np.asarray(array)
 
-    loud = Loud()
-    loud.overrides["aten::exp"] = lambda xp, x: x + 100
+    backend = LoudBackend()
+    backend.overrides["aten::exp"] = lambda xp, x: x + 100
     try:
-        assert backends.register(loud).index == 4 and devices.device("loud").type == "loud"
-        assert backends.get("loud") is loud
-        assert loud.bind(registry.find("aten::exp"))(np, 1) == 101
-        loud.overrides["aten::add_"] = lambda xp, x, y, alpha=1: x + y + 100
+        assert backends.register(backend).index == 4 and devices.device("backend").type == "backend"
+        assert backends.get("backend") is backend
+        assert backend.bind(registry.find("aten::exp"))(np, 1) == 101
+        backend.overrides["aten::add_"] = lambda xp, x, y, alpha=1: x + y + 100
         for overload in ("Tensor", "Scalar"):
-            assert loud.bind(registry.find(f"aten::add_.{overload}"))(np, 1, 2) == 103
+            assert backend.bind(registry.find(f"aten::add_.{overload}"))(np, 1, 2) == 103
     finally:
-        backends.unregister("loud")
+        backends.unregister("backend")
     with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):
-        devices.device("loud")
+        devices.device("backend")
 
 
 ASKING = (
@@ -101,7 +101,7 @@ ASKING = (
 )  # fmt: skip
 
 
-def test_operators_ask_no_backend_by_name():
+def test_operators_do_not_check_for_backends():
     """Operators contain no checks for a backend; device differences are in the namespaces
     (`backends/array_namespace.py`)."""
     pattern = re.compile("|".join(ASKING))

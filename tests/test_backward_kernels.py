@@ -26,10 +26,10 @@ def general(key, *args):
 def agrees(key, dtype, *args):
     tensors = [ts.from_numpy(x) if isinstance(x, np.ndarray) else x for x in args]
     found = getattr(ts.ops.aten, key)(*tensors)
-    for mine, wanted in zip(found if isinstance(found, (list, tuple)) else [found], general(key, *args), strict=True):
-        assert mine.shape == wanted.shape
-        scale = max(1.0, float(np.abs(wanted).max(initial=0)))
-        assert np.allclose(mine.numpy(), wanted, rtol=0, atol=DIGITS[dtype] * scale), key
+    for actual, expected in zip(found if isinstance(found, (list, tuple)) else [found], general(key, *args), strict=True):
+        assert actual.shape == expected.shape
+        scale = max(1.0, float(np.abs(expected).max(initial=0)))
+        assert np.allclose(actual.numpy(), expected, rtol=0, atol=DIGITS[dtype] * scale), key
 
 
 @pytest.mark.parametrize("dtype", DIGITS)
@@ -89,21 +89,21 @@ def test_softmax(shape, dtype):
 @pytest.mark.parametrize("dtype", DIGITS)
 def test_maxima_of_windows(dtype):
     x = ts.from_numpy(random_array((2, 3, 9, 8), dtype, 1))
-    y, places = ts.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True)
+    y, indices = ts.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True)
     g = random_array(tuple(y.shape), dtype, 2)
-    how = [3, 3], [2, 2], [1, 1], [1, 1], False
-    agrees("max_pool2d_with_indices_backward", dtype, g, x.numpy(), *how, places.numpy())
-    agrees("max_pool2d_with_indices_backward", dtype, g[0], x.numpy()[0], *how, places.numpy()[0])
-    y, places = ts.nn.functional.adaptive_max_pool2d(x, (4, 3), return_indices=True)
-    agrees("adaptive_max_pool2d_backward", dtype, random_array(tuple(y.shape), dtype, 2), x.numpy(), places.numpy())
+    geometry = [3, 3], [2, 2], [1, 1], [1, 1], False
+    agrees("max_pool2d_with_indices_backward", dtype, g, x.numpy(), *geometry, indices.numpy())
+    agrees("max_pool2d_with_indices_backward", dtype, g[0], x.numpy()[0], *geometry, indices.numpy()[0])
+    y, indices = ts.nn.functional.adaptive_max_pool2d(x, (4, 3), return_indices=True)
+    agrees("adaptive_max_pool2d_backward", dtype, random_array(tuple(y.shape), dtype, 2), x.numpy(), indices.numpy())
 
 
 def test_indices_outside_of_the_plane_are_rejected():
     x, g = ts.ones(1, 1, 4, 4), ts.ones(1, 1, 2, 2)
-    for place in (16, -1):
+    for index in (16, -1):
         with pytest.raises(RuntimeError, match="Expected indices from 0 to 15 in a plane"):
             ts.ops.aten.max_pool2d_with_indices_backward(
-                g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, ts.full((1, 1, 2, 2), place)
+                g, x, [2, 2], [2, 2], [0, 0], [1, 1], False, ts.full((1, 1, 2, 2), index)
             )
 
 

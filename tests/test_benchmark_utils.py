@@ -35,10 +35,10 @@ def test_number_of_threads():
 
 
 def test_blocks():
-    told, clock = [], Clock(1e-6)
+    calls, clock = [], Clock(1e-6)
     slow = Timer("clock.now += 0.01", globals={"clock": clock}, timer=clock)
-    found = slow.blocked_autorange(lambda number, seconds: told.append(number), min_run_time=3.0)
-    assert sum(found.raw_times) >= 3.0 and len(told) == len(found.raw_times) and set(told) == {found.number_per_run}
+    found = slow.blocked_autorange(lambda number, seconds: calls.append(number), min_run_time=3.0)
+    assert sum(found.raw_times) >= 3.0 and len(calls) == len(found.raw_times) and set(calls) == {found.number_per_run}
     steady = Timer("clock.now += 1.0", globals={"clock": clock}, timer=clock).adaptive_autorange(min_run_time=2.0, max_run_time=50.0)
     assert len(steady.times) == 4 and steady.iqr < 1e-6
 
@@ -84,7 +84,7 @@ def test_tables():
     assert "25.0*" in str(table) and "1.0*" in str(table) and "9.0*" not in str(table)
 
 
-def test_refusals():
+def test_invalid_calls():
     with pytest.raises(NotImplementedError, match=r"C\+\+ is unsupported"):
         Timer("x;", language="cpp")
     with pytest.raises(ValueError, match="expected measurements"):

@@ -21,30 +21,30 @@ def numbers(shape, dtype, seed):
 @pytest.mark.parametrize("name", ARITHMETIC)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_arithmetic_of_what_broadcasts(name, dtype, shapes):
+def test_arithmetic_with_broadcasting(name, dtype, shapes):
     a, b = (numbers(shape, dtype, seed) for seed, shape in enumerate(shapes))
     for x, y in ((a, b), (b, a), (a[..., ::-1], b), (np.asfortranarray(a), b)):
         with np.errstate(all="ignore"):
             expected = ARITHMETIC[name](x, y)
         found = getattr(ts, name)(ts.from_numpy(x.copy("K")), ts.from_numpy(y.copy("K")))
         assert np.array_equal(found.numpy(), expected)
-    whole = np.ascontiguousarray(np.broadcast_to(a, np.broadcast_shapes(*shapes)))
-    target = ts.from_numpy(whole.copy())
+    broadcast = np.ascontiguousarray(np.broadcast_to(a, np.broadcast_shapes(*shapes)))
+    target = ts.from_numpy(broadcast.copy())
     getattr(target, name + "_")(ts.from_numpy(b))
-    assert np.array_equal(target.numpy(), ARITHMETIC[name](whole, b))
+    assert np.array_equal(target.numpy(), ARITHMETIC[name](broadcast, b))
 
 
 def expected_extreme(x, largest, dim):
     """Return the extreme values and indices along a dimension; the first NaN takes precedence."""
     better = (lambda v, best: v > best) if largest else (lambda v, best: v < best)
     columns = np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
-    places = np.zeros(columns.shape[1], dtype=np.int64)
+    indices = np.zeros(columns.shape[1], dtype=np.int64)
     for j, column in enumerate(columns.T):
         for i, value in enumerate(column):
-            best = column[places[j]]
+            best = column[indices[j]]
             if best == best and (value != value or better(value, best)):
-                places[j] = i
-    return places.reshape(np.moveaxis(x, dim, 0).shape[1:])
+                indices[j] = i
+    return indices.reshape(np.moveaxis(x, dim, 0).shape[1:])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
@@ -60,10 +60,10 @@ def test_extremes_of_columns(dtype, shape, largest):
     t = ts.from_numpy(x)
     for dim in range(x.ndim):
         expected = expected_extreme(x, largest, dim)
-        values, places = t.max(dim) if largest else t.min(dim)
-        assert np.array_equal(places.numpy(), expected)
-        taken = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
-        assert values.numpy().tobytes() == taken.tobytes()
+        values, indices = t.max(dim) if largest else t.min(dim)
+        assert np.array_equal(indices.numpy(), expected)
+        extremes = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
+        assert values.numpy().tobytes() == extremes.tobytes()
         if dtype != "bool":
             alone = t.argmax(dim) if largest else t.argmin(dim)
             assert np.array_equal(alone.numpy(), expected)
@@ -84,15 +84,15 @@ def test_out_arguments(name, dtype):
             with pytest.raises((RuntimeError, TypeError)):
                 f(*arguments, out=ts.empty(0, dtype=base.dtype))
             continue
-        places = [ts.empty(0, dtype=expected.dtype), ts.zeros(expected.shape, dtype=expected.dtype)]
-        places.append(ts.zeros(*expected.shape, 2, dtype=expected.dtype)[..., 0])
-        for place in places:
-            if place.numel() not in (0, expected.numel()):
+        outputs = [ts.empty(0, dtype=expected.dtype), ts.zeros(expected.shape, dtype=expected.dtype)]
+        outputs.append(ts.zeros(*expected.shape, 2, dtype=expected.dtype)[..., 0])
+        for output in outputs:
+            if output.numel() not in (0, expected.numel()):
                 continue
-            before = place._version
-            assert f(*arguments, out=place) is place
-            assert place._version > before
-            assert place.numpy().tobytes() == expected.numpy().tobytes()
+            before = output._version
+            assert f(*arguments, out=output) is output
+            assert output._version > before
+            assert output.numpy().tobytes() == expected.numpy().tobytes()
         if expected.dtype == a.dtype and a.is_contiguous():
             given = a.clone()
             f(*((given,) if unary else (given, b)), out=given)

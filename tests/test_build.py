@@ -42,7 +42,7 @@ def test_missing_compiler_is_reported_first():
     assert "Cythonizing" not in done.stdout and "Compiling" not in done.stdout
 
 
-def test_headers_of_headers_count(monkeypatch, tmp_path):
+def test_indirect_headers_are_dependencies(monkeypatch, tmp_path):
     """Dependencies include headers included by headers, which Cython does not find."""
     (tmp_path / "outer.h").write_text('#include <math.h>\n#include "inner.h"\n#include "elsewhere.h"\n')
     (tmp_path / "inner.h").write_text('  # include "innermost.h"\n')
@@ -59,7 +59,7 @@ def test_kinds_of_builds_differ(monkeypatch):
     assert read_setup(monkeypatch, TS_CHECKED="0")["compile_options"]() == read[0]
 
 
-def test_checked_builds_check(monkeypatch):
+def test_checked_build_enables_checks(monkeypatch):
     """The checked build enables the bounds and initialization checks that the ordinary build disables."""
     checks = ("boundscheck", "initializedcheck")
     assert not any(read_setup(monkeypatch)["DIRECTIVES"][check] for check in checks)
@@ -139,6 +139,6 @@ def test_build_progress(monkeypatch, tmp_path, capsys):
         return capsys.readouterr().out.splitlines()
 
     assert lines_after(1) == []
-    shown = lines_after(6)
-    assert shown == ["[2/6] ts/_core/part1", "[4/6] ts/_core/part3", "[6/6] ts/_core/part5"]
-    assert (tmp_path / "progress").read_text().splitlines() == shown
+    lines = lines_after(6)
+    assert lines == ["[2/6] ts/_core/part1", "[4/6] ts/_core/part3", "[6/6] ts/_core/part5"]
+    assert (tmp_path / "progress").read_text().splitlines() == lines

@@ -11,7 +11,7 @@ import ts
 from tests.fuzz.subprocess_watchdog import TIMEOUT_FACTOR
 
 
-def test_joining():
+def test_concatenation():
     x, y = ts.tensor([[1, 2], [3, 4]]), ts.tensor([[5], [6]])
     assert ts.cat([x, y], 1).tolist() == [[1, 2, 5], [3, 4, 6]]
     assert ts.cat([x, y.t()]).tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -40,7 +40,7 @@ def test_masks():
     assert x[x > 100].shape == (0,)
 
 
-def test_making():
+def test_creation():
     assert ts.full([2], True).dtype is ts.bool
     assert ts.full([2], 3).tolist() == [3, 3]
     assert ts.arange(2, 5).tolist() == [2, 3, 4]
@@ -70,7 +70,7 @@ def test_fill_increments_the_version():
     assert expanded.tolist() == [5.0, 5.0, 5.0]
 
 
-def test_blends():
+def test_pointwise_operators_with_parameters():
     x = ts.tensor([-2.0, 0.5, 3.0])
     assert x.clamp(0, 1).tolist() == [0.0, 0.5, 1.0]
     assert ts.tensor([-2, 5]).clamp(max=3).tolist() == [-2, 3]
@@ -212,7 +212,7 @@ def test_indices_changed_by_another_thread():
 
 
 @pytest.mark.parametrize("dtype", [ts.int8, ts.float16, ts.float32, ts.float64, ts.complex128])
-def test_several_indices_together(dtype):
+def test_indexing_by_several_tensors(dtype):
     """Indexing with several index tensors returns elements or rows for any shape of the indices."""
     x = ts.arange(60).reshape(3, 4, 5).to(dtype)
     i, j, k = ts.tensor([[0, -1, 2], [1, 1, -3]]), ts.tensor([[3, 0, -4], [2, -1, 1]]), ts.tensor([[4, -5, 0], [1, 2, 3]])
@@ -238,7 +238,7 @@ def test_an_index_among_several_that_is_out_of_bounds_is_named():
 
 
 @pytest.mark.parametrize("dtype, columns", [(ts.float16, 2), (ts.float32, 2), (ts.uint8, 4), (ts.uint8, 8), (ts.int16, 4)])
-def test_rows_that_begin_anywhere(dtype, columns):
+def test_unaligned_rows(dtype, columns):
     """Row kernels accept unaligned rows of any width (checked by the sanitizers)."""
     rows = (ts.arange(5 * columns + 1) % 100).to(dtype)[1:].view(5, columns)
     index = ts.tensor([4, 0, 2])

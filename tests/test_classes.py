@@ -58,7 +58,7 @@ def uses_unsupported(h: Holder):
     return h.unsupported()
 
 
-def test_instances_are_copied_in_and_out():
+def test_instances_are_converted():
     """An instance argument is converted to a new script object, and a returned object to a new instance."""
     p = Point(3)
     q = ts.jit.script(double)(p)
@@ -79,7 +79,7 @@ def test_containers_of_instances():
         last([3], None)
 
 
-def test_attribute_of_a_invalid_type():
+def test_attribute_of_an_invalid_type():
     """An instance with a wrong attribute type raises an error with the attribute's name."""
     p = Point(3)
     p.x = "three"

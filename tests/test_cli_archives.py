@@ -184,7 +184,7 @@ def test_memory_is_limited(model, tmp_path, capsys):
     )
 
 
-def test_archives_are_limited_anyhow(model, capsys, monkeypatch):
+def test_archive_commands_have_default_limits(model, capsys, monkeypatch):
     """Archive commands have default limits; a value of 0 disables a limit."""
     monkeypatch.setattr("ts.cli.limit_options._SECONDS", 1e-6)
     assert output(capsys, "run", model, "[[1.0, 2, 3]]")[0] == 1
@@ -193,20 +193,20 @@ def test_archives_are_limited_anyhow(model, capsys, monkeypatch):
 
 def unreadable(folder: Path, model: Path) -> dict[str, Path]:
     """Return invalid archive files by the kind of defect."""
-    made = {}
+    files = {}
     for name, data in {"empty": b"", "text": b"hello", "cut": model.read_bytes()[:-200]}.items():
-        made[name] = folder / f"{name}.pt"
-        made[name].write_bytes(data)
-    made["checkpoint"] = folder / "checkpoint.pt"
-    ts.save({"x": ts.ones(2)}, made["checkpoint"])
-    made["newer"] = folder / "newer.pt"
-    made["program"] = folder / "program.pt"
-    made["program"].write_text("raise SystemExit('it ran')")
-    with zipfile.ZipFile(model) as old, zipfile.ZipFile(made["newer"], "w") as new:
+        files[name] = folder / f"{name}.pt"
+        files[name].write_bytes(data)
+    files["checkpoint"] = folder / "checkpoint.pt"
+    ts.save({"x": ts.ones(2)}, files["checkpoint"])
+    files["newer"] = folder / "newer.pt"
+    files["program"] = folder / "program.pt"
+    files["program"].write_text("raise SystemExit('it ran')")
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(files["newer"], "w") as new:
         for entry in old.infolist():
             data = b"99\n" if entry.filename.endswith("version") else old.read(entry)
             new.writestr(entry.filename, data)
-    return made
+    return files
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "checkpoint", "newer", "program"])
@@ -229,13 +229,13 @@ def test_pickled_calls_are_rejected(tmp_path, capsys):
     """A pickle that calls functions is rejected by all commands."""
     import pickle
 
-    class Evil:
+    class Malicious:
         def __reduce__(self):
             return print, ("it ran",)
 
     path = tmp_path / "evil.pt"
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
+        file.writestr("evil/data.pkl", pickle.dumps(Malicious(), protocol=2))
         file.writestr("evil/constants.pkl", pickle.dumps((), protocol=2))
         file.writestr("evil/version", "3\n")
     out = tmp_path / "out.pt"
@@ -243,7 +243,7 @@ def test_pickled_calls_are_rejected(tmp_path, capsys):
         _, shown, err = output(capsys, *command)
         assert "it ran" not in shown and "print" in shown + err
     with zipfile.ZipFile(path, "w") as file:  # a file of `torch.save`
-        file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
+        file.writestr("evil/data.pkl", pickle.dumps(Malicious(), protocol=2))
     code, shown, err = output(capsys, "convert", path, out)
     assert (code, shown) == (1, "") and err.startswith(f"cannot read {path}: ") and err.count("\n") == 1
     assert not out.exists()
@@ -295,13 +295,13 @@ def test_inferred_inputs_of_forward(tmp_path, capsys):
     ts.jit.save(ts.jit.script(Sizes().eval()), scripted)
     ts.jit.save(ts.jit.trace(ts.nn.Embedding(10, 4), ts.tensor([1])), traced)
     ts.jit.save(ts.jit.freeze(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(4, 3)).eval())), frozen)
-    taken = []
+    inputs = []
     for path in (scripted, traced, frozen):
         code, out, _ = output(capsys, "info", path)
         assert code == 0
         section = out[out.index("\ntakes") + 6 : out.index("\nparameters")]
-        taken.append([line.strip() for line in section.strip().splitlines()])
-    assert taken == [
+        inputs.append([line.strip() for line in section.strip().splitlines()])
+    assert inputs == [
         [
             "direct: Tensor (float64, last dimension 4, from linear linear.weight)",
             "image: Tensor (float32, dimension -3 is 6, from conv2d convolution.weight)",
@@ -384,24 +384,24 @@ def values(capsys, model: Path, x: Path, folder: Path) -> list[list[float]]:
 def test_convert_archives(net, model, x, tmp_path, capsys, options):
     """Converted archives return equal results and keep extra files; options remove debug records or freeze
     the module."""
-    made = tmp_path / "made.pt"
-    assert output(capsys, "convert", model, made, *options)[:2] == (0, "")
-    assert np.allclose(values(capsys, made, x, tmp_path), expected(net))
-    with zipfile.ZipFile(made) as file:
+    output_path = tmp_path / "made.pt"
+    assert output(capsys, "convert", model, output_path, *options)[:2] == (0, "")
+    assert np.allclose(values(capsys, output_path, x, tmp_path), expected(net))
+    with zipfile.ZipFile(output_path) as file:
         names = file.namelist()
         assert file.read("made/extra/labels.txt") == b"cat\ndog"
     assert any(name.endswith(".debug_pkl") for name in names) == ("--strip-debug" not in options)
     assert any(name.startswith("made/constants/") for name in names) == ("--freeze" in options)
-    assert len(list(ts.jit.load(made).parameters())) == (0 if "--freeze" in options else 2)
+    assert len(list(ts.jit.load(output_path).parameters())) == (0 if "--freeze" in options else 2)
 
 
-def test_convert_keeps(model, tmp_path, capsys):
+def test_convert_preserves_methods(model, tmp_path, capsys):
     """`--keep` preserves methods during freezing."""
-    made = tmp_path / "made.pt"
-    assert output(capsys, "convert", model, made, "--freeze", "--keep", "again")[0] == 0
-    assert output(capsys, "run", f"{made}:again", "0")[1] == "0\n"
-    assert output(capsys, "run", f"{made}:parts", "[1.0]")[0] == 2
-    code, _, err = output(capsys, "convert", model, made, "--freeze", "--keep", "absent")
+    output_path = tmp_path / "made.pt"
+    assert output(capsys, "convert", model, output_path, "--freeze", "--keep", "again")[0] == 0
+    assert output(capsys, "run", f"{output_path}:again", "0")[1] == "0\n"
+    assert output(capsys, "run", f"{output_path}:parts", "[1.0]")[0] == 2
+    code, _, err = output(capsys, "convert", model, output_path, "--freeze", "--keep", "absent")
     assert code == 1 and "cannot freeze" in err and "absent" in err
 
 

@@ -149,7 +149,7 @@ def test_durations(seconds, text):
     assert bench.duration(seconds) == text
 
 
-def test_an_engine_answers_in_lines(program, tmp_path):
+def test_bench_worker_protocol(program, tmp_path):
     """A bench worker writes one response line per request; program output is separate, errors are responses,
     and later requests succeed."""
     values = [bench_worker.encode([ts.ones(2)], ts)]

@@ -42,7 +42,7 @@ def loop(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="there are no pipes of Unix")
-def test_a_closed_pipe_ends_it_silently(loop):
+def test_closed_pipe_ends_the_command_silently(loop):
     """`ts run ... | head` ends by SIGPIPE without a message."""
     process = command("run", f"{loop}:many", 100_000)
     process.stdout.read(10)
@@ -64,9 +64,9 @@ def test_control_c(loop):
         except subprocess.TimeoutExpired:
             continue
     assert code == 130
-    told = process.stderr.read()  # Python prints a signal that is raised in a callback of an import, and continues
-    assert told.rpartition("KeyboardInterrupt: \n")[2] == "interrupted\n" and (
-        told == "interrupted\n" or told.startswith("Exception ignored in: <function _get_module_lock")
+    output = process.stderr.read()  # Python prints a signal that is raised in a callback of an import, and continues
+    assert output.rpartition("KeyboardInterrupt: \n")[2] == "interrupted\n" and (
+        output == "interrupted\n" or output.startswith("Exception ignored in: <function _get_module_lock")
     )
 
 
@@ -105,7 +105,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
+def test_progress_of_long_commands_is_shown_on_terminals(monkeypatch):
     """Progress of long commands is shown on terminals only, after a delay."""
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -224,15 +224,15 @@ def test_damaged_files(folder, compiled):
     """A truncated or changed cache file is ignored and rewritten."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
-    whole = file.read_bytes()
-    for damaged in (b"", whole[:-1], whole[:40], whole.replace(b"reshape", b"flatten"), b"\n", whole + b"\0"):
+    contents = file.read_bytes()
+    for damaged in (b"", contents[:-1], contents[:40], contents.replace(b"reshape", b"flatten"), b"\n", contents + b"\0"):
         file.write_bytes(damaged)
         assert load()(ts.ones(6)).tolist() == want
-        assert file.read_bytes() == whole
+        assert file.read_bytes() == contents
     assert len(compiled) == 7
 
 
-def write_kept(file, data):
+def write_cache_file(file, data):
     """Write data to a cache file with a valid checksum."""
     body = json.dumps(data).encode()
     file.write_bytes(hashlib.blake2b(body, digest_size=32).hexdigest().encode() + b"\n" + body)
@@ -242,10 +242,10 @@ def test_code_of_another_signature(folder, compiled):
     """A cache file whose code contradicts its stored signature is ignored."""
     want = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
-    whole = json.loads(file.read_bytes().partition(b"\n")[2])
-    *_, (name, _, default) = whole["arguments"]
-    for change in ({"result": "int"}, {"arguments": whole["arguments"][:-1]}, {"arguments": [*whole["arguments"][:-1], [name, "Any", default]]}):
-        write_kept(file, whole | change)
+    contents = json.loads(file.read_bytes().partition(b"\n")[2])
+    *_, (name, _, default) = contents["arguments"]
+    for change in ({"result": "int"}, {"arguments": contents["arguments"][:-1]}, {"arguments": [*contents["arguments"][:-1], [name, "Any", default]]}):
+        write_cache_file(file, contents | change)
         assert load()(ts.ones(6)).tolist() == want
     assert len(compiled) == 4
 
@@ -278,14 +278,14 @@ def test_malicious_files(folder):
     """Malicious cache files with a valid hash return a result or raise an error."""
     load()(ts.ones(6))
     (file,) = files(folder)
-    whole = json.loads(file.read_bytes().partition(b"\n")[2])
-    drawn = random.Random(0)
+    contents = json.loads(file.read_bytes().partition(b"\n")[2])
+    random_numbers = random.Random(0)
     for _ in range(400):
-        data = copy.deepcopy(whole)
-        for _ in range(drawn.choice([1, 1, 1, 2, 4])):
-            container, key = drawn.choice(list(leaves(data)))
-            container[key] = drawn.choice(STRANGE)
-        write_kept(file, data)
+        data = copy.deepcopy(contents)
+        for _ in range(random_numbers.choice([1, 1, 1, 2, 4])):
+            container, key = random_numbers.choice(list(leaves(data)))
+            container[key] = random_numbers.choice(STRANGE)
+        write_cache_file(file, data)
         with ts.limits(seconds=5, bytes=1 << 28):
             try:
                 load()(ts.ones(6))
@@ -334,14 +334,14 @@ def test_number_of_files(folder, monkeypatch):
     assert 7 <= len(files(folder)) <= 8 and inside / "19.json" in files(folder) and inside / "0.json" not in files(folder)
 
 
-def test_plain_data_and_back():
+def test_serialization_round_trip():
     """Serialization of code and back preserves its listing."""
-    place = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
+    owner = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
-        data = json.loads(json.dumps(serialized_code.serialize_constant(value, place)))
-        back = serialized_code.deserialize_constant(data, place)
+        data = json.loads(json.dumps(serialized_code.serialize_constant(value, owner)))
+        back = serialized_code.deserialize_constant(data, owner)
         assert repr(back) == repr(value) and type(back) is type(value)
     with pytest.raises(serialized_code.NotSerializableError):
-        serialized_code.serialize_constant(ts.zeros(1 << 20), place)
+        serialized_code.serialize_constant(ts.zeros(1 << 20), owner)
     with pytest.raises(serialized_code.NotSerializableError):
-        serialized_code.serialize_constant(object(), place)
+        serialized_code.serialize_constant(object(), owner)

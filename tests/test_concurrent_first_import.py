@@ -41,7 +41,7 @@ sys.exit("\\n".join(failed) or None)
 
 
 @pytest.mark.parametrize("time", range(3))
-def test_threads_begin_at_once(time):
+def test_concurrent_first_imports(time):
     """Concurrent first uses by several threads succeed; without the import lock, two of three runs failed."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

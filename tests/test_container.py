@@ -162,7 +162,7 @@ def test_named_tuples_keep_their_fields() -> None:
         (list_of(COMPLEX), [1.5 - 2j], "[1.5-2.j]"),
     ],
 )
-def test_text_is_pytorchs(spec: TypeSpec, value: object, text: str) -> None:
+def test_printed_values_equal_pytorch(spec: TypeSpec, value: object, text: str) -> None:
     """`print` in a script shows values as PyTorch does: 17 digits, no quotes around strings."""
     assert str(to_core(value, spec)) == text
 
@@ -234,11 +234,11 @@ def test_collector_sees_items_and_frees_cycles() -> None:
     outer = to_core([inner], list_of(inner.spec))
     assert inner in gc.get_referents(outer)
     insert(inner, 0, outer)
-    made = from_core(inner)
-    assert made[0][0] is made  # a self-reference is preserved
+    converted = from_core(inner)
+    assert converted[0][0] is converted  # a self-reference is preserved
     with pytest.raises(RecursionError):
         str(inner)
-    del inner, outer, made
+    del inner, outer, converted
     gc.collect()
     assert Probe.alive == 0
 
@@ -247,10 +247,10 @@ def test_shared_containers_stay_shared() -> None:
     """Conversion takes time proportional to the number of containers, not of paths."""
     row = to_core([1, 2], list_of(INT))
     rows = to_core([row] * 3, list_of(list_of(INT)))
-    made = from_core(to_core({"a": rows, "b": rows}, dict_of(STR, list_of(list_of(INT)))))
-    assert made == {"a": [[1, 2]] * 3, "b": [[1, 2]] * 3}
-    assert made["a"] is made["b"]
-    assert made["a"][0] is made["b"][2]
+    converted = from_core(to_core({"a": rows, "b": rows}, dict_of(STR, list_of(list_of(INT)))))
+    assert converted == {"a": [[1, 2]] * 3, "b": [[1, 2]] * 3}
+    assert converted["a"] is converted["b"]
+    assert converted["a"][0] is converted["b"][2]
 
 
 def test_conversion_does_not_leak() -> None:

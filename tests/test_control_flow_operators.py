@@ -45,7 +45,7 @@ def test_branches_are_analyzed_once():
     assert list(seen)[4:] == [("yes", "meta"), ("no", "meta"), ("yes", "cpu")]
 
 
-class Around(ts.nn.Module):
+class StatefulModule(ts.nn.Module):
     """A module whose attributes of each kind are modified by control flow functions."""
 
     def __init__(self):
@@ -89,7 +89,7 @@ def assign(net, x):
 @pytest.mark.parametrize("change", [append, put, count, assign])
 def test_side_effects_are_rejected_and_undone(change):
     """Side effects of branches on reachable state raise an error and are undone, in eager mode and export."""
-    net = Around()
+    net = StatefulModule()
     before = net.state()
 
     def changing(x):
@@ -123,16 +123,16 @@ def test_closure_variables_are_restored():
     assert total == 0
 
 
-def test_looking_changes_nothing():
+def test_branch_analysis_has_no_side_effects():
     """The analysis of branches changes neither operands nor the random state, even for rejected branches."""
     x = X.clone()
     ts.manual_seed(3)
     with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):
         cond(NO, lambda x: x.add_(ts.rand(3)) + 1, lambda x: x - 1, (x,))
-    drawn = ts.rand(2)
+    random_numbers = ts.rand(2)
     ts.manual_seed(3)
     assert x.equal(X)
-    assert drawn.equal(ts.rand(2))
+    assert random_numbers.equal(ts.rand(2))
 
 
 def test_operands_may_be_written_without_gradients():
@@ -150,7 +150,7 @@ def test_data_dependent_results_are_not_checked():
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "error", "told"),
+    ("first", "second", "error", "message"),
     [
         (lambda x: x + 1, lambda x: x.int(), TorchRuntimeError, "expected same dtype but got torch.float32"),
         (lambda x: x + 1, lambda x: x.sum(), TorchRuntimeError, "expected same dim but got 2 and 0"),
@@ -160,10 +160,10 @@ def test_data_dependent_results_are_not_checked():
         (lambda x: x + 1, lambda x, y: x + 1, UncapturedHigherOrderOpError, "Argument mismatch"),
     ],
 )
-def test_mismatched_branches(first, second, error, told):
+def test_mismatched_branches(first, second, error, message):
     """Mismatched branches raise an error for both values of the predicate."""
     for pred in (YES, NO):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             cond(pred, first, second, (X,))
 
 
@@ -195,10 +195,10 @@ def test_associative_scan_is_a_scan(n):
     function."""
     x = ts.arange(float(4 * n)).reshape(n, 2, 2) / 10
     found = associative_scan(lambda a, b: a @ b, x, 0, combine_mode="generic")
-    wanted = [x[0]]
+    expected = [x[0]]
     for i in range(1, n):
-        wanted.append(wanted[-1] @ x[i])
-    ts.testing.assert_close(found, ts.stack(wanted))
+        expected.append(expected[-1] @ x[i])
+    ts.testing.assert_close(found, ts.stack(expected))
     back = associative_scan(lambda a, b: a + b, x, 0, reverse=True, combine_mode="generic")
     ts.testing.assert_close(back, x.flip([0]).cumsum(0).flip([0]))
 
@@ -305,9 +305,9 @@ def test_exported_cond():
     for x, flag in cases:
         ts.testing.assert_close(module(x, flag), net(x, flag))
     state = program._lifted()
-    for made in (copy.deepcopy(program.graph_module), pickle.loads(pickle.dumps(program.graph_module))):
+    for copied in (copy.deepcopy(program.graph_module), pickle.loads(pickle.dumps(program.graph_module))):
         for x, flag in cases:
-            ts.testing.assert_close(made(*state, x, flag)[0], net(x, flag))
+            ts.testing.assert_close(copied(*state, x, flag)[0], net(x, flag))
     again = ts.export.export(module, (X, YES))
     assert [n.target.name for n in again.graph.nodes if hasattr(n.target, "evaluate_meta")] == ["cond"]
     for x, flag in cases:

@@ -24,21 +24,21 @@ def threads():
     thread_pool.set_count(before)
 
 
-def by_definition(x, weight, stride, padding, dilation, groups):
+def reference_convolution(x, weight, stride, padding, dilation, groups):
     """Return a float64 convolution by its definition: out[t] sums x[t * stride + k * dilation - padding] * w[k]."""
     n = weight.ndim - 2
     kernel = weight.shape[2:]
     sizes = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(n)]
     out = np.zeros((x.shape[0], weight.shape[0], *sizes), x.dtype)
     per_group = weight.shape[0] // groups
-    for place, k in itertools.product(np.ndindex(*sizes), np.ndindex(*kernel)):
-        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding, strict=True))
+    for index, k in itertools.product(np.ndindex(*sizes), np.ndindex(*kernel)):
+        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(index, stride, k, dilation, padding, strict=True))
         if any(not 0 <= i < size for i, size in zip(at, x.shape[2:], strict=True)):
             continue
         for g in range(groups):
             rows = slice(g * per_group, (g + 1) * per_group)
             channels = x[(slice(None), slice(g * weight.shape[1], (g + 1) * weight.shape[1]), *at)]
-            out[(slice(None), rows, *place)] += channels @ weight[(rows, slice(None), *k)].T
+            out[(slice(None), rows, *index)] += channels @ weight[(rows, slice(None), *k)].T
     return out
 
 
@@ -79,7 +79,7 @@ def test_follows_the_definition(name, width, widest):
     """Convolutions equal their definition for each instruction set of this machine."""
     microkernels.instruction_set(width)
     x, weight, rest = operands(name, np.float64)
-    expected = by_definition(x, weight, *rest)
+    expected = reference_convolution(x, weight, *rest)
     bias = np.arange(weight.shape[0], dtype=np.float64)
     column = bias.reshape(-1, *(1,) * (x.ndim - 2))
     assert np.allclose(run(x, weight, *rest, bias=bias), expected + column, rtol=1e-13, atol=1e-12)
@@ -94,8 +94,8 @@ def test_any_strides(name):
     """Convolutions accept inputs and weights with any strides."""
     x, weight, rest = operands(name, np.float32)
     expected = run(x, weight, *rest)
-    turned = np.ascontiguousarray(x.T).T
-    assert np.array_equal(run(turned, np.ascontiguousarray(weight.T).T, *rest), expected)
+    transposed = np.ascontiguousarray(x.T).T
+    assert np.array_equal(run(transposed, np.ascontiguousarray(weight.T).T, *rest), expected)
     wide = np.zeros((*x.shape[:-1], x.shape[-1] * 2), np.float32)
     wide[..., ::2] = x
     assert np.array_equal(run(wide[..., ::2], weight, *rest), expected)
@@ -139,8 +139,8 @@ def test_transposed_gaps_hold_the_bias():
     assert found.tolist() == [[[6.0, 5.0, 5.0, 6.0, 5.0, 5.0]]]
 
 
-@pytest.mark.parametrize("dtype, places", [(ts.float16, 11), (ts.bfloat16, 8)])
-def test_small_floats_round_once(dtype, places):
+@pytest.mark.parametrize("dtype, tolerance", [(ts.float16, 11), (ts.bfloat16, 8)])
+def test_small_floats_round_once(dtype, tolerance):
     """Sums of 16-bit floats are computed in float32: 300 products of 1 + 2**-9 would lose digits."""
     x, weight = ts.ones(1, 300, 2).to(dtype), ts.ones(1, 300, 1).to(dtype)
     assert ts.conv1d(x, weight).to(ts.float32).tolist() == [[[300.0, 300.0]]]
@@ -236,7 +236,7 @@ def test_places_are_not_negative(wrong):
         a_copy(**wrong)
 
 
-def test_runs_are_for_workers():
+def test_work_objects_cannot_be_created():
     """Work objects of kernels cannot be created from Python."""
     from ts.backends.cpu.kernels import conv_weight_grad, pooling_windows
 
@@ -254,11 +254,11 @@ def test_tensors_rebound_by_another_thread(which, monkeypatch):
     want = ts.full((1, 4, 15, 15), 45.0)
     decompose = conv_decomposition.decompose
 
-    def meanwhile(*args):
+    def rebind(*args):
         {"images": x, "weight": weight}[which].data = ts.ones(1, 1, 1, 1)
         return decompose(*args)
 
-    monkeypatch.setattr(conv_decomposition, "decompose", meanwhile)
+    monkeypatch.setattr(conv_decomposition, "decompose", rebind)
     assert ts.nn.functional.conv2d(x, weight).equal(want)
     monkeypatch.undo()
     assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)

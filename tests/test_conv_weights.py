@@ -29,18 +29,18 @@ def gradients(name, dtype, images=None):
     return x, weight, np.random.default_rng(9).standard_normal(run(x, weight, *rest).shape).astype(dtype), rest
 
 
-def by_products(x, weight, grad, stride, padding, dilation, groups):
+def reference_weight_gradient(x, weight, grad, stride, padding, dilation, groups):
     """Return the float64 sum of grad[t] * x[t * stride + k * dilation - padding] for each weight."""
     out = np.zeros(weight.shape)
     per_group = weight.shape[0] // groups
-    for place, k in itertools.product(np.ndindex(*grad.shape[2:]), np.ndindex(*weight.shape[2:])):
-        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding, strict=True))
+    for index, k in itertools.product(np.ndindex(*grad.shape[2:]), np.ndindex(*weight.shape[2:])):
+        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(index, stride, k, dilation, padding, strict=True))
         if any(not 0 <= i < size for i, size in zip(at, x.shape[2:], strict=True)):
             continue
         for g in range(groups):
             rows = slice(g * per_group, (g + 1) * per_group)
             channels = x[(slice(None), slice(g * weight.shape[1], (g + 1) * weight.shape[1]), *at)]
-            out[(rows, slice(None), *k)] += grad[(slice(None), rows, *place)].T @ channels
+            out[(rows, slice(None), *k)] += grad[(slice(None), rows, *index)].T @ channels
     return out
 
 
@@ -49,7 +49,7 @@ def by_products(x, weight, grad, stride, padding, dilation, groups):
 def test_follows_the_definition(name, width, widest):
     microkernels.instruction_set(width)
     x, weight, grad, rest = gradients(name, np.float64, images=3)
-    expected = by_products(x, weight, grad, *rest)
+    expected = reference_weight_gradient(x, weight, grad, *rest)
     assert np.allclose(gradient(x, weight, grad, *rest), expected, rtol=1e-12, atol=1e-12)
     found = gradient(*(a.astype(np.float32) for a in (x, weight, grad)), *rest)
     assert found.dtype == np.float32
@@ -65,21 +65,21 @@ def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, mo
     for count in (2, 3, 7):
         thread_pool.set_count(count)
         assert np.array_equal(gradient(x, weight, grad, *rest), expected)
-    turned = [np.ascontiguousarray(a.T).T for a in (x, weight, grad)]
-    assert np.array_equal(gradient(*turned, *rest), expected)
+    transposed = [np.ascontiguousarray(a.T).T for a in (x, weight, grad)]
+    assert np.array_equal(gradient(*transposed, *rest), expected)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_of_a_transposed_one(name):
+def test_gradient_of_transposed_convolution(name):
     """The weight gradient of a transposed convolution satisfies linearity: <conv_transpose(x, w), y> = <w,
     gradient>."""
     _, weight, x, (stride, padding, dilation, groups) = gradients(name, np.float64)
     function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
-    made = function(ts.from_numpy(x), ts.from_numpy(weight), None, stride, padding, 0, groups, dilation).numpy()
-    y = np.random.default_rng(8).standard_normal(made.shape)
+    result = function(ts.from_numpy(x), ts.from_numpy(weight), None, stride, padding, 0, groups, dilation).numpy()
+    y = np.random.default_rng(8).standard_normal(result.shape)
     found = gradient(x, weight, y, stride, padding, dilation, groups, True)
     assert found.shape == weight.shape
-    assert np.isclose((made * y).sum(), (weight * found).sum(), rtol=1e-10)
+    assert np.isclose((result * y).sum(), (weight * found).sum(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["padded", "depthwise", "strided"])
@@ -89,7 +89,7 @@ def test_non_finite_values_do_not_spread(name, number):
     x, weight, grad, rest = gradients(name, np.float64)
     x[0, 0, 2, -1] = number
     with np.errstate(invalid="ignore"):
-        expected = by_products(x, weight, grad, *rest)
+        expected = reference_weight_gradient(x, weight, grad, *rest)
     found = gradient(x, weight, grad, *rest)
     assert np.isfinite(expected).any() and not np.isfinite(expected).all()
     assert np.allclose(found, expected, equal_nan=True)
@@ -141,8 +141,8 @@ def test_invalid_operands_are_rejected(shapes, kind, groups, message):
 def test_gaps_are_rejected():
     source, (phase,) = a_copy()
     row, out = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32)
-    kept = np.broadcast_to(out, out.shape)  # a read-only array
-    for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, kept)):
+    read_only = np.broadcast_to(out, out.shape)  # a read-only array
+    for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, read_only)):
         with pytest.raises(ValueError, match="contiguous"):
             conv_weight_grad.correlate_weights(x, row, to, source, phase, 1)
 

@@ -58,17 +58,17 @@ def pickled(x):
 
 @pytest.fixture(params=["scripted", "loaded"])
 def net(request):
-    made = ts.jit.script(Net())
-    return made if request.param == "scripted" else loaded(made)
+    scripted = ts.jit.script(Net())
+    return scripted if request.param == "scripted" else loaded(scripted)
 
 
-WAYS = pytest.mark.parametrize("way", [copy.deepcopy, pickled], ids=["deepcopy", "pickle"])
+COPY_FUNCTIONS = pytest.mark.parametrize("copy_module", [copy.deepcopy, pickled], ids=["deepcopy", "pickle"])
 
 
-@WAYS
-def test_copies_share_nothing(net, way):
+@COPY_FUNCTIONS
+def test_copies_share_nothing(net, copy_module):
     """A copy has separate lists, script objects and tensors."""
-    other = way(net)
+    other = copy_module(net)
     x = ts.ones(2)
     assert ts.equal(net(x), other(x))
     net(x)
@@ -81,11 +81,11 @@ def test_copies_share_nothing(net, way):
     assert net.table["a"][0].item() == 1
 
 
-@WAYS
-def test_shared_attributes_stay_shared(net, way):
+@COPY_FUNCTIONS
+def test_shared_attributes_stay_shared(net, copy_module):
     """A parameter with two module names, and a list that is two attributes, stay shared in copies."""
     net.share()
-    other = way(net)
+    other = copy_module(net)
     assert other.grow() == net.grow() == 3
     assert other.linear.weight is other.again.weight
     assert [name for name, _ in other.named_parameters()] == ["linear.weight", "linear.bias"]
@@ -99,17 +99,17 @@ def test_shared_parameters_of_archives():
     assert len(list(net.parameters())) == 2
 
 
-@WAYS
-def test_modules_that_hold_scripted_ones(way):
+@COPY_FUNCTIONS
+def test_modules_with_scripted_submodules(copy_module):
     """A Python module with a scripted submodule can be copied and pickled; shared submodules stay shared."""
 
     class Holder(ts.nn.Module):
         pass
 
-    holder = Holder() if way is copy.deepcopy else ts.nn.Sequential()
+    holder = Holder() if copy_module is copy.deepcopy else ts.nn.Sequential()
     holder.inner = ts.jit.script(ts.nn.Linear(2, 2))
     holder.same = holder.inner
-    other = way(holder)
+    other = copy_module(holder)
     assert other.inner is other.same
     assert other.inner is not holder.inner
     assert ts.equal(other.inner(ts.ones(2)), holder.inner(ts.ones(2)))
@@ -125,27 +125,27 @@ def test_shallow_copies(net):
     assert other.first == [1, 2, 4]
 
 
-@WAYS
-def test_python_attributes_are_copied(net, way):
+@COPY_FUNCTIONS
+def test_python_attributes_are_copied(net, copy_module):
     """Python attributes of a module are copied."""
     net.note = ["text"]
-    other = way(net)
+    other = copy_module(net)
     assert other.note == ["text"] and other.note is not net.note
 
 
-@WAYS
-def test_evaluation_mode(net, way):
-    assert not way(net.eval()).training
-    assert way(net.train()).linear.training
+@COPY_FUNCTIONS
+def test_evaluation_mode(net, copy_module):
+    assert not copy_module(net.eval()).training
+    assert copy_module(net.train()).linear.training
 
 
-@WAYS
-def test_traced_modules(way):
+@COPY_FUNCTIONS
+def test_traced_modules(copy_module):
     traced = ts.jit.trace(ts.nn.Linear(2, 3), ts.ones(1, 2))
-    assert ts.equal(way(traced)(ts.ones(1, 2)), traced(ts.ones(1, 2)))
+    assert ts.equal(copy_module(traced)(ts.ones(1, 2)), traced(ts.ones(1, 2)))
 
 
-def test_objects_that_hold_themselves():
+def test_self_references():
     """A module that contains itself is copied to a module that contains itself."""
 
     class Ring(ts.nn.Module):
@@ -198,7 +198,7 @@ def test_unnamed_functions_are_recreated():
     assert pickled(unit.f)(ts.ones(1)).tolist() == [2.0]
 
 
-def test_texts_hold_no_functions():
+def test_text_protocols_reject_functions():
     """Pickle protocols 0 and 1 raise PyTorch's error for functions."""
     for protocol in (0, 1):
         with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cuda
 
 
 @pytest.fixture
-def two(cuda):
+def two_devices(cuda):
     """Skip without two devices."""
     if ts.cuda.device_count() < 2:
         pytest.skip("needs two devices")
@@ -32,7 +32,7 @@ def test_devices(cuda):
     assert ts.cuda.current_device() == 0 and ts.zeros(1, device="cuda").device == ts.device("cuda", 0)
 
 
-def test_current_device(two):
+def test_current_device(two_devices):
     """`device`, `set_device` and `device_of` select the device of new tensors; None has no effect."""
     with ts.cuda.device(1):
         assert ts.cuda.current_device() == 1 and ts.zeros(2, device="cuda").get_device() == 1
@@ -63,11 +63,11 @@ def test_transfers(cuda, dtype):
     """Transfers preserve bits and elements of every dtype and stride, and return tensors already on the
     device."""
     x = ts.tensor([[0, 1, 2], [3, 4, 5]]).to(getattr(ts, dtype))
-    there = x.cuda()
-    assert there.is_cuda and there.dtype is x.dtype and there.cpu().equal(x)
-    assert x.t().cuda().cpu().equal(x.t()) and there.t().cpu().equal(x.t())
-    assert there.cuda() is there and there.to("cuda:0") is there and x.cpu() is x
-    assert there.to(ts.float32).is_cuda and there.to("cpu", ts.float64).equal(x.to(ts.float64))
+    moved = x.cuda()
+    assert moved.is_cuda and moved.dtype is x.dtype and moved.cpu().equal(x)
+    assert x.t().cuda().cpu().equal(x.t()) and moved.t().cpu().equal(x.t())
+    assert moved.cuda() is moved and moved.to("cuda:0") is moved and x.cpu() is x
+    assert moved.to(ts.float32).is_cuda and moved.to("cpu", ts.float64).equal(x.to(ts.float64))
 
 
 def test_non_blocking_transfers(cuda):
@@ -76,17 +76,17 @@ def test_non_blocking_transfers(cuda):
     pinned = x.pin_memory()
     assert pinned.is_pinned() and not x.is_pinned() and pinned.equal(x) and pinned.pin_memory() is pinned
     assert ts.tensor([1.0], pin_memory=True).is_pinned()
-    there = pinned.to("cuda", non_blocking=True)
-    back = (there * 2).to("cpu", non_blocking=True)
+    moved = pinned.to("cuda", non_blocking=True)
+    back = (moved * 2).to("cpu", non_blocking=True)
     ts.cuda.synchronize()
     assert back.equal(x * 2) and back.is_pinned()
     with pytest.raises(
         RuntimeError, match=r"cannot pin .torch\.cuda\.FloatTensor. only dense CPU tensors can be pinned"
     ):
-        there.pin_memory()
+        moved.pin_memory()
 
 
-def test_between_devices(two):
+def test_between_devices(two_devices):
     """Tensors move between devices; "cuda" is the current device; operators require one device."""
     x = ts.tensor([1.0, 2.0], device="cuda:0")
     y = x.to("cuda:1")
@@ -102,10 +102,10 @@ def test_between_devices(two):
 
 def test_new_tensors_take_a_device(cuda):
     """`*_like` and `new_*` use the given device, otherwise the tensor's device."""
-    there, here = ts.ones(2, 3, device="cuda"), ts.ones(2, 3)
-    assert ts.zeros_like(there).is_cuda and there.new_full((2,), 5).is_cuda
-    assert ts.zeros_like(there, device="cpu").is_cpu and ts.rand_like(here, device="cuda").is_cuda
-    assert ts.zeros_like(there.to("meta"), device="cuda").is_cuda
+    on_device, on_cpu = ts.ones(2, 3, device="cuda"), ts.ones(2, 3)
+    assert ts.zeros_like(on_device).is_cuda and on_device.new_full((2,), 5).is_cuda
+    assert ts.zeros_like(on_device, device="cpu").is_cpu and ts.rand_like(on_cpu, device="cuda").is_cuda
+    assert ts.zeros_like(on_device.to("meta"), device="cuda").is_cuda
 
 
 # ---------------------------------------------------------------- streams and events
@@ -191,8 +191,8 @@ def test_random_stream_of_pytorch(cuda):
     ts.manual_seed(10)
     assert ts.randn(3, device="cuda").cpu().tolist() == pytest.approx([-0.1029, 1.6810, -0.2708], abs=1e-4)
     g = ts.Generator(device="cuda").manual_seed(42)
-    drawn = ts.randn([1, 64, 2048], generator=g, device="cuda").cpu()
-    assert drawn[0, 0, :3].tolist() == pytest.approx([0.1940, 2.1614, -0.1721], abs=1e-4)
+    random_numbers = ts.randn([1, 64, 2048], generator=g, device="cuda").cpu()
+    assert random_numbers[0, 0, :3].tolist() == pytest.approx([0.1940, 2.1614, -0.1721], abs=1e-4)
 
 
 def test_seeds_and_states(cuda):
@@ -222,9 +222,9 @@ def test_distributions(cuda):
     k = ts.randint(-3, 4, (4000,), device="cuda").cpu()
     assert sorted(set(k.tolist())) == [-3, -2, -1, 0, 1, 2, 3]
     assert sorted(ts.randperm(100, device="cuda").cpu().tolist()) == list(range(100))
-    kept = ts.nn.functional.dropout(ts.ones(4000, device="cuda"), 0.25).cpu()
+    dropped_out = ts.nn.functional.dropout(ts.ones(4000, device="cuda"), 0.25).cpu()
     assert (
-        set(kept.unique().tolist()) == {0.0, float(ts.tensor(4 / 3))} and abs(float(kept.mean()) - 1) < 0.05
+        set(dropped_out.unique().tolist()) == {0.0, float(ts.tensor(4 / 3))} and abs(float(dropped_out.mean()) - 1) < 0.05
     )
 
 
@@ -274,7 +274,7 @@ def test_in_place_and_out_variants_use_the_kernel(cuda):
         ts.ones(2, dtype=ts.int64, device="cuda").sigmoid_()
 
 
-def test_not_a_number(cuda):
+def test_nan(cuda):
     """Minima, maxima and comparisons treat NaN as the CPU does."""
     x = ts.tensor([float("nan"), 1.0, -1.0, float("inf")])
     y = ts.tensor([0.0, float("nan"), 2.0, 1.0])
@@ -302,12 +302,12 @@ def test_cpu_fallback_warns_once(cuda):
     with pytest.warns(
         UserWarning, match=r"numpy.maximum.accumulate runs on the CPU for cuda tensors: CuPy accumul"
     ):
-        values, places = x.cuda().cummax(1)
+        values, indices = x.cuda().cummax(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = x.cuda().cummax(1).values
     assert values.is_cuda and again.cpu().equal(values.cpu())
-    assert values.cpu().tolist() == [[3, 3, 3], [0, 5, 5]] and places.cpu().tolist() == [[0, 0, 0], [0, 1, 1]]
+    assert values.cpu().tolist() == [[3, 3, 3], [0, 5, 5]] and indices.cpu().tolist() == [[0, 0, 0], [0, 1, 1]]
     with pytest.warns(UserWarning, match="aten::special_airy_ai runs on the CPU"):
         assert float(ts.special.airy_ai(ts.zeros(1, device="cuda"))) == pytest.approx(0.3550280539)
 
@@ -328,5 +328,5 @@ def test_scripts_on_cuda(cuda):
         return x.relu()
 
     x = ts.tensor([-8.0, 8.0])
-    there = f(x.cuda(), 3)
-    assert there.is_cuda and there.cpu().equal(f(x, 3))
+    result = f(x.cuda(), 3)
+    assert result.is_cuda and result.cpu().equal(f(x, 3))

@@ -40,8 +40,8 @@ def one_by_one(f, *args):
         return f(*args)
 
 
-def results(made):
-    return made if isinstance(made, tuple) else (made,)
+def results(value):
+    return value if isinstance(value, tuple) else (value,)
 
 
 def moved(x):
@@ -52,17 +52,17 @@ def moved(x):
 def compare(f, *args, tolerance=None):
     """Compare a function on the device with its single operators (equal bits and strides) and with the CPU
     (values within the tolerance)."""
-    there = [moved(x) for x in args]
-    for got, alone, here in zip(*(results(g) for g in (f(*there), one_by_one(f, *there), f(*args))), strict=True):
+    on_device = [moved(x) for x in args]
+    for got, alone, on_cpu in zip(*(results(g) for g in (f(*on_device), one_by_one(f, *on_device), f(*args))), strict=True):
         assert got.is_cuda and (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
-        assert (got.dtype, got.shape) == (here.dtype, here.shape)
+        assert (got.dtype, got.shape) == (on_cpu.dtype, on_cpu.shape)
         a, b = got.cpu(), alone.cpu()
         assert ts.equal(a.isnan(), b.isnan()) and a.nan_to_num().equal(b.nan_to_num())
         if got.dtype.is_floating_point:
             close = tolerance or CLOSE[got.dtype.name]
-            assert a.double().allclose(here.double(), rtol=close, atol=close, equal_nan=True)
+            assert a.double().allclose(on_cpu.double(), rtol=close, atol=close, equal_nan=True)
         else:
-            assert a.equal(here)
+            assert a.equal(on_cpu)
 
 
 @pytest.fixture
@@ -76,14 +76,14 @@ def prepare(cuda, monkeypatch):
     from tests.fake_cupy import kernels
 
     def compile_for(calls):
-        wanted = []
+        expected = []
         with monkeypatch.context() as patch:
-            patch.setattr(pointwise_launch, "launch_kernel", lambda function, sizes, arguments: wanted.append(function._code))
+            patch.setattr(pointwise_launch, "launch_kernel", lambda function, sizes, arguments: expected.append(function._code))
             for f, *args in calls:
-                there = [moved(x) for x in args]
-                f(*there)
-                one_by_one(f, *there)
-        kernels.compile_all(wanted)
+                on_device = [moved(x) for x in args]
+                f(*on_device)
+                one_by_one(f, *on_device)
+        kernels.compile_all(expected)
 
     return compile_for
 

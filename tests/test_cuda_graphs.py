@@ -12,21 +12,21 @@ pytestmark = pytest.mark.cuda
 
 def captured(function, *args, **options):
     """Return a graph of `function(*args)` and its results."""
-    made = ts.cuda.CUDAGraph()
-    with ts.cuda.graph(made, **options):
+    graph = ts.cuda.CUDAGraph()
+    with ts.cuda.graph(graph, **options):
         results = function(*args)
-    return made, results
+    return graph, results
 
 
 def test_replay_reads_current_inputs(cuda):
     """A replay reads the current contents of its inputs and writes to the captured results."""
     x, w = ts.ones(4, device="cuda"), ts.full((4,), 3.0, device="cuda")
-    made, y = captured(lambda: (x * w + 1).exp().sum())
-    place = y.data_ptr()
+    graph, y = captured(lambda: (x * w + 1).exp().sum())
+    address = y.data_ptr()
     for n in (0.0, 0.5, -1.0):
         x.fill_(n)
-        made.replay()
-        assert y.data_ptr() == place
+        graph.replay()
+        assert y.data_ptr() == address
         assert y.item() == pytest.approx((ts.full((4,), n) * 3 + 1).exp().sum().item())
 
 
@@ -40,12 +40,12 @@ def f(x: Tensor, state: Tensor):
     return x
 """).f
     x, state = ts.rand(30, device="cuda"), ts.zeros(30, device="cuda")
-    made, y = captured(f, x, state)
+    graph, y = captured(f, x, state)
     state.zero_()
     for k in range(3):
         assert state.cpu().tolist() == [k] * 30
         want = f(x.cpu(), state.cpu())
-        made.replay()
+        graph.replay()
         assert y.cpu().allclose(want, atol=1e-6)
 
 
@@ -56,11 +56,11 @@ def test_constants_belong_to_the_graph(cuda):
     def compute():
         return x * ts.tensor([1.0, 2.0, 3.0], device="cuda") + ts.tensor(0.5).cuda(), x.clamp(min=ts.tensor(2.0).cuda())
 
-    made, (y, z) = captured(compute)
-    junk = [ts.full((3,), 9.0).cuda() for _ in range(5)]
+    graph, (y, z) = captured(compute)
+    unrelated = [ts.full((3,), 9.0).cuda() for _ in range(5)]
     x.fill_(4)
-    made.replay()
-    assert y.cpu().tolist() == [4.5, 8.5, 12.5] and z.cpu().tolist() == [4.0] * 3 and len(junk) == 5
+    graph.replay()
+    assert y.cpu().tolist() == [4.5, 8.5, 12.5] and z.cpu().tolist() == [4.0] * 3 and len(unrelated) == 5
 
 
 def test_replay_draws_new_random_numbers(cuda):
@@ -68,7 +68,7 @@ def test_replay_draws_new_random_numbers(cuda):
     def compute():
         return ts.rand(5, device="cuda"), ts.randn(70, device="cuda")
 
-    made, drawn = captured(compute)
+    graph, random_numbers = captured(compute)
     ts.cuda.manual_seed(3)
     plain = [[x.cpu() for x in compute()] for _ in range(3)]
     ts.cuda.manual_seed(3)
@@ -76,18 +76,18 @@ def test_replay_draws_new_random_numbers(cuda):
         if k == 1:
             found = compute()
         else:
-            made.replay()
-            found = drawn
+            graph.replay()
+            found = random_numbers
         assert all(a.cpu().equal(b) for a, b in zip(found, plain[k], strict=True))
 
 
 def test_graph_memory_pool(cuda):
     """Memory of a captured graph is not reused by later tensors; graphs share a pool on request."""
     x = ts.ones(1000, device="cuda")
-    made, y = captured(lambda: (x + 1) * 2)
-    others = [ts.zeros(1000, device="cuda") for _ in range(20)]
-    made.replay()
-    assert all(other.sum().item() == 0 for other in others) and y.sum().item() == 4000
+    graph, y = captured(lambda: (x + 1) * 2)
+    unrelated = [ts.zeros(1000, device="cuda") for _ in range(20)]
+    graph.replay()
+    assert all(other.sum().item() == 0 for other in unrelated) and y.sum().item() == 4000
     pool = ts.cuda.graph_pool_handle()
     first, a = captured(lambda: x * 3, pool=pool)
     second, b = captured(lambda: a + 1, pool=first.pool())
@@ -115,31 +115,31 @@ def test_graph_context_manager(cuda):
     assert x.cpu().tolist() == [1.0] * 3
 
 
-def test_misuse(cuda):
+def test_invalid_uses(cuda):
     """Invalid uses of a graph raise PyTorch's errors."""
-    made = ts.cuda.CUDAGraph()
+    graph = ts.cuda.CUDAGraph()
     with pytest.raises(RuntimeError, match="without a preceding successful capture"):
-        made.replay()
+        graph.replay()
     with pytest.raises(RuntimeError, match="captured on a non-default stream"):
-        made.capture_begin()
+        graph.capture_begin()
     with pytest.raises(RuntimeError, match="not being captured"):
-        made.capture_end()
+        graph.capture_end()
     with pytest.raises(RuntimeError, match="Unknown capture error mode"):
-        made.capture_begin(capture_error_mode="strict")
+        graph.capture_begin(capture_error_mode="strict")
     x = ts.ones(3, device="cuda")
     stream = ts.cuda.Stream()
     stream.queue.begin_capture = lambda: 1 // 0
-    with pytest.raises(ZeroDivisionError), ts.cuda.graph(made, stream=stream):
+    with pytest.raises(ZeroDivisionError), ts.cuda.graph(graph, stream=stream):
         pass
-    assert made._graph._allocating is None and not ts.cuda.is_current_stream_capturing()
-    with ts.cuda.graph(made):
+    assert graph._graph._allocating is None and not ts.cuda.is_current_stream_capturing()
+    with ts.cuda.graph(graph):
         x + 1
-    with pytest.raises(RuntimeError, match="already owns a captured graph"), ts.cuda.graph(made):
+    with pytest.raises(RuntimeError, match="already owns a captured graph"), ts.cuda.graph(graph):
         pass
-    made.reset()
-    with ts.cuda.graph(made):
+    graph.reset()
+    with ts.cuda.graph(graph):
         y = x + 2
-    made.replay()
+    graph.replay()
     assert y.cpu().tolist() == [3.0] * 3
 
 
@@ -169,5 +169,5 @@ def test_graphed_modules(cuda):
             module[0].weight.mul_(factor)
         want = (x.cpu() @ module[0].weight.cpu().t() + module[0].bias.cpu()).relu()
         assert module(x).cpu().allclose(want, atol=1e-6)
-    place = module(x).data_ptr()
-    assert module(x).data_ptr() == place and module.train()(x).data_ptr() != place
+    address = module(x).data_ptr()
+    assert module(x).data_ptr() == address and module.train()(x).data_ptr() != address

@@ -25,7 +25,7 @@ def dotted(node):
     return [node.id, *reversed(names)] if isinstance(node, ast.Name) else None
 
 
-def mentioned(folder, roots):
+def attribute_chains(folder, roots):
     """Yield (file, line, name without the root) of each attribute chain that starts at a root."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         tree = ast.parse(path.read_text())
@@ -48,7 +48,7 @@ def has_cupy_name(root, name):
 def test_names_in_the_backend():
     """Names `cupy.NAME` and `cupyx.NAME` in backends/cuda exist."""
     for root in ("cupy", "cupyx"):
-        found = list(mentioned("backends/cuda", {root}))
+        found = list(attribute_chains("backends/cuda", {root}))
         assert found
         assert [x for x in found if not has_cupy_name(root, x[2])] == []
 
@@ -60,7 +60,7 @@ def test_names_in_kernels(cuda):
 
     elsewhere = {name for name in vars(Namespace) if not name.startswith("_")} | set(namespace.OVERRIDES)
     unknown = [
-        x for x in mentioned("ts/ops", {"xp"})
+        x for x in attribute_chains("ts/ops", {"xp"})
         if not has_cupy_name("cupy", x[2]) and x[2] not in cpu_fallback.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
     ]  # fmt: skip
     assert unknown == []

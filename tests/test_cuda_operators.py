@@ -39,19 +39,19 @@ def values(shape, dtype, seed):
     return ts.tensor(found).to(getattr(ts, dtype))
 
 
-def make_argument(parameter, shape, dtype, place):
+def make_argument(parameter, shape, dtype, position):
     """Return a value for a parameter of a schema; raise KeyError for unsupported types."""
     kind = parameter.kind.partition("(")[0] if parameter.kind.startswith("Tensor(") else parameter.kind
     if kind in ("Tensor", "Tensor(a)", "Tensor(a!)"):
         index = parameter.name in ("index", "indices") or parameter.name.endswith("_index")
         mask = parameter.name in ("condition", "mask")
-        return values(shape, "int64" if index else "bool" if mask else dtype, place)
+        return values(shape, "int64" if index else "bool" if mask else dtype, position)
     if parameter.has_default:
         return parameter.default
     if kind.endswith("?"):
         return None
     return {
-        "Tensor[]": lambda: [values(shape, dtype, place), values(shape, dtype, place + 1)],
+        "Tensor[]": lambda: [values(shape, dtype, position), values(shape, dtype, position + 1)],
         "Scalar": lambda: 2, "float": lambda: 0.5, "bool": lambda: False,
         "int": lambda: 1 if len(shape) > 1 else 0, "SymInt": lambda: 1,
         "int[]": lambda: [0], "int[1]": lambda: [0], "int[2]": lambda: [2, 2], "SymInt[]": lambda: list(shape),
@@ -100,7 +100,7 @@ def difference(name, want, got, elements):
     return None
 
 
-def held(record, dtype):
+def compare_record(record, dtype):
     """Return the number of compared samples of a record in a dtype, and descriptions of the differences."""
     operator = next(o for o in registry.lookup(record.name) if o.record is record)
     count, complaints = 0, []
@@ -109,7 +109,7 @@ def held(record, dtype):
             args = [make_argument(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
         except KeyError:
             return 0, []
-        there = [moved(copied(a)) for a in args]
+        on_device = [moved(copied(a)) for a in args]
         try:
             ts.manual_seed(0)
             want = operator(*args)
@@ -124,7 +124,7 @@ def held(record, dtype):
         ):
             continue
         try:
-            got = operator(*there)
+            got = operator(*on_device)
         except Exception as error:  # any error, because the CPU returned a result
             if dtype == "complex64" and isinstance(error, TypeError):
                 continue  # NumPy accepts complex numbers in more arguments than PyTorch and CuPy
@@ -191,7 +191,7 @@ def test_records(compiled, dtype):
                     or (record.family in LINEAR_ALGEBRA and dtype in ("float16", "bfloat16"))
                 )
             ):
-                count, wrong = held(record, dtype)
+                count, wrong = compare_record(record, dtype)
                 total += count > 0
                 complaints += wrong
     assert not complaints, "\n".join(complaints[:50])

@@ -200,11 +200,11 @@ def test_warnings_and_errors_of_the_operators(cuda):
     g = script("def g(x, y, w):\n    return torch.layer_norm(x + y, [30], w, w)\n", "g")
     x = ts.randn(5, 30)
     for w in (ts.randn(29), ts.randn(30, dtype=ts.float64), ts.ones(30, dtype=ts.int64)):
-        with pytest.raises(RuntimeError) as here:
+        with pytest.raises(RuntimeError) as cpu_error:
             g(x, x, w)
-        with pytest.raises(RuntimeError) as there:
+        with pytest.raises(RuntimeError) as cuda_error:
             g(x.cuda(), x.cuda(), w.cuda())
-        assert str(there.value) == str(here.value)
+        assert str(cuda_error.value) == str(cpu_error.value)
     h = script("def h(x, y):\n    a = x * y\n    return a.sum(3)\n", "h")
     with pytest.raises(RuntimeError, match="Dimension out of range") as info:
         h(x.cuda(), x.cuda())
@@ -255,12 +255,12 @@ def test_graphs(cuda):
     f = script_with_epilogue("torch.softmax(h, -1)")
     x = [t.cuda() for t in inputs((4, 50))]
     wide = ts.rand(40_000, device="cuda")
-    made = ts.cuda.CUDAGraph()
-    with ts.cuda.graph(made):
+    graph = ts.cuda.CUDAGraph()
+    with ts.cuda.graph(graph):
         y, total = f(*x), wide.sum()
     x[0].fill_(0.25)
     wide.fill_(0.5)
-    made.replay()
+    graph.replay()
     assert y.cpu().equal(f(*x).cpu()) and total.item() == 20_000
 
 
@@ -308,17 +308,17 @@ def test_programs_of_the_fuzzer(prepare, first):
     """Random programs have the bits and strides of single operators; failing programs fail in both."""
     fine = []
     for f, *args in [program(seed) for seed in range(first, first + 30)]:
-        there = [moved(x) for x in args]
+        on_device = [moved(x) for x in args]
         try:
             f(*args)
         except (RuntimeError, IndexError) as error:
             with pytest.raises(type(error)):
-                f(*there)
+                f(*on_device)
         else:
-            fine.append((f, *there))
+            fine.append((f, *on_device))
     prepare(fine)
-    for f, *there in fine:
-        for got, alone in zip(results(f(*there)), results(one_by_one(f, *there)), strict=True):
+    for f, *on_device in fine:
+        for got, alone in zip(results(f(*on_device)), results(one_by_one(f, *on_device)), strict=True):
             assert (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
             assert got.cpu().nan_to_num(77).equal(alone.cpu().nan_to_num(77))
     assert sum(runs(f) > 0 for f, *_ in fine) > 10

@@ -68,7 +68,7 @@ def test_integers_are_computed_in_floats(given):
 
 
 @pytest.mark.parametrize("rank", (1, 2, 3, 8))
-def test_every_access(rank):
+def test_all_access_patterns(rank):
     """Kernels compile for mixed dtypes, all access patterns, scalars and strings, and several results."""
     specs = []
     for width, index in ((1, "long long"), (2, "int"), (8, "int")):
@@ -88,7 +88,7 @@ def test_every_access(rank):
     assert compiled_together(specs) == len(specs)
 
 
-KNOWN = {"ord": 3.0, "p": 3.0, "correction": 2, "unbiased": True}  # arguments whose values are part of an epilogue's source
+ARGUMENT_VALUES = {"ord": 3.0, "p": 3.0, "correction": 2, "unbiased": True}  # arguments whose values are part of an epilogue's source
 LAUNCHES = (  # threads per row, whether the row is cached, vector width, rank, index type
     (1, True, 1, 1, "int"), (32, True, 4, 1, "int"), (256, False, 2, 2, "long long"), (1024, False, 1, 3, "int"),
 )  # fmt: skip
@@ -101,10 +101,10 @@ def row_expressions(dtype):
         given = record.schema.arguments[1:]
         text = record.cuda_rows
         if not isinstance(text, str):
-            text = text(9, **{a.name: KNOWN.get(a.name) for a in given})
+            text = text(9, **{a.name: ARGUMENT_VALUES.get(a.name) for a in given})
         if dtype in kernel_sources.FLOATS or reduction_codegen.is_integer_exact(text):
-            taken = [a for a in given if reduction_codegen.contains_name(a.name, text)]
-            found[text] = [(a.name, a.name not in KNOWN and str(a).partition(" ")[0].endswith("?")) for a in taken]
+            used_arguments = [a for a in given if reduction_codegen.contains_name(a.name, text)]
+            found[text] = [(a.name, a.name not in ARGUMENT_VALUES and str(a).partition(" ")[0].endswith("?")) for a in used_arguments]
     return found
 
 
@@ -117,11 +117,11 @@ def test_every_row_expression(dtype):
     for (text, names), none, launch in itertools.product(row_expressions(dtype).items(), (False, True), LAUNCHES):
         threads, keeps, width, rank, index = launch
         row, number = pointwise_codegen.Array(dtype, pointwise_codegen.PACKED), pointwise_codegen.Number("float64")
-        some = [(name, row if name in ("weight", "bias") else number, optional) for name, optional in names]
-        taken = tuple((name, pointwise_codegen.StringArgument("None") if none and optional else given) for name, given, optional in some)
+        given_values = [(name, row if name in ("weight", "bias") else number, optional) for name, optional in names]
+        selected = tuple((name, pointwise_codegen.StringArgument("None") if none and optional else given) for name, given, optional in given_values)
         added = pointwise_codegen.ExpressionOp("a + b", (0, 1), dtype, dtype)
         elements = pointwise_codegen.KernelSpec((row, pointwise_codegen.Array(dtype, pointwise_codegen.GATHERED)), (added,), (2,) if threads > 32 else (), rank, width, index)
-        ends = tuple(row_reduction_codegen.RowEpilogue(text, source, compute, dtype, taken) for source in (0, 2))
+        ends = tuple(row_reduction_codegen.RowEpilogue(text, source, compute, dtype, selected) for source in (0, 2))
         specs.add(row_reduction_codegen.RowKernelSpec(elements, ends, threads, keeps))
     assert compiled_together(specs) == len(specs) > 10
 

@@ -44,18 +44,18 @@ def test_iterable_data():
 
 def test_samples_fetched_together():
     """`__getitems__` is called with the indices of whole batches, also through subsets."""
-    asked = []
+    requested = []
 
     class Table(Dataset):
         def __len__(self):
             return 6
 
         def __getitems__(self, indices):
-            asked.append(indices)
+            requested.append(indices)
             return [10 * i for i in indices]
 
     assert [b.tolist() for b in DataLoader(Subset(Table(), [5, 3, 1]), 2)] == [[50, 30], [10]]
-    assert asked == [[5, 3], [1]]
+    assert requested == [[5, 3], [1]]
 
 
 def test_random_split_covers_everything():
@@ -71,8 +71,8 @@ def test_collate_keeps_structure():
 
 
 def test_sampler_with_replacement_stays_inside():
-    drawn = list(RandomSampler(range(3), replacement=True, num_samples=100))
-    assert len(drawn) == 100 and set(drawn) == {0, 1, 2}
+    indices = list(RandomSampler(range(3), replacement=True, num_samples=100))
+    assert len(indices) == 100 and set(indices) == {0, 1, 2}
 
 
 def test_dlpack_capsules():
@@ -81,7 +81,7 @@ def test_dlpack_capsules():
     assert x.tolist() == [1, 1]
 
 
-def test_collate_with_functions_of_ones_own():
+def test_collate_with_custom_functions():
     """PyTorch's private module `collate`, which programs import, accepts custom collate functions."""
     from ts.utils.data._utils.collate import collate, default_collate_fn_map
 

@@ -24,17 +24,17 @@ def files():
 
 
 @pytest.fixture(autouse=True)
-def strangers():
+def record_other_children():
     """Record the child processes of other tests, which exist before and after a test."""
-    STRANGERS.clear()
-    STRANGERS.update(process.pid for process in multiprocessing.active_children())
+    OTHER_CHILDREN.clear()
+    OTHER_CHILDREN.update(process.pid for process in multiprocessing.active_children())
 
 
-STRANGERS = set()
+OTHER_CHILDREN = set()
 
 
 def children():
-    return {process.pid for process in multiprocessing.active_children()} - STRANGERS
+    return {process.pid for process in multiprocessing.active_children()} - OTHER_CHILDREN
 
 
 def has_ended(pid):
@@ -47,7 +47,7 @@ def has_ended(pid):
         return file.read().rpartition(")")[2].split()[0] == "Z"  # a zombie process
 
 
-def soon(condition, seconds=20):
+def wait_until(condition, seconds=20):
     """Return True if a condition becomes true within `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
@@ -61,8 +61,8 @@ def soon(condition, seconds=20):
 def test_batches_equal_a_single_process(method):
     data = TensorDataset(ts.arange(10), ts.randn(10, 3))
     loader = DataLoader(data, 3, num_workers=2, multiprocessing_context=method)
-    for ours, alone in zip(loader, DataLoader(data, 3), strict=True):
-        assert ours[0].tolist() == alone[0].tolist() and ours[1].equal(alone[1])
+    for batch, expected in zip(loader, DataLoader(data, 3), strict=True):
+        assert batch[0].tolist() == expected[0].tolist() and batch[1].equal(expected[1])
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
@@ -109,16 +109,16 @@ def collected(samples):
 
 def test_contents_of_batches():
     """Batches from workers keep structure, dtypes and strides, and tensors that share memory stay shared."""
-    (ours,) = DataLoader(Numbers(1), 1, num_workers=1, collate_fn=collected)
+    (batch,) = DataLoader(Numbers(1), 1, num_workers=1, collate_fn=collected)
     alone = collected(None)
-    assert ours.keys() == alone.keys() and ours["names"] == alone["names"]
-    assert ours["weights"].requires_grad and ours["meta"].is_meta and ours["none"].shape == (0, 4)
-    for a, b in zip([*ours["rows"], ours["short"], ours["complex"], ours["bit"]],
+    assert batch.keys() == alone.keys() and batch["names"] == alone["names"]
+    assert batch["weights"].requires_grad and batch["meta"].is_meta and batch["none"].shape == (0, 4)
+    for a, b in zip([*batch["rows"], batch["short"], batch["complex"], batch["bit"]],
                     [*alone["rows"], alone["short"], alone["complex"], alone["bit"]], strict=True):
         assert a.equal(b) and a.stride() == b.stride() and a.dtype is b.dtype
-    assert (ours["array"] == alone["array"]).all()
-    assert ours["rows"][0].data_ptr() == ours["rows"][1].data_ptr()
-    assert ours["bit"].untyped_storage().nbytes() < 1000  # a view does not transfer its base
+    assert (batch["array"] == alone["array"]).all()
+    assert batch["rows"][0].data_ptr() == batch["rows"][1].data_ptr()
+    assert batch["bit"].untyped_storage().nbytes() < 1000  # a view does not transfer its base
 
 
 def test_iterable_data_are_divided():
@@ -129,7 +129,7 @@ def test_iterable_data_are_divided():
 
 
 @pytest.mark.parametrize("data", [Numbers(9), Shared(9)])
-def test_persistent_workers_go_on(data):
+def test_persistent_workers_serve_several_passes(data):
     """Persistent workers serve several passes; a pass that ends early leaves no batches for the next pass."""
     loader = DataLoader(data, 2, num_workers=2, persistent_workers=True)
     once = [b.tolist() for b in loader]
@@ -173,17 +173,17 @@ WORDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", WORDS)
-def test_failures(how):
+@pytest.mark.parametrize("failure", WORDS)
+def test_failures(failure):
     """An error in a worker is raised in the program with its class and traceback, and all workers end."""
-    error, words = WORDS[how]
+    error, words = WORDS[failure]
     with pytest.raises(error, match=words) as caught:
-        list(DataLoader(Failing(how), 2, num_workers=2, collate_fn=first if how == "not pickled" else None, sampler=range(5, 12)))
-    if how == "killed":
+        list(DataLoader(Failing(failure), 2, num_workers=2, collate_fn=first if failure == "not pickled" else None, sampler=range(5, 12)))
+    if failure == "killed":
         assert "is killed by signal: Killed" in str(caught.value.__cause__)
     del caught
     gc.collect()
-    assert soon(lambda: not children())
+    assert wait_until(lambda: not children())
 
 
 def test_loader_continues_after_a_failure():
@@ -202,11 +202,11 @@ def test_a_worker_that_cannot_start():
         list(DataLoader(Numbers(4), 2, num_workers=2, worker_init_fn=failing_worker_init))
 
 
-def test_time_is_up():
+def test_timeout():
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.5 seconds"):
         list(DataLoader(Failing("sleeps"), 2, num_workers=1, timeout=0.5))
     gc.collect()
-    assert soon(lambda: not children())
+    assert wait_until(lambda: not children())
 
 
 def test_abandoned_loader_ends_its_workers():
@@ -230,9 +230,9 @@ def test_many_batches_leave_no_files():
     before = files()
     for number, batch in enumerate(loader):
         if number == 100:
-            held, memory = files(), resident()
+            open_files, memory = files(), resident()
         assert batch[0].item() == number
-    assert files() <= held <= before + 2 * (MAX_REFERENCED_SEGMENTS + 6)
+    assert files() <= open_files <= before + 2 * (MAX_REFERENCED_SEGMENTS + 6)
     assert resident() < memory + 20 * 200_000  # a leak would be 180 MB
     del loader, batch
     gc.collect()
@@ -252,9 +252,9 @@ ENDED = r"""
 
 
 @pytest.mark.parametrize(
-    "how, method", [("interrupted", "fork"), ("terminated", "fork"), *(("killed", method) for method in METHODS)]
+    "ending, method", [("interrupted", "fork"), ("terminated", "fork"), *(("killed", method) for method in METHODS)]
 )
-def test_no_orphans(how, method, tmp_path):
+def test_no_orphans(ending, method, tmp_path):
     """Workers end after Ctrl-C and after a kill of the program."""
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(ENDED.format(method=method)))
@@ -267,13 +267,13 @@ def test_no_orphans(how, method, tmp_path):
                 break
             workers.add(int(line))
         assert len(workers) == 2
-        if how == "interrupted":
+        if ending == "interrupted":
             os.killpg(process.pid, signal.SIGINT)
         else:
-            process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGTERM)
+            process.send_signal(signal.SIGKILL if ending == "killed" else signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
-    assert soon(lambda: all(has_ended(pid) for pid in workers))
-    assert errors.count("KeyboardInterrupt") == (how == "interrupted")
+    assert wait_until(lambda: all(has_ended(pid) for pid in workers))
+    assert errors.count("KeyboardInterrupt") == (ending == "interrupted")
 
 
 def test_workers_and_threads_train_together():
@@ -296,7 +296,7 @@ def _products(samples):
     return ts.stack([ts.jit.wait(ts.jit.fork(_product, x))[0, 0] for x in samples])
 
 
-def test_a_fork_of_the_program_lets_the_workers_live():
+def test_fork_of_the_program_does_not_affect_workers():
     """A forked copy of the program neither terminates the workers nor keeps their pipes open."""
     it = iter(DataLoader(Numbers(40, (10,)), 2, num_workers=1))
     next(it)

@@ -105,7 +105,7 @@ def test_lists_of_tensors_check_the_deadline():
 
 
 @ts.jit.script
-def looked_at(n: int) -> int:
+def inspect_views(n: int) -> int:
     x = ts.zeros(1).expand(n)
     return x[3:7].numel() + x.numel() + x.unsqueeze(0).size(1) + int(x[n - 1].item())
 
@@ -113,7 +113,7 @@ def looked_at(n: int) -> int:
 def test_views_take_no_time():
     """Sizes and views of huge tensors need no time."""
     with ts.limits(seconds=5):
-        assert looked_at(10**12) == 2 * 10**12 + 4
+        assert inspect_views(10**12) == 2 * 10**12 + 4
 
 
 @ts.jit.script
@@ -173,7 +173,7 @@ def test_deadline_inside_of_operators(name):
         LONG[name]()
 
 
-def test_texts_of_tensors_keep_to_the_time():
+def test_printing_tensors_respects_the_deadline():
     ts.set_printoptions(threshold=10**9)
     try:
         with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
@@ -211,11 +211,11 @@ def test_pieces_equal_the_whole_computation():
         lambda: ts.special.zeta(x + 1, y), lambda: ts.special.legendre_polynomial_p(x - 0.5, 7), lambda: ts.remainder(x, y),
         lambda: ts.special.airy_ai(x.t()), lambda: ts.special.multigammaln(x + 2, 2), lambda: ts.isnan(x),
     ):  # fmt: skip
-        whole = compute()
+        expected = compute()
         with ts.limits(seconds=100):
             pieces = compute()
-        assert pieces.dtype is whole.dtype and pieces.stride() == whole.stride()
-        assert ts.equal(pieces, whole)
+        assert pieces.dtype is expected.dtype and pieces.stride() == expected.stride()
+        assert ts.equal(pieces, expected)
 
 
 def test_cost_rules_use_sizes():
@@ -247,10 +247,10 @@ def test_cost_rules_accept_operator_arguments():
 
 @ts.jit.script
 def nest(n: int) -> Any:
-    made: Any = (1, 2)
+    nested: Any = (1, 2)
     for _ in range(n):
-        made = (made, made)
-    return made
+        nested = (nested, nested)
+    return nested
 
 
 @ts.jit.script
@@ -277,11 +277,11 @@ def error_text(n: int) -> int:
 def test_results_keep_shared_containers():
     """The result of a program keeps shared containers shared: it contains as many containers as the value,
     not one per path."""
-    made = nest(60)
-    assert made[0] is made[1]
-    made = rows(100)
-    assert made[0] is made[99]
-    assert made[0][0][0] == [1] * 100
+    nested = nest(60)
+    assert nested[0] is nested[1]
+    nested = rows(100)
+    assert nested[0] is nested[99]
+    assert nested[0][0][0] == [1] * 100
 
 
 @pytest.mark.parametrize("function, n", [(text_of_nest, 60), (printed, 200), (error_text, 60)], ids=lambda x: "")
@@ -290,7 +290,7 @@ def test_endless_strings_are_stopped(function, n, capsys):
         function(n)
 
 
-def test_conversions_heed_signals():
+def test_conversions_check_for_signals():
     """Ctrl-C ends the conversion of nested containers to a string, with and without limits."""
     program = """
 import signal, ts
@@ -467,45 +467,45 @@ def test_doubled_tuples():
     assert "a16 = (a15, a15)" in caught.value.range.highlight()
 
 
-def visits(graph, kept):
+def visits(graph, results):
     for _ in graph.nodes():
         pass
 
 
-def create_node(graph, kept):
-    kept.append(graph.create("aten::neg", [graph.inputs()[0]]))
+def create_node(graph, results):
+    results.append(graph.create("aten::neg", [graph.inputs()[0]]))
 
 
-def copies(graph, kept):
-    kept.append(graph.copy())
+def copies(graph, results):
+    results.append(graph.copy())
 
 
-def analyses(graph, kept):
+def analyses(graph, results):
     AliasDb(graph)
 
 
-def reads_types(graph, kept):
-    kept.append(parse_type("Dict(str, (int, Tensor)?)[]"))
+def reads_types(graph, results):
+    results.append(parse_type("Dict(str, (int, Tensor)?)[]"))
 
 
 @pytest.mark.parametrize("step", [visits, create_node, copies, analyses, reads_types], ids=lambda f: f.__name__)
-def test_every_pass_keeps_to_the_time(step):
+def test_every_pass_respects_the_deadline(step):
     """Every step that visits, creates or copies nodes, or reads types, checks the deadline."""
     nodes = "".join(f"  %y{i} : Tensor = aten::neg(%x)\n" for i in range(20))
     graph = parse_ir(f"graph(%x : Tensor):\n{nodes}  return (%y0)\n")
-    kept: list[Any] = []
+    results: list[Any] = []
     with ts.limits(seconds=0.02), pytest.raises(TimeExceeded):
         for _ in range(1_000_000):
-            step(graph, kept)
+            step(graph, results)
 
 
 @pytest.mark.parametrize("step", [create_node, copies, reads_types], ids=lambda f: f.__name__)
-def test_every_pass_keeps_to_the_memory(step):
+def test_every_pass_respects_the_memory_limit(step):
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
-    kept: list[Any] = []
+    results: list[Any] = []
     with ts.limits(bytes=1 << 23), pytest.raises(MemoryExceeded):
         for _ in range(1_000_000):
-            step(graph, kept)
+            step(graph, results)
 
 
 @pytest.mark.parametrize(
@@ -582,8 +582,8 @@ def test_string_operators_check_the_deadline(name):
     """String operators check the deadline: with 5 % of the needed time they stop before half of the work."""
     text, work = "a," * (2 * MILLION), getattr(TEXTS, name)
     work("a,")
-    whole = processor_time(work, text)
-    assert processor_time(raises_in_time, lambda: work(text), whole / 20) < whole / 2
+    total_time = processor_time(work, text)
+    assert processor_time(raises_in_time, lambda: work(text), total_time / 20) < total_time / 2
 
 
 def test_split_strings_are_limited_early():
@@ -645,6 +645,6 @@ def test_numbers_for_python_count():
             tracemalloc.stop()
 
 
-def test_scratch_of_transforms_counts():
+def test_temporary_memory_of_transforms_is_counted():
     with ts.limits(bytes=100_000_000), pytest.raises(MemoryExceeded):
         ts.fft.fft(ts.zeros(2_000_003))

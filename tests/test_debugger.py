@@ -81,7 +81,7 @@ def transcript(function, commands, *args):
     return run.transcript, result
 
 
-def places(text):
+def stop_lines(text):
     """Return the line numbers at which a transcript stopped, or that it showed."""
     return [int(line.rpartition(":")[2]) for line in text.splitlines() if line.startswith("> ")]
 
@@ -123,31 +123,31 @@ def test_complete_session():
 def test_early_returns(x, lines, result):
     """Each executed line stops once, in Python's order; lines after a return do not stop."""
     text, returned = transcript(UNIT.sign, ["s"] * 9, x)
-    assert (places(text), returned) == (lines, result)
+    assert (stop_lines(text), returned) == (lines, result)
 
 
 def test_loop_with_break_and_continue():
     text, result = transcript(UNIT.first_multiple, ["n"] * 20, [5, 6, 9], 3)
-    assert (places(text), result) == ([9, 10, 11, 12, 11, 13, 14, 15], 6)
+    assert (stop_lines(text), result) == ([9, 10, 11, 12, 11, 13, 14, 15], 6)
 
 
 def test_while_stops_at_each_test_of_its_condition():
-    assert places(transcript(UNIT.collatz, ["s"] * 20, 4)[0]) == [18, 19, 20, 21, 19, 20, 21, 19, 22]
+    assert stop_lines(transcript(UNIT.collatz, ["s"] * 20, 4)[0]) == [18, 19, 20, 21, 19, 20, 21, 19, 22]
 
 
 def test_step_enters_calls_and_next_skips_them():
-    assert places(transcript(UNIT.average, ["s"] * 9, [4, 4])[0]) == [35, 36, 31, 32]
-    assert places(transcript(UNIT.average, ["n"] * 9, [4, 4])[0]) == [35, 36]
+    assert stop_lines(transcript(UNIT.average, ["s"] * 9, [4, 4])[0]) == [35, 36, 31, 32]
+    assert stop_lines(transcript(UNIT.average, ["n"] * 9, [4, 4])[0]) == [35, 36]
 
 
 def test_finish_shows_what_is_returned():
     text, _ = transcript(UNIT.average, ["s", "s", "finish", "p c", "n"], [4, 5])
-    assert places(text) == [35, 36, 31, 32]
+    assert stop_lines(text) == [35, 36, 31, 32]
     assert transcript_answers(text) == ["--Return-- 5", "10"]
 
 
 def test_an_empty_line_repeats_a_step():
-    assert places(transcript(UNIT.average, ["n", ""], [1])[0]) == [35, 36]
+    assert stop_lines(transcript(UNIT.average, ["n", ""], [1])[0]) == [35, 36]
 
 
 def test_recursion():
@@ -155,7 +155,7 @@ def test_recursion():
     commands = ["tbreak factorial if n == 1", "c", "where", "up", "locals", "finish", "n", "n"]
     text, result = transcript(UNIT.factorial, commands, 4)
     assert result == 24
-    assert places(text) == [25, 25, 25, 27, 28, 28, 28]
+    assert stop_lines(text) == [25, 25, 25, 27, 28, 28, 28]
     assert "n = 2" in transcript_answers(text)
     assert "--Return-- 2" in transcript_answers(text)
     assert text.count("  factorial, <string>:27\n") == 3
@@ -175,7 +175,7 @@ def test_calls_keep_breakpoints():
     run = ts.debug(UNIT.average, ["b quotient", "c", "c", "c", "clear all", "c"])
     assert run([1, 1]) == 1
     assert run([2, 2]) == 2
-    assert places(run.transcript) == [35, 31, 35, 31]
+    assert stop_lines(run.transcript) == [35, 31, 35, 31]
 
 
 # ---- breakpoints -------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_breakpoint_in_missing_code():
 
 def test_condition_that_fails_stops():
     text, _ = transcript(UNIT.collatz, ["b 21 if nothing > 1", "c", "clear", "c"], 2)
-    assert places(text) == [18, 21]
+    assert stop_lines(text) == [18, 21]
     assert "*** condition of breakpoint 1: NameError: name 'nothing' is not defined" in transcript_answers(text)
 
 
@@ -216,7 +216,7 @@ def test_invalid_condition_is_rejected():
 
 def test_breakpoint_does_not_hide_a_step():
     """A breakpoint with a false condition is still a stop for stepping."""
-    assert places(transcript(UNIT.collatz, ["b 20 if n == 99", "n", "n"], 2)[0]) == [18, 19, 20]
+    assert stop_lines(transcript(UNIT.collatz, ["b 20 if n == 99", "n", "n"], 2)[0]) == [18, 19, 20]
 
 
 # ---- values ------------------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_methods():
     ]
     text, result = transcript(programs.save, commands, [5, 7])
     assert result == 22
-    assert places(text) == [22, 16, 24, 16, 17]
+    assert stop_lines(text) == [22, 16, 24, 16, 17]
     assert transcript_answers(text) == [
         "Breakpoint 1 at debugger_programs.py:16, in deposit",
         "Breakpoint 1",
@@ -318,7 +318,7 @@ def test_modules():
     commands = ["b Scale.forward", "c", "p self.by", "c", "where", "p self.by", "n", "n"]
     text, result = transcript(programs.Chain(), commands, ts.ones(2))
     assert result.tolist() == [6.0, 6.0]
-    assert places(text) == [45, 34, 34, 34, 35, 47]
+    assert stop_lines(text) == [45, 34, 34, 34, 35, 47]
     assert transcript_answers(text) == [
         "Breakpoint 1 at debugger_programs.py:34, in forward",
         "Breakpoint 1",
@@ -332,7 +332,7 @@ def test_interfaces():
     """A breakpoint in an interface method resolves at the call."""
     text, result = transcript(programs.doubled_area, ["b Square.area", "c", "where"], 3.0)
     assert result == 18.0
-    assert places(text) == [66, 61, 61]
+    assert stop_lines(text) == [66, 61, 61]
 
 
 def test_tasks_stop_at_breakpoints_only():
@@ -403,7 +403,7 @@ def test_failure_of_a_task_stops_at_its_wait():
     run = ts.debug(programs.failing_task, ["c", "where"])
     with pytest.raises(RuntimeError, match="list index out of range"):
         run(2)
-    assert places(run.transcript) == [86, 87, 87]
+    assert stop_lines(run.transcript) == [86, 87, 87]
 
 
 def test_limits_hold():
@@ -441,7 +441,7 @@ def test_interrupt_stops_at_the_next_line():
 def test_breakpoint_call_stops_a_debugged_program():
     text, result = transcript(programs.calls_to_third, ["c", "p total", "where", "n", "c"], 4)
     assert result == 7
-    assert places(text) == [104, 98, 98, 99]
+    assert stop_lines(text) == [104, 98, 98, 99]
     assert transcript_answers(text) == ["breakpoint() in to_third", "1"]
 
 
@@ -484,7 +484,7 @@ def test_breakpoint_call_opens_the_debugger_on_a_terminal(fresh, monkeypatch, ca
     monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
     assert fresh(4) == 7
     out = capsys.readouterr().out
-    assert places(out) == [98, 99]
+    assert stop_lines(out) == [98, 99]
     assert transcript_answers(out) == ["breakpoint() in to_third", "1", "2"]
 
 
@@ -560,8 +560,8 @@ def test_stepping_does_not_change_results(path, capfd):
         count += 1
         return ("s", "locals", "where")[count % 3] if count < 2000 else None
 
-    shown = []
-    debugger = Debugger(command, shown.append)
+    outputs = []
+    debugger = Debugger(command, outputs.append)
     function = ts.jit.script(program.load())
     if program.runtime_error is None:
         debugger.run(function, (), {})
@@ -569,7 +569,7 @@ def test_stepping_does_not_change_results(path, capfd):
         with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)):
             debugger.run(function, (), {})
     assert capfd.readouterr().out.splitlines() == program.output
-    assert not [line for line in shown if line.startswith("***") or ("Error:" in line and " = <" in line)]
+    assert not [line for line in outputs if line.startswith("***") or ("Error:" in line and " = <" in line)]
 
 
 def test_decorated_function():

@@ -14,7 +14,7 @@ def test_a_formula_reads_what_its_text_names_and_nothing_else():
     assert [r.name for r in gradient(product, ["self", "other"]).parameters] == ["grad", "self", "other"]
 
 
-def test_forms_and_other_names_have_the_row_of_the_operator():
+def test_variants_and_aliases_share_the_row_of_the_operator():
     row = formula_registry.derivative_of(registry.find("aten::mul.Tensor"))
     assert row is not None
     for key in ("aten::mul_.Tensor", "aten::mul.out", "aten::multiply.Tensor"):

@@ -8,9 +8,9 @@ from ts import nn
 
 class Scaled(nn.Parameter):
     def __new__(cls, data, scale=2.0):
-        made = super().__new__(cls, data * scale)
-        made.scale = scale
-        return made
+        parameter = super().__new__(cls, data * scale)
+        parameter.scale = scale
+        return parameter
 
 
 class Named(nn.Parameter):

@@ -192,16 +192,16 @@ def test_variants_follow_an_override(cpu):
     assert overloads("exp_")(x).tolist() == [101.0]
 
 
-def test_most_backends():
+def test_maximum_number_of_backends():
     """Registering more than fifteen backends raises an error."""
-    made = []
+    registered = []
     try:
         with pytest.raises(RuntimeError, match="at most 15 backends"):
             for i in range(20):
-                made.append(type(f"B{i}", (backends.Backend,), {"name": f"crowd{i}", "xp": np, "array_type": tuple})())
-                backends.register(made[-1])
+                registered.append(type(f"B{i}", (backends.Backend,), {"name": f"crowd{i}", "xp": np, "array_type": tuple})())
+                backends.register(registered[-1])
     finally:
-        for backend in reversed(made):
+        for backend in reversed(registered):
             backends.unregister(backend.name)
 
 

@@ -104,8 +104,8 @@ def test_nesting():
         with dispatch._disable_current_modes() as modes:
             assert modes == [outer, inner] and dispatch._get_current_dispatch_mode() is None
             X * 2
-        with dispatch._pop_mode_temporarily() as popped:
-            assert popped is inner
+        with dispatch._pop_mode_temporarily() as mode:
+            assert mode is inner
             X - 1
     assert inner.names == ["aten.add.Tensor"]
     assert outer.names == ["aten.add.Tensor", "aten.sub.Tensor"]
@@ -209,8 +209,8 @@ def code(function, *args, **options):
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_graph(mode):
-    made = make_fx(lambda x, w: F.linear(x, w).relu().sum(), tracing_mode=mode)(X, W)
-    assert made.code.strip().splitlines() == [
+    graph = make_fx(lambda x, w: F.linear(x, w).relu().sum(), tracing_mode=mode)(X, W)
+    assert graph.code.strip().splitlines() == [
         "def forward(self, x_1, w_1):",
         "    t = torch.ops.aten.t.default(w_1);  w_1 = None",
         "    mm = torch.ops.aten.mm.default(x_1, t);  x_1 = t = None",
@@ -218,22 +218,22 @@ def test_graph(mode):
         "    sum_1 = torch.ops.aten.sum.default(relu);  relu = None",
         "    return sum_1",
     ]
-    assert made(X, W) == 24
-    assert [sorted(n.meta) for n in made.graph.nodes][:3] == [["tensor_meta", "val"]] * 3
+    assert graph(X, W) == 24
+    assert [sorted(n.meta) for n in graph.graph.nodes][:3] == [["tensor_meta", "val"]] * 3
 
 
 def test_constants_and_state():
-    made = make_fx(lambda x: x + ts.tensor([1.0, 2.0, 3.0]) + W[0])(X)
-    targets = [str(n.target) for n in made.graph.nodes if n.op != "output"]
+    graph = make_fx(lambda x: x + ts.tensor([1.0, 2.0, 3.0]) + W[0])(X)
+    targets = [str(n.target) for n in graph.graph.nodes if n.op != "output"]
     assert targets == [
         "x_1", "_tensor_constant0", "aten.lift_fresh_copy.default", "aten.add.Tensor", "_tensor_constant1",
         "aten.select.int", "aten.add.Tensor",
     ]  # fmt: skip
-    assert made(X)[0].tolist() == [3.0, 4.0, 5.0]
+    assert graph(X)[0].tolist() == [3.0, 4.0, 5.0]
     layer = nn.Linear(3, 2)
-    made = make_fx(layer)(X)
-    assert [n.name for n in made.graph.nodes][:2] == ["arg0_1", "_param_constant0"]
-    assert ts.equal(made(X), layer(X))
+    graph = make_fx(layer)(X)
+    assert [n.name for n in graph.graph.nodes][:2] == ["arg0_1", "_param_constant0"]
+    assert ts.equal(graph(X), layer(X))
 
 
 def test_transforms():
@@ -242,16 +242,16 @@ def test_transforms():
         "add = torch.ops.aten.add.Tensor(sin, 1);  sin = None",
         "return add",
     ]
-    made = make_fx(ts.func.grad(lambda a: a.sin().sum()))(X)
-    assert "aten.cos.default" in [str(n.target) for n in made.graph.nodes]
-    assert all(n.op != "get_attr" for n in made.graph.nodes)
-    assert ts.equal(made(X * 2), (X * 2).cos())
+    graph = make_fx(ts.func.grad(lambda a: a.sin().sum()))(X)
+    assert "aten.cos.default" in [str(n.target) for n in graph.graph.nodes]
+    assert all(n.op != "get_attr" for n in graph.graph.nodes)
+    assert ts.equal(graph(X * 2), (X * 2).cos())
 
 
 def test_containers_and_several_results():
-    made = make_fx(lambda a, b: (a["x"] * 2 + b[0], b[1]))({"x": X}, [W[0], W])
-    assert "fx_pytree.tree_flatten_spec([a, b], self._in_spec)" in made.code
-    found = made({"x": X}, [W[0], W])
+    graph = make_fx(lambda a, b: (a["x"] * 2 + b[0], b[1]))({"x": X}, [W[0], W])
+    assert "fx_pytree.tree_flatten_spec([a, b], self._in_spec)" in graph.code
+    found = graph({"x": X}, [W[0], W])
     assert found[0][0].tolist() == [3.0] * 3 and ts.equal(found[1], W)
     assert code(lambda x: x.max(1)[0], X)[1:3] == [
         "getitem = max_1[0]",

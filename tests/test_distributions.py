@@ -54,10 +54,10 @@ def test_densities_by_hand():
 
 def test_independent_normals_are_a_multivariate_one():
     loc, scale, x = ts.tensor([1.0, 2.0]), ts.tensor([0.5, 3.0]), ts.tensor([[0.0, 1.0], [2.0, 2.0]])
-    apart = Independent(Normal(loc, scale), 1)
+    independent = Independent(Normal(loc, scale), 1)
     together = MultivariateNormal(loc, ts.diag(scale**2))
-    assert ts.allclose(apart.log_prob(x), together.log_prob(x), atol=1e-5)
-    assert float(kl_divergence(apart, Independent(Normal(0.0 * loc, 1.0), 1))) == pytest.approx(
+    assert ts.allclose(independent.log_prob(x), together.log_prob(x), atol=1e-5)
+    assert float(kl_divergence(independent, Independent(Normal(0.0 * loc, 1.0), 1))) == pytest.approx(
         float(kl_divergence(together, MultivariateNormal(ts.zeros(2), ts.eye(2)))), rel=1e-5
     )
 
@@ -99,10 +99,10 @@ def test_entropy_of_a_family_follows_from_its_normalizer():
     rates = ts.tensor([0.5, 2.0], requires_grad=True)
     p, q = Rate(rates), Rate(ts.tensor([1.0, 3.0]))
     assert ts.allclose(p.entropy(), Exponential(rates).entropy())
-    wanted = kl_divergence(Exponential(rates), Exponential(q.rate))
-    assert ts.allclose(kl_divergence(p, q), wanted)
+    expected = kl_divergence(Exponential(rates), Exponential(q.rate))
+    assert ts.allclose(kl_divergence(p, q), expected)
     (gradient,) = ts.autograd.grad(kl_divergence(p, q).sum(), rates)
-    assert ts.allclose(gradient, ts.autograd.grad(wanted.sum(), rates)[0])
+    assert ts.allclose(gradient, ts.autograd.grad(expected.sum(), rates)[0])
 
 
 def test_samples_of_wishart_have_its_moments():

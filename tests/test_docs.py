@@ -114,9 +114,9 @@ def test_the_pictures_of_the_readme():
     picture = explain_picture.PICTURE.read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) <= explain_picture.MAX_BYTES
     assert int.from_bytes(picture[16:20], "big") == explain_picture.WIDTH
-    shown = dict(re.findall(r"!\[([^]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text()))
-    assert sorted(shown.values()) == ["docs/images/explain.png", "docs/images/performance.svg"]
-    assert min(map(len, shown)) > 20
+    images = dict(re.findall(r"!\[([^]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text()))
+    assert sorted(images.values()) == ["docs/images/explain.png", "docs/images/performance.svg"]
+    assert min(map(len, images)) > 20
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
@@ -126,7 +126,7 @@ def test_samples_and_their_output(page):
     assert doc_samples.page(text) == text
 
 
-def test_a_mark_without_a_block_is_found():
+def test_a_marker_without_a_block_is_reported():
     with pytest.raises(LookupError, match="1 marks, and 0 blocks"):
         doc_samples.page("<!-- sample tutorial.py:first -->\n\nNothing.\n")
     with pytest.raises(LookupError, match="no section frist"):
@@ -137,14 +137,14 @@ def test_texts_explained_line_by_line():
     """Words in the first column of explanation tables occur in the program's output."""
     pages = ("ir-and-bytecode", "optimized-graphs", "loops", "containers")
     page = "".join((DOCS / "explanation" / f"reading-{name}.md").read_text() for name in pages)
-    shown = doc_samples.SHOWN.findall(page)
-    named = [expression.partition("(")[0].split(".") for _, _, expression, _ in shown]
+    samples_shown = doc_samples.SHOWN.findall(page)
+    named = [expression.partition("(")[0].split(".") for _, _, expression, _ in samples_shown]
     assert [what for name, what in named if name == "weigh"] == ["graph", "bytecode", "plan", "graph_for"]
     for name in ("first_above", "weighted", "doubled", "counted"):
         assert [what for other, what in named if other == name] == ["graph", "bytecode"]
-    said = " ".join(" ".join(text for *_, text in shown).split())
+    output = " ".join(" ".join(text for *_, text in samples_shown).split())
     explained = [words for row in page.splitlines() if row.startswith("| `") for words in re.findall("`(.+?)`", row.split(" | ")[0])]
-    assert len(explained) > 45 and [words for words in explained if " ".join(words.split()) not in said] == []
+    assert len(explained) > 45 and [words for words in explained if " ".join(words.split()) not in output] == []
 
 
 def test_quoted_sections_exist():

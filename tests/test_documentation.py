@@ -23,7 +23,7 @@ def test_examples_run():
 
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))
-def test_sentences_are_sentences(name):
+def test_sentences_are_well_formed(name):
     """Each documentation text belongs to an existing operator, is well formed, and has an example that calls
     it."""
     sentence, example = SENTENCES[name]
@@ -77,8 +77,8 @@ def test_help_of_an_operator():
     """The documentation is available for the function, the method and `help`."""
     assert ts.softmax.__doc__.startswith(SOFTMAX)
     assert ts.Tensor.softmax.__doc__ == ts.softmax.__doc__ == ts.ones(1).softmax.__doc__
-    shown = pydoc.plain(pydoc.render_doc(ts.softmax))
-    assert "Return the softmax along `dim`" in shown and ">>> ts.softmax(" in shown
+    text = pydoc.plain(pydoc.render_doc(ts.softmax))
+    assert "Return the softmax along `dim`" in text and ">>> ts.softmax(" in text
 
 
 def test_documentation_of_derived_operators():

@@ -12,7 +12,7 @@ from ts.backends.cpu import einsum as plans
 LETTERS = "abcdef"
 
 
-def drawn(rng, seed):
+def random_equation(rng, seed):
     """Return a random equation and its two to four integer operands, some with broadcast sizes or an ellipsis."""
     sizes = {letter: rng.choice([1, 2, 3]) for letter in LETTERS}
     inputs = ["".join(rng.sample(LETTERS, rng.randint(0, 4))) for _ in range(rng.choice([2, 2, 2, 3, 4]))]
@@ -22,9 +22,9 @@ def drawn(rng, seed):
     dots = [rng.choice([2, 3]) for _ in range(rng.randint(1, 2))] if rng.random() < 0.2 else []
     if dots:
         for k, letters in enumerate(inputs):
-            some, at = rng.randint(0, len(dots)), rng.randint(0, len(letters))
+            count, at = rng.randint(0, len(dots)), rng.randint(0, len(letters))
             inputs[k] = letters[:at] + "..." + letters[at:]
-            shapes[k][at:at] = dots[len(dots) - some :]
+            shapes[k][at:at] = dots[len(dots) - count :]
         output = "..." + output
     text = ",".join(inputs) + ("->" + output if dots or rng.random() < 0.8 else "")
     return text, [np.random.default_rng(seed).integers(-3, 4, shape).astype("f") for shape in shapes]
@@ -35,7 +35,7 @@ def test_equations():
     rng = random.Random(0)
     planned = 0
     for seed in range(1500):
-        text, arrays = drawn(rng, seed)
+        text, arrays = random_equation(rng, seed)
         expected = np.einsum(text, *arrays)
         planned += plans.find_contraction_path(text, tuple(x.shape for x in arrays)) is not None
         for _ in range(2):
@@ -80,8 +80,8 @@ def test_the_order_of_several_operands(installed, monkeypatch):
     plans.find_contraction_path.cache_clear()
     plan = plans.find_contraction_path("ij,jk,kl->il", ((60, 2), (2, 50), (50, 3)))
     assert plan.pairs[0].positions == (1, 2)
-    several = plans.find_contraction_path("abc,cd,de,bf->aef", ((2, 3, 4), (4, 5), (5, 6), (3, 2)))
-    assert len(several.pairs) == 3
+    contraction_path = plans.find_contraction_path("abc,cd,de,bf->aef", ((2, 3, 4), (4, 5), (5, 6), (3, 2)))
+    assert len(contraction_path.pairs) == 3
     shapes = ((2, 3, 4), (4, 5), (5, 6), (3, 2))
     arrays = [np.random.default_rng(1).integers(-3, 4, shape).astype("f") for shape in shapes]
     found = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)

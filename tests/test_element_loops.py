@@ -86,17 +86,17 @@ def largest_and_write(x: Tensor, y: Tensor):
 def swap(x: Tensor, y: Tensor):
     for i in range(len(x) - 1):
         if bool(x[i] > x[i + 1]):
-            kept = x[i].item()
+            value = x[i].item()
             x[i] = x[i + 1]
-            x[i + 1] = kept
+            x[i + 1] = value
     return x
 
 
 def swap_views(x: Tensor, y: Tensor):
     for i in range(len(x) - 1):
-        kept = x[i]
+        view = x[i]
         x[i] = x[i + 1]
-        x[i + 1] = kept
+        x[i + 1] = view
     return x
 
 
@@ -129,7 +129,7 @@ def negative_indices(x: Tensor, y: Tensor):
     return y
 
 
-def kept(x: Tensor, y: Tensor):
+def tensors_above_one(x: Tensor, y: Tensor):
     found = []
     for i in range(len(x)):
         z = x[i] * 2 + y[i]
@@ -185,7 +185,7 @@ def filled(x: Tensor, y: Tensor):
 
 PROGRAMS = (
     total, recurrence, whole_sum, running_sum, sum_out_of_place, relaxation, largest, largest_and_write, swap, swap_views, counts, extremes,
-    in_place, negative_indices, kept, roots, until, with_functions, out_of_range, aliased, filled,
+    in_place, negative_indices, tensors_above_one, roots, until, with_functions, out_of_range, aliased, filled,
 )  # fmt: skip
 
 
@@ -253,17 +253,17 @@ def versions(program):
     return plain, optimised, machine
 
 
-def same_everywhere(program, make):
+def check_all_versions(program, make):
     plain, optimised, machine = versions(program)
     with optimized_execution(False):
-        wanted = run(plain, make())
-    assert run(optimised, make()) == wanted
+        expected = run(plain, make())
+    assert run(optimised, make()) == expected
     if background_compilation.is_available():
         if machine.available_code is None:
             run(machine, make())
             reason = background_compilation.compile_now(machine.available_code)
             assert reason == (REASON_OPERATORS if program is with_functions else "")
-        assert run(machine, make()) == wanted
+        assert run(machine, make()) == expected
 
 
 def vector(dtype, n, seed, layout):
@@ -283,22 +283,22 @@ DTYPES = [ts.float32, ts.float64, ts.int64, ts.int32, ts.uint8, ts.float16, ts.b
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_vectors(program, dtype):
     for layout in ("plain", "strided", "offset"):
-        same_everywhere(program, lambda layout=layout: [vector(dtype, 7, seed, layout) for seed in (1, 2)])
+        check_all_versions(program, lambda layout=layout: [vector(dtype, 7, seed, layout) for seed in (1, 2)])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_two_dtypes_and_sizes(program):
     for one, other, n in ((ts.float32, ts.float64, 5), (ts.int64, ts.float32, 5), (ts.float32, ts.int64, 5)):
-        same_everywhere(program, lambda a=one, b=other, n=n: [vector(a, n, 3, "plain"), vector(b, n, 4, "plain")])
+        check_all_versions(program, lambda a=one, b=other, n=n: [vector(a, n, 3, "plain"), vector(b, n, 4, "plain")])
     for n in (0, 1, 2):
-        same_everywhere(program, lambda n=n: [vector(ts.float32, n, s, "plain") for s in (5, 6)])
+        check_all_versions(program, lambda n=n: [vector(ts.float32, n, s, "plain") for s in (5, 6)])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_special_values(program):
     special = [float("nan"), 0.0, -0.0, float("inf"), -float("inf"), 1e-45, 3.4e38, 1e300]
     for dtype in (ts.float32, ts.float64):
-        same_everywhere(program, lambda d=dtype: [ts.tensor(special, dtype=d), ts.tensor(special[::-1], dtype=d)])
+        check_all_versions(program, lambda d=dtype: [ts.tensor(special, dtype=d), ts.tensor(special[::-1], dtype=d)])
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.int64], ids=str)
@@ -309,7 +309,7 @@ def test_matrices(program, dtype):
         return [values.t() if layout == "transposed" else values[::2] if layout == "rows" else values]
 
     for layout in ("plain", "transposed", "rows"):
-        same_everywhere(program, lambda layout=layout: matrix(layout))
+        check_all_versions(program, lambda layout=layout: matrix(layout))
 
 
 def test_versioned_loops_are_created():
@@ -332,7 +332,7 @@ def test_numbers_that_become_elements():
 
 def test_unspecialized_ranks():
     for program in (running_sum, relaxation, in_place, recurrence, whole_sum):
-        same_everywhere(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
+        check_all_versions(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
 
 
 def test_views_stay_views():
@@ -357,8 +357,8 @@ def test_read_only_tensors_and_gradients_run_unspecialized():
     wants = ts.ones(3, requires_grad=True)
     plain, optimised, _ = versions(filled)
     with optimized_execution(False):
-        wanted = run(plain, [wants, wants])
-    assert run(optimised, [wants, wants]) == wanted
+        expected = run(plain, [wants, wants])
+    assert run(optimised, [wants, wants]) == expected
 
 
 def test_index_errors_have_source_locations():
@@ -418,7 +418,7 @@ def write_under_a_block(x: Tensor, y: Tensor):
 def test_random_programs():
     """Random loops over three vectors have equal results in all versions."""
     for seed in range(how_many(15)):
-        same_everywhere(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
+        check_all_versions(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
 
 
 def random_tensors(rng):
@@ -461,7 +461,7 @@ def lengths(x: Tensor, y: Tensor):
     return y
 
 
-def lengths_that_are_not_there(x: Tensor, y: Tensor):
+def length_of_a_later_tensor(x: Tensor, y: Tensor):
     for i in range(len(x)):
         if i < 7:
             y[i] = x[i] + 1
@@ -472,15 +472,15 @@ def lengths_that_are_not_there(x: Tensor, y: Tensor):
 
 def test_lengths_are_read_before_the_loop():
     """Lengths are hoisted out of the loop only for tensors that exist before it."""
-    for program in (lengths, lengths_that_are_not_there):
+    for program in (lengths, length_of_a_later_tensor):
         for n in (0, 3, 7, 8):
-            same_everywhere(program, lambda n=n: [vector(ts.float64, n, seed, "plain") for seed in (1, 2)])
-    for program, left in ((lengths, set()), (lengths_that_are_not_there, {"aten::size"})):
+            check_all_versions(program, lambda n=n: [vector(ts.float64, n, seed, "plain") for seed in (1, 2)])
+    for program, left in ((lengths, set()), (length_of_a_later_tensor, {"aten::size"})):
         graph = ts.jit.script(program).graph_for(ts.rand(3), ts.rand(3))
         loops = [node for node in graph.all_nodes() if node.kind() == "prim::Loop"]
         kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
         versions = [found & {"aten::size", "aten::len"} for found in kinds if "prim::LoadElement" in found]
-        assert versions and all(asked == left for asked in versions)
+        assert versions and all(length_reads == left for length_reads in versions)
 
 
 DROPPED = """

@@ -58,7 +58,7 @@ def test_returned_members_are_identical():
     assert one["one"] is Color.GREEN and several[0] is Color.RED and new == [Color.RED] and level is Level.LOW
 
 
-def test_any_knows_enums():
+def test_isinstance_of_any_recognizes_enums():
     """`isinstance` distinguishes enum members from other values, also in lists."""
 
     @ts.jit.script

@@ -161,7 +161,7 @@ class Layer(ts.nn.Module):
         pass
 
 
-def test_misspelled_names_of_a_programs_own():
+def test_misspelled_attributes_of_classes():
     """The hint suggests a similar attribute of a class, named tuple, enum, interface or module."""
 
     @ts.jit.script
@@ -248,12 +248,12 @@ def test_misspelled_names_of_a_programs_own():
     def of_a_tensor(x):
         return x.dtpe
 
-    meant = {
+    suggestions = {
         attribute: "total", method: "deposit", of_a_property: "doubled", assigned: "total", added: "total", static: "opened",
         of_the_class: "opened", field: "height", of_a_result: "values", member: "GREEN", of_a_member: "value", of_a_tensor: "dtype",
         MisspelledMethod(): "linear", MisspelledAssignment(): "steps", MisspelledInInterface(): "forward",
     }  # fmt: skip
-    for program, name in meant.items():
+    for program, name in suggestions.items():
         assert hint_of(program) == f"did you mean '{name}'?"
     assert hint_of(like_nothing) == ""
 

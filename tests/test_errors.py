@@ -11,7 +11,7 @@ from ts.frontend import parse
 from ts.jit import FrontendError, NotSupportedError
 
 
-def refusal(body, signature="x: int"):
+def parse_error(body, signature="x: int"):
     """Return the error message for a function with the given body."""
     text = f"def f({signature}):\n{textwrap.indent(textwrap.dedent(body).strip(chr(10)), '    ')}\n"
     with pytest.raises(FrontendError) as failure:
@@ -53,7 +53,7 @@ def refusal(body, signature="x: int"):
     ],
 )
 def test_rejected_construct(body, named):
-    message = refusal(body)
+    message = parse_error(body)
     assert message.startswith(named)
     assert "~ <--- HERE" in message
 
@@ -67,12 +67,12 @@ def test_rejected_construct(body, named):
     ],
 )
 def test_rejected_signature(signature, named):
-    assert named in refusal("return 1", signature)
+    assert named in parse_error("return 1", signature)
 
 
 def test_underlined():
     """The error marks the first token of the unsupported construct."""
-    assert refusal("y = 1\nz = lambda: y\nreturn z").splitlines()[-4:] == [
+    assert parse_error("y = 1\nz = lambda: y\nreturn z").splitlines()[-4:] == [
         "    y = 1",
         "    z = lambda: y",
         "        ~ <--- HERE",

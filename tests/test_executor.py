@@ -93,7 +93,7 @@ def calls():
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_optimized_execution_holds_for_the_calls_inside(warm):
+def test_optimized_execution_applies_to_callees(warm):
     """`optimized_execution` applies to compiled and new functions and their callees until the end of the
     block."""
     f, x = calls(), ts.rand(5)
@@ -146,29 +146,29 @@ def test_optimized_execution_of_methods():
     assert has_groups(run)
 
 
-def test_optimized_execution_of_what_python_calls_in_between():
+def test_optimized_execution_in_python_functions_called_by_scripts():
     """`optimized_execution` in a Python function that a script calls applies to this function's calls."""
     inner, seen = calls(), []
 
     @ts.jit.ignore
-    def looks(x: ts.Tensor) -> ts.Tensor:
+    def call_unoptimized(x: ts.Tensor) -> ts.Tensor:
         with ts.jit.optimized_execution(False):
             seen.append(has_groups(inner))
             return inner(x, 0)
 
-    f = ts.jit.script(lambda_of(looks))
+    f = ts.jit.script(function_calling(call_unoptimized))
     assert ts.equal(f(ts.ones(2)), inner(ts.ones(2), 0) * 2 + 1)
     assert seen == [False] and has_groups(f) and has_groups(inner)
 
 
-def lambda_of(looks):
+def function_calling(call_unoptimized):
     def f(x):
-        return looks(x) * 2 + 1
+        return call_unoptimized(x) * 2 + 1
 
     return f
 
 
-def test_optimized_execution_off_names_the_same_places():
+def test_optimized_execution_off_has_the_same_source_locations():
     f = ts.jit.CompilationUnit("def f(xs: List[int], n: int):\n  return xs[n] + 1 * 1\n").f
     with pytest.raises(RuntimeError) as first:
         f([1], 3)
@@ -183,10 +183,10 @@ def test_unoptimized_code_is_released_with_its_function():
     f = ts.jit.CompilationUnit("def f(x, n: int) -> Tensor:\n  return f(x, n - 1) if n else x + 1\n").f
     with ts.jit.optimized_execution(False):
         f(ts.ones(2), 1)
-    gone = weakref.ref(f)
+    reference = weakref.ref(f)
     del f
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_last_executed_graph_of_specializations():

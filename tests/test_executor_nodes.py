@@ -50,25 +50,25 @@ def test_type_check(type, make, holds):
 
 def test_requires_grad_checks():
     """`RequiresGradCheck` checks the tensor's `requires_grad`; `TypeCheck` also depends on grad mode."""
-    wants, requires_none = (
+    checks_requires_grad, checks_no_grad = (
         function_of(
             f"""graph(%x : Tensor):
-  %a : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Float(2, 3, requires_grad={wanted})]](%x)
+  %a : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Float(2, 3, requires_grad={flag})]](%x)
   return (%ok)
 """
         )
-        for wanted in (1, 0)
+        for flag in (1, 0)
     )
     x = ts.ones(5, requires_grad=True)
-    assert wants(x)
-    assert not requires_none(x)
-    assert not wants(ts.ones(5))
-    assert requires_none(ts.ones(5))
+    assert checks_requires_grad(x)
+    assert not checks_no_grad(x)
+    assert not checks_requires_grad(ts.ones(5))
+    assert checks_no_grad(ts.ones(5))
     check = function_of(CHECK.replace("TYPE", "Float(requires_grad=1)"))
     scalar = ts.ones((), requires_grad=True)
     assert check(ts.ones(2, 3), scalar)[2]
     with ts.no_grad():
-        assert wants(x)
+        assert checks_requires_grad(x)
         assert not check(ts.ones(2, 3), scalar)[2]
 
 
@@ -190,7 +190,7 @@ def test_graphs_without_executor_nodes_are_unchanged():
     assert not lower_executor_nodes(graph)
 
 
-def test_a_pass_puts_them_into_a_function():
+def test_nodes_inserted_by_a_pass_run():
     body = "def f(a, b, c, d):\n  return torch.mm(a, b) + torch.mm(c, d) + torch.mm(a, d) + torch.mm(c, b)\n"
     f = ts.jit.CompilationUnit(body).f
     assert ts._C._jit_pass_batch_mm(f.graph)

@@ -63,53 +63,53 @@ def line_of(facts, text):
 
 
 @pytest.fixture(scope="module")
-def looked_at():
+def report():
     return collect(ts.jit.script(looping), (ts.rand(4, 4), 10))
 
 
-def test_functions_and_lines(looked_at):
+def test_functions_and_lines(report):
     """The report lists the function and its callees once each, with their source lines."""
-    assert [part.name.rpartition(".")[2] for part in looked_at.functions] == ["looping", "called"]
-    first, callee = looked_at.functions
+    assert [part.name.rpartition(".")[2] for part in report.functions] == ["looping", "called"]
+    first, callee = report.functions
     assert first.file == __file__ and first.lines[0].number == looping.__code__.co_firstlineno
     assert [line.text for line in callee.lines] == [
         "def called(x: ts.Tensor) -> ts.Tensor:", "    return ts.tanh(x * x + x)",
     ]  # fmt: skip
 
 
-def test_execution_counts_of_lines(looked_at):
-    assert line_of(looked_at, "if i % 2").times == 10 and line_of(looked_at, "total += i").times == 5
-    assert line_of(looked_at, "ts.mm").times == 1 and line_of(looked_at, "def looping").times == 0
+def test_execution_counts_of_lines(report):
+    assert line_of(report, "if i % 2").times == 10 and line_of(report, "total += i").times == 5
+    assert line_of(report, "ts.mm").times == 1 and line_of(report, "def looping").times == 0
 
 
-def test_times_of_lines_sum_to_the_call(looked_at):
+def test_times_of_lines_sum_to_the_call(report):
     """The time of a call is the sum of its lines; callees are counted in their own lines and shown separately
     at the call."""
-    own = sum(line.seconds for part in looked_at.functions for line in part.lines)
-    assert looked_at.is_counted and own == pytest.approx(looked_at.call)
-    assert line_of(looked_at, "ts.mm").seconds > 0 and line_of(looked_at, "if i % 2").seconds > 0
-    assert line_of(looked_at, "y = called(x)").below == pytest.approx(line_of(looked_at, "ts.tanh").seconds, rel=0.5)
+    own = sum(line.seconds for part in report.functions for line in part.lines)
+    assert report.is_counted and own == pytest.approx(report.call)
+    assert line_of(report, "ts.mm").seconds > 0 and line_of(report, "if i % 2").seconds > 0
+    assert line_of(report, "y = called(x)").below == pytest.approx(line_of(report, "ts.tanh").seconds, rel=0.5)
 
 
-def test_groups_are_shared_out(looked_at):
-    assert line_of(looked_at, "ts.tanh").is_grouped and not line_of(looked_at, "total += i").is_grouped
-    assert "fused mul_add_tanh" in looked_at.plan and "ran fused" in looked_at.plan
+def test_lines_of_fusion_groups(report):
+    assert line_of(report, "ts.tanh").is_grouped and not line_of(report, "total += i").is_grouped
+    assert "fused mul_add_tanh" in report.plan and "ran fused" in report.plan
 
 
-def test_source_lines_of_graph_rows(looked_at):
+def test_source_lines_of_graph_rows(report):
     """Rows of the function's graph and of the optimized graph, with inlined callees, have source lines."""
-    at = line_of(looked_at, "ts.mm").number
-    assert [row.line_id for row in looked_at.functions[0].graph if "aten::mm" in row.text] == [(0, at)]
-    inside = line_of(looked_at, "ts.tanh").number
-    assert (1, inside) in [row.line_id for row in looked_at.optimised]
-    assert "\n".join(row.text for row in looked_at.functions[0].graph) + "\n" == ts.jit.script(looping).graph.str(False)
+    at = line_of(report, "ts.mm").number
+    assert [row.line_id for row in report.functions[0].graph if "aten::mm" in row.text] == [(0, at)]
+    inside = line_of(report, "ts.tanh").number
+    assert (1, inside) in [row.line_id for row in report.optimised]
+    assert "\n".join(row.text for row in report.functions[0].graph) + "\n" == ts.jit.script(looping).graph.str(False)
 
 
-def test_operators_and_kernels(looked_at):
-    kernels = {work.name: work.kernel for work in looked_at.operators}
+def test_operators_and_kernels(report):
+    kernels = {work.name: work.kernel for work in report.operators}
     assert kernels["aten::mm"] == "kernels.gemm_ops"
-    assert [work.seconds for work in looked_at.operators] == sorted(
-        (work.seconds for work in looked_at.operators), reverse=True
+    assert [work.seconds for work in report.operators] == sorted(
+        (work.seconds for work in report.operators), reverse=True
     )
 
 
@@ -118,7 +118,7 @@ def test_recursion():
     assert len(facts.functions) == 1 and line_of(facts, "if n < 2").times == 15
 
 
-def test_arguments_are_left_alone():
+def test_arguments_are_copied():
     """Each measured call gets copies of the arguments."""
 
     def fill(x: ts.Tensor, xs: list[int]) -> int:
@@ -271,23 +271,23 @@ def visit(browser, tmp_path):
     tab.close()
 
 
-def test_lines_and_rows_are_highlighted(visit, looked_at):
-    tab = visit(page(looked_at))
+def test_lines_and_rows_are_highlighted(visit, report):
+    tab = visit(page(report))
     row = tab.locator("table.source tr", has_text="ts.mm").first
     row.hover()
-    lit = tab.locator(".lit").all_text_contents()  # including boxes of the drawing
-    assert any("ts.mm" in text for text in lit) and any("aten::mm" in text for text in lit)
-    assert not any("aten::tanh" in text for text in lit)
+    highlighted = tab.locator(".lit").all_text_contents()  # including boxes of the drawing
+    assert any("ts.mm" in text for text in highlighted) and any("aten::mm" in text for text in highlighted)
+    assert not any("aten::tanh" in text for text in highlighted)
     row.click()
     tab.locator("h1").hover()
-    assert tab.locator(".lit").count() == len(lit)  # the highlighting remains
+    assert tab.locator(".lit").count() == len(highlighted)  # the highlighting remains
     row.click()
     tab.locator("h1").hover()
     assert tab.locator(".lit").count() == 0
 
 
-def test_search(visit, looked_at):
-    tab = visit(page(looked_at))
+def test_search(visit, report):
+    tab = visit(page(report))
     tab.keyboard.press("/")
     tab.keyboard.type("def CALLED")
     assert tab.locator("#count").inner_text() == "1 found"

@@ -123,7 +123,7 @@ def test_overflowing_repeat_counts():
 
 
 @pytest.mark.parametrize("count", [1 << 42, 1 << 62, INT64_MAX])
-def test_lists_without_memory_say_where(count):
+def test_memory_errors_have_a_location(count):
     """The error for a list that does not fit in memory is a MemoryError with the location in the script."""
     @ts.jit.script
     def zeros(n: int):

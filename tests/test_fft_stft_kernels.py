@@ -79,7 +79,7 @@ def test_spectra_equal_the_general_kernel(name, dtype, window):
             for length in (None, samples - 5, samples + 7):
                 options = (n, hop, width)
                 try:
-                    wanted = general._istft(
+                    inverse = general._istft(
                         namespace, spectra.numpy(), *options, host, center, normalized, None, length, False
                     )
                 except RuntimeError as error:
@@ -87,7 +87,7 @@ def test_spectra_equal_the_general_kernel(name, dtype, window):
                         ts.istft(spectra, *options, w, center, normalized, None, length)
                     assert "window overlap add min" in str(error)
                     continue
-                close(ts.istft(spectra, *options, w, center, normalized, None, length).numpy(), wanted, dtype)
+                close(ts.istft(spectra, *options, w, center, normalized, None, length).numpy(), inverse, dtype)
 
 
 def test_signals_come_back():

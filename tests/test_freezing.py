@@ -93,8 +93,8 @@ def test_preserved():
     assert frozen(ts.ones(2)).tolist() == [6.0, 13.0]
     frozen.scale.power = 1
     assert frozen(ts.ones(2)).tolist() == [6.0, 7.0]
-    whole = ts.jit.freeze(module, preserved_attrs=["scale"])
-    assert [name for name, _ in whole.scale.named_parameters()] == ["weight"]
+    with_submodule = ts.jit.freeze(module, preserved_attrs=["scale"])
+    assert [name for name, _ in with_submodule.scale.named_parameters()] == ["weight"]
 
 
 class Shares(nn.Module):
@@ -163,7 +163,7 @@ class OneTensor(nn.Module):
         (lambda: ts.jit.optimize_for_inference(Scale()), "optimize_for_inference expects a ScriptModule"),
     ],
 )
-def test_refusals(call, message):
+def test_unsupported_modules_are_rejected(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
 

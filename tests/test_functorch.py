@@ -88,12 +88,12 @@ def test_wrapped_tensors():
     f = ts._C._functorch
     seen = []
 
-    def look(x, y):
+    def inspect_wrappers(x, y):
         seen.append((f.is_batchedtensor(x), f.get_unwrapped(x).shape, f.maybe_get_bdim(x), f.maybe_get_level(x)))
         seen.append((f.is_batchedtensor(y), f.maybe_get_bdim(y), f.maybe_get_level(y), f.maybe_current_level()))
         return x * 1
 
-    ts.vmap(look, (1, None))(ts.ones(2, 3), ts.ones(2))
+    ts.vmap(inspect_wrappers, (1, None))(ts.ones(2, 3), ts.ones(2))
     assert seen == [(True, (3, 2), 0, 1), (False, -1, -1, 1)]
     x = ts.ones(2)
     assert (f.is_functorch_wrapped_tensor(x), f.maybe_current_level(), f.get_dynamic_layer_stack_depth()) == (False, None, 0)

@@ -23,15 +23,15 @@ def lists(count, dtype=ts.float64, sizes=((3, 5), (300,), ())):
     return [[ts.tensor(random.random(size), dtype=dtype) for size in sizes] for _ in range(count)]
 
 
-def with_steps(name, made):
-    return made if name == "sgd" else [*made, [ts.tensor(3.0) for _ in made[0]]]
+def with_steps(name, lists):
+    return lists if name == "sgd" else [*lists, [ts.tensor(3.0) for _ in lists[0]]]
 
 
-def by_rule(name, made, options):
+def apply_reference_rule(name, lists, options):
     if name == "adamw":
-        fused_optimizers.adam(*made, **options, decoupled=True)
+        fused_optimizers.adam(*lists, **options, decoupled=True)
     else:
-        RULES[name](*made, **options)
+        RULES[name](*lists, **options)
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
@@ -40,14 +40,14 @@ def test_kernel_equals_the_reference_rule(name, dtype):
     """The fused kernel changes all lists except the gradients to the values of the reference rule, up to the
     last digit."""
     count, options = STEPS[name]
-    made, expected = (with_steps(name, lists(count, dtype)) for _ in range(2))
-    getattr(ts, f"_fused_{name}_")(*made, **options)
-    by_rule(name, expected, options)
-    for ours, theirs in zip(made, expected, strict=True):
-        for x, y in zip(ours, theirs, strict=True):
+    actual, expected = (with_steps(name, lists(count, dtype)) for _ in range(2))
+    getattr(ts, f"_fused_{name}_")(*actual, **options)
+    apply_reference_rule(name, expected, options)
+    for actual_tensors, expected_tensors in zip(actual, expected, strict=True):
+        for x, y in zip(actual_tensors, expected_tensors, strict=True):
             ts.testing.assert_close(x, y, rtol=0, atol=3e-7 if dtype == ts.float32 else 1e-15)
-    for k, several in enumerate(made[:count]):
-        assert {x._version for x in several} == {0 if k == 1 else 1}
+    for k, tensors in enumerate(actual[:count]):
+        assert {x._version for x in tensors} == {0 if k == 1 else 1}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -55,18 +55,18 @@ def test_gradients_with_other_strides(name):
     """Gradients with other strides are read correctly; other dtypes and strided parameters use the reference
     rule."""
     count, options = STEPS[name]
-    flat, turned, spread = (with_steps(name, lists(count, sizes=((4, 6), (2, 3)))) for _ in range(3))
-    turned[1] = [g.t().contiguous().t() for g in turned[1]]
+    flat, transposed, spread = (with_steps(name, lists(count, sizes=((4, 6), (2, 3)))) for _ in range(3))
+    transposed[1] = [g.t().contiguous().t() for g in transposed[1]]
     spread[0] = [ts.stack([p, p], -1)[..., 0] for p in spread[0]]
-    for made in (flat, turned, spread):
-        getattr(ts, f"_fused_{name}_")(*made, **options)
-    for x, y, z in zip(flat[0], turned[0], spread[0], strict=True):
+    for arguments in (flat, transposed, spread):
+        getattr(ts, f"_fused_{name}_")(*arguments, **options)
+    for x, y, z in zip(flat[0], transposed[0], spread[0], strict=True):
         assert x.equal(y)
         ts.testing.assert_close(x, z, rtol=1e-14, atol=0)
     short = with_steps(name, lists(count, ts.bfloat16))
     expected = with_steps(name, lists(count, ts.bfloat16))
     getattr(ts, f"_fused_{name}_")(*short, **options)
-    by_rule(name, expected, options)
+    apply_reference_rule(name, expected, options)
     assert all(x.equal(y) for x, y in zip(short[0], expected[0], strict=True))
 
 
@@ -74,12 +74,12 @@ def test_gradients_with_other_strides(name):
 def test_scalers(name):
     """`grad_scale` divides the gradients in place; `found_inf` skips the step."""
     count, options = STEPS[name]
-    made, plain, still = (with_steps(name, lists(count)) for _ in range(3))
-    made[1] = [g * 4 for g in made[1]]
-    getattr(ts, f"_fused_{name}_")(*made, **options, grad_scale=ts.tensor(4.0), found_inf=ts.tensor(0.0))
+    arguments, plain, still = (with_steps(name, lists(count)) for _ in range(3))
+    arguments[1] = [g * 4 for g in arguments[1]]
+    getattr(ts, f"_fused_{name}_")(*arguments, **options, grad_scale=ts.tensor(4.0), found_inf=ts.tensor(0.0))
     getattr(ts, f"_fused_{name}_")(*plain, **options)
-    assert all(x.equal(y) for a, b in zip(made, plain, strict=True) for x, y in zip(a, b, strict=True))
-    assert {g._version for g in made[1]} == {1}
+    assert all(x.equal(y) for a, b in zip(arguments, plain, strict=True) for x, y in zip(a, b, strict=True))
+    assert {g._version for g in arguments[1]} == {1}
     getattr(ts, f"_fused_{name}_")(*still, **options, found_inf=ts.tensor(1.0))
     assert all(x.equal(y) for a, b in zip(still, with_steps(name, lists(count)), strict=True) for x, y in zip(a, b, strict=True))
 
@@ -88,39 +88,39 @@ def test_scalers(name):
 def test_out_of_place_variants_keep_their_lists(name):
     """The functional variant returns updated copies; the learning rate may be a tensor."""
     count, options = STEPS[name]
-    made, changed = (with_steps(name, lists(count)) for _ in range(2))
+    arguments, changed = (with_steps(name, lists(count)) for _ in range(2))
     options = {**options, "lr": ts.tensor(options["lr"], dtype=ts.float64)}
-    results = getattr(ts, f"_fused_{name}")(*made, **options)
+    results = getattr(ts, f"_fused_{name}")(*arguments, **options)
     getattr(ts, f"_fused_{name}_")(*changed, **options)
-    assert all(x._version == 0 for several in made for x in several)
-    for ours, theirs in zip(results[:count], changed[:count], strict=True):
-        for x, y in zip(ours, theirs, strict=True):
+    assert all(x._version == 0 for tensors in arguments for x in tensors)
+    for actual, expected in zip(results[:count], changed[:count], strict=True):
+        for x, y in zip(actual, expected, strict=True):
             assert x.equal(y)
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda made: made[1].pop(), lambda made: made[1].__setitem__(0, ts.ones(2)), lambda made: made[2].clear(),
+@pytest.mark.parametrize("invalidate", [
+    lambda arguments: arguments[1].pop(), lambda arguments: arguments[1].__setitem__(0, ts.ones(2)), lambda arguments: arguments[2].clear(),
 ])  # fmt: skip
-def test_mismatched_lists(spoil):
+def test_mismatched_lists(invalidate):
     """Lists of different lengths and tensors of different shapes are rejected."""
     count, options = STEPS["adam"]
-    made = with_steps("adam", lists(count, sizes=((3, 5), (7,))))
-    spoil(made)
+    arguments = with_steps("adam", lists(count, sizes=((3, 5), (7,))))
+    invalidate(arguments)
     with pytest.raises(RuntimeError):
-        ts._fused_adam_(*made, **options)
+        ts._fused_adam_(*arguments, **options)
 
 
-@pytest.mark.parametrize("spoiled", [float("nan"), float("inf"), -1.0])
-def test_special_values(spoiled):
+@pytest.mark.parametrize("special_index", [float("nan"), float("inf"), -1.0])
+def test_special_values(special_index):
     """NaN values and roots of negative values produce the result of the reference rule and do not affect
     other elements."""
-    made, expected = (with_steps("adam", lists(5, ts.float32, ((37,),))) for _ in range(2))
-    for several in (made, expected):
-        several[3][0][5] = spoiled
-        several[1][0][20] = spoiled
-    ts._fused_adam_(*made, **{**ADAM, "amsgrad": False})
+    actual, expected = (with_steps("adam", lists(5, ts.float32, ((37,),))) for _ in range(2))
+    for tensors in (actual, expected):
+        tensors[3][0][5] = special_index
+        tensors[1][0][20] = special_index
+    ts._fused_adam_(*actual, **{**ADAM, "amsgrad": False})
     fused_optimizers.adam(*expected, **{**ADAM, "amsgrad": False})
-    ts.testing.assert_close(made[0][0], expected[0][0], rtol=1e-6, atol=0, equal_nan=True)
+    ts.testing.assert_close(actual[0][0], expected[0][0], rtol=1e-6, atol=0, equal_nan=True)
 
 
 def test_operators_on_lists_by_element():

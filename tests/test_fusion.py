@@ -514,10 +514,10 @@ def f(x: Tensor, b: Tensor, c: Tensor):
     b, c = ts.randn(600), ts.randn(600)
     for x in (ts.randn(1, 600), ts.randn(1, 1, 600), ts.randn(600), ts.randn(2, 600), ts.randn(1, 1), ts.randn(1)):
         for h in (f, g):
-            for made, wanted in zip(h(x, b, c), run_unfused(h, x, b, c), strict=True):
-                assert_bit_equal(made, wanted)
-            for made, wanted in zip(h(b, x, c), run_unfused(h, b, x, c), strict=True):
-                assert_bit_equal(made, wanted)
+            for actual, expected in zip(h(x, b, c), run_unfused(h, x, b, c), strict=True):
+                assert_bit_equal(actual, expected)
+            for actual, expected in zip(h(b, x, c), run_unfused(h, b, x, c), strict=True):
+                assert_bit_equal(actual, expected)
     assert runs(f) >= 12 and runs(g) >= 12
     assert not any(group.left_for_shapes for h in (f, g) for group in groups(h))
 
@@ -557,7 +557,7 @@ def test_oversized_group_is_not_fused():
 MASKS = {"mask", "condition"}
 
 
-def joined():
+def fusible_operators():
     """Return keys of the fusible operators, with samples of their operands."""
     for record in registry.records():
         graph = Graph()
@@ -597,9 +597,9 @@ def letter(argument):
 
 def test_each_fusible_operator_has_a_float_loop():
     """An operator without one would prevent its group from being fused; bit and integer operators are for masks."""
-    found = dict(joined())
+    found = dict(fusible_operators())
     assert len(found) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(found)
-    wanting = []
+    missing = []
     for key, samples in found.items():
         for x, number in ((ts.linspace(-0.9, 9.9, 500), 0.5), (ts.arange(60), 3)):
             args = [argument_for(sample, x, number) for sample in samples]
@@ -613,8 +613,8 @@ def test_each_fusible_operator_has_a_float_loop():
                 assert_bit_equal(result, operator(key)(*args))
                 break
         else:
-            wanting.append(key)
-    assert not wanting, " ".join(wanting)
+            missing.append(key)
+    assert not missing, " ".join(missing)
 
 
 DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16, ts.float32, ts.float64]
@@ -623,8 +623,8 @@ DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat
 @pytest.mark.parametrize("beside", [(37,), ()])
 def test_mixed_dtypes_of_each_fusible_operator(beside):
     """Each fusible operator promotes mixed dtypes as the single operator, or is not fused."""
-    met = 0
-    for key, samples in joined():
+    fused_count = 0
+    for key, samples in fusible_operators():
         if sum(isinstance(sample, str) and not sample.startswith("text ") for sample in samples) != 2 or "dtype" in samples:
             continue
         for first, second in itertools.product(DTYPES, DTYPES):
@@ -635,9 +635,9 @@ def test_mixed_dtypes_of_each_fusible_operator(beside):
                 continue  # integer division by zero is undefined
             ran, result = group_operator(program)(*args)
             if ran:
-                met += 1
+                fused_count += 1
                 assert_bit_equal(result, operator(key)(*args))
-    assert met > 1000
+    assert fused_count > 1000
 
 
 CONVERSIONS = """
@@ -701,8 +701,8 @@ def test_limits_keep_zeros_in_every_layout(dtype):
     """`clamp` keeps the sign of zero for all memory layouts, as in PyTorch, fused or not."""
     f = script("def f(x: Tensor):\n    return torch.clamp(x * 1, min=0.0), torch.clamp(x * 1, max=0.0), torch.clamp(x * 1, 0.0, 2.0)\n")
     x = (-ts.zeros(40, 6)).to(dtype)
-    for laid in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
-        for a, b in zip(f(laid), run_unfused(f, laid), strict=True):
+    for argument in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
+        for a, b in zip(f(argument), run_unfused(f, argument), strict=True):
             assert_bit_equal(a, b)
             assert ts.signbit(a).all()
 

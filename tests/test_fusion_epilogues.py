@@ -38,7 +38,7 @@ ENDS = {
 SHAPES = [(5,), (3, 4), (7, 128), (40, 33), (2, 3, 700), (3, 5000), (1, 70_001), (2, 2048), (5, 512, 3), (300_001,)]
 
 
-def ended(expression):
+def script_with_epilogue(expression):
     text = f"""
 def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
     h = x * y + 0.5
@@ -50,7 +50,7 @@ def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
 @pytest.mark.parametrize("expression", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
 def test_the_bits_of_the_operator_alone(expression, dtype):
-    f = ended(expression)
+    f = script_with_epilogue(expression)
     for shape in SHAPES:
         x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
         w, b = ts.randn(shape[-1], dtype=dtype), ts.randn(shape[-1], dtype=dtype)
@@ -66,7 +66,7 @@ def test_threads(name, threads):
     before = ts.get_num_threads()
     ts.set_num_threads(threads)
     try:
-        f = ended(ENDS[name])
+        f = script_with_epilogue(ENDS[name])
         for shape in [(600, 700), (3, 200_001), (2_000_003,), (64, 3, 2500)]:
             x, y = ts.randn(shape), ts.randn(shape)
             w, b = ts.randn(shape[-1]), ts.randn(shape[-1])
@@ -81,7 +81,7 @@ def test_threads(name, threads):
     ["h.sum(0)", "torch.softmax(h, 0)", "h.mean([0])", "h.amax(0)", "h.norm(1)", "h.sum(-1, dtype=torch.float64)", "h.var(0)"],
 )
 def test_other_dimensions_are_not_fused(expression):
-    f = ended(expression)
+    f = script_with_epilogue(expression)
     x, y, w = ts.randn(30, 40), ts.randn(30, 40), ts.randn(40)
     assert_bit_equal(f(x, y, w, w), run_unfused(f, x, y, w, w))
     assert runs(f) == 1
@@ -112,7 +112,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("inputs", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("expression", ["torch.softmax(h, -1)", "h.sum(-1)", "h.sum()", "h.amax(-1)", "h.mean()"])
 def test_layouts(expression, inputs):
-    f = ended(expression)
+    f = script_with_epilogue(expression)
     x, y, w = inputs[0](), inputs[1](), ts.randn(5)
     try:
         expected = run_unfused(f, x, y, w, w)
@@ -200,8 +200,8 @@ def g(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
 """
     for function in (script(text), script(text, "g")):
         for x in (ts.tensor([[3, 1], [2, 5]]), ts.tensor([[3.0, 1.0], [2.0, 5.0]])):
-            for got, wanted in zip(function(x), run_unfused(function, x), strict=True):
-                assert_bit_equal(got, wanted)
+            for got, expected in zip(function(x), run_unfused(function, x), strict=True):
+                assert_bit_equal(got, expected)
 
 
 def test_writes_between_are_visible():
@@ -285,7 +285,7 @@ def test_invalid_epilogues_are_rejected():
 
 
 def test_argument_types_of_epilogues():
-    f = ended(ENDS["layer_norm"])
+    f = script_with_epilogue(ENDS["layer_norm"])
     record = next(o.record for o in f.compiled_code.operators if isinstance(o.record, FusionGroupRecord))
     assert record.program.inputs.count(ARGUMENT) == 5
     assert record.schema_text.startswith("prim::FusionGroup(Tensor x0, Tensor x1, ")

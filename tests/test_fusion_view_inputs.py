@@ -120,14 +120,14 @@ def f(x: Tensor):
     x.mul_(2.0)
     return torch.tanh(p) * q
 """)
-    turned = script("""
+    transposed = script("""
 def f(x: Tensor):
     x = x + 0
     p = x[0]
     x.t_()
     return torch.tanh(p) * p
 """)
-    for f in (written, turned):
+    for f in (written, transposed):
         x = ts.randn(4, 6)
         assert_bit_equal(f(x), run_unfused(f, x))
 
@@ -139,8 +139,8 @@ def f(x: Tensor):
     return torch.tanh(p) * torch.sigmoid(q), q
 """)
     x = ts.randn(4, 6)
-    made, q = f(x)
-    assert_bit_equal(made, run_unfused(f, x)[0])
+    y, q = f(x)
+    assert_bit_equal(y, run_unfused(f, x)[0])
     assert q.data_ptr() == x[:, 3:].data_ptr() and runs(f) == 1
 
 

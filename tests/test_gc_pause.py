@@ -26,9 +26,9 @@ def test_new_objects_are_not_scanned():
     gc.callbacks.append(lambda phase, info: collected.append(phase))
     try:
         with gc_disabled():
-            made = [[] for _ in range(10_000)]
-        assert gc.get_count()[0] < 5_000, "the next object would begin a collection of all that were made"
-        assert not collected and len(made) == 10_000 and gc.isenabled()
+            lists = [[] for _ in range(10_000)]
+        assert gc.get_count()[0] < 5_000, "the next object would begin a collection of all that were lists"
+        assert not collected and len(lists) == 10_000 and gc.isenabled()
     finally:
         gc.callbacks.pop()
 
@@ -62,8 +62,8 @@ def test_objects_that_the_program_froze_stay_frozen():
     try:
         frozen = gc.get_freeze_count()
         with gc_disabled():
-            made = [[] for _ in range(1_000)]
-        assert gc.get_freeze_count() >= frozen - 100 and made
+            lists = [[] for _ in range(1_000)]
+        assert gc.get_freeze_count() >= frozen - 100 and lists
     finally:
         gc.unfreeze()
 
@@ -79,10 +79,10 @@ def test_disabled_collector_stays_disabled():
 
 
 def test_frozen_objects_are_not_counted_each_time(monkeypatch):
-    asked = []
+    calls = []
     monkeypatch.setattr(gc_pause, "_SKIPPED_CHECKS", 3)
-    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 7)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: calls.append(1) or 7)
     for _ in range(8):
         with gc_disabled():
             pass
-    assert len(asked) == 2
+    assert len(calls) == 2

@@ -21,7 +21,7 @@ def scaler(**more):
     return ts.amp.GradScaler("cpu", **{"init_scale": 4.0, "growth_interval": 2, **more})
 
 
-def turn(s, optimizer, parameter, factor=1.0):
+def training_step(s, optimizer, parameter, factor=1.0):
     """Run one training step and return the result of the optimizer."""
     optimizer.zero_grad()
     s.scale((parameter * factor).sum()).backward()
@@ -31,7 +31,7 @@ def turn(s, optimizer, parameter, factor=1.0):
 
 
 def test_steps_equal_unscaled_steps(parameter, optimizer):
-    turn(scaler(), optimizer, parameter)
+    training_step(scaler(), optimizer, parameter)
     assert parameter.tolist() == [0.5, 1.5] and parameter.grad.tolist() == [1.0, 1.0]
 
 
@@ -40,7 +40,7 @@ def test_scale_follows(parameter, optimizer):
     s, scales = scaler(), []
     for factor in (1.0, 1.0, float("inf"), 1.0, float("nan"), 1.0, 1.0):
         before = parameter.tolist()
-        turn(s, optimizer, parameter, factor)
+        training_step(s, optimizer, parameter, factor)
         scales.append(s.get_scale())
         assert (parameter.tolist() == before) == (factor != 1.0)
     assert scales == [4.0, 8.0, 4.0, 4.0, 2.0, 2.0, 4.0]
@@ -140,14 +140,14 @@ def test_another_scale(parameter):
 def test_state(parameter, optimizer):
     """Scaler states load before the first loss and between later losses."""
     s = scaler()
-    turn(s, optimizer, parameter)
+    training_step(s, optimizer, parameter)
     state = s.state_dict()
     assert state == {
         "scale": 4.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 2, "_growth_tracker": 1,
     }  # fmt: skip
     for other in (ts.amp.GradScaler("cpu"), s, pickle.loads(pickle.dumps(s))):
         other.load_state_dict({**state, "scale": 8.0})
-        turn(other, optimizer, parameter)
+        training_step(other, optimizer, parameter)
         assert other.get_scale() == 16.0 and other._get_growth_tracker() == 0
     with pytest.raises(RuntimeError, match="The source state dict is empty"):
         s.load_state_dict({})
@@ -179,20 +179,20 @@ def test_not_enabled(parameter, optimizer):
 
 
 def test_optimizers_that_know_of_the_scale(parameter):
-    class Knowing(ts.optim.SGD):
+    class SupportsScaling(ts.optim.SGD):
         _step_supports_amp_scaling = True
 
         def step(self, closure=None):
             seen.append((self.grad_scale.item(), self.found_inf.item()))
 
-    seen, optimizer, s = [], Knowing([parameter], lr=0.5), scaler()
+    seen, optimizer, s = [], SupportsScaling([parameter], lr=0.5), scaler()
     for factor in (1.0, float("inf")):
-        turn(s, optimizer, parameter, factor)
+        training_step(s, optimizer, parameter, factor)
     assert seen == [(4.0, 0.0), (4.0, 1.0)] and not hasattr(optimizer, "grad_scale")
 
 
 def test_optimizers_that_take_the_scaler(parameter):
-    class Taking(ts.optim.SGD):
+    class TakesScaler(ts.optim.SGD):
         _step_supports_amp_scaling = True
 
         def step(self, closure=None, grad_scaler=None):
@@ -201,7 +201,7 @@ def test_optimizers_that_take_the_scaler(parameter):
     s = scaler()
     s.scale(parameter.sum()).backward()
     with pytest.warns(FutureWarning, match="GradScaler is going to stop passing itself"):
-        assert s.step(Taking([parameter], lr=0.5)) is s
+        assert s.step(TakesScaler([parameter], lr=0.5)) is s
 
 
 def test_without_a_device():

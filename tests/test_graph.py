@@ -128,18 +128,18 @@ def test_names():
 
 def test_skipped_values_consume_numbers():
     """An unnamed value uses up a number, and its name stays free."""
-    made, skipped = Graph(), Graph()
-    for graph in made, skipped:
+    unnamed, skipped = Graph(), Graph()
+    for graph in unnamed, skipped:
         graph.register_output(graph.add_input("x"))
-    load = made.insert_node(made.create("prim::Load"))
+    load = unnamed.insert_node(unnamed.create("prim::Load"))
     load.output().set_debug_name("x")
     skipped.skip_named_value("x")
-    for graph in made, skipped:
+    for graph in unnamed, skipped:
         graph.register_output(graph.insert_constant(1).set_debug_name("x"))
     load.destroy()
     skipped.free_skipped_names()
-    assert made.numbered() == skipped.numbered()
-    assert str(made) == str(skipped)
+    assert unnamed.numbered() == skipped.numbered()
+    assert str(unnamed) == str(skipped)
     assert [value.debug_name() for value in skipped.outputs()] == ["x.1", "x"]
     verify(skipped)
     skipped.skip_named_value("x")
@@ -315,9 +315,9 @@ def test_destroyed_node_is_invalidated():
     value = node.output()
     assert "aten::neg" in str(node) and "aten::neg" in str(value)
     node.destroy()
-    for gone in (node, value):
+    for destroyed in (node, value):
         with pytest.raises(RuntimeError, match="invalidated"):
-            str(gone)
+            str(destroyed)
 
 
 def test_inputs_are_lists_and_iterators():

@@ -243,8 +243,8 @@ def test_dot(function, tmp_path):
     assert {end for pair in re.findall(r"(\w+) -> (\w+)", plain) for end in pair} <= known
     program = shutil.which("dot")
     if program is not None:
-        made = subprocess.run([program, "-Tsvg", tmp_path / "g.gv"], capture_output=True, text=True, check=True)
-        assert "<svg" in made.stdout and made.stderr == ""
+        process = subprocess.run([program, "-Tsvg", tmp_path / "g.gv"], capture_output=True, text=True, check=True)
+        assert "<svg" in process.stdout and process.stderr == ""
 
 
 def test_other_suffixes_are_rejected(tmp_path):

@@ -15,11 +15,11 @@ SHAPES = {"images": (2, 3, 5, 7), "a pixel": (1, 2, 1, 1), "a row": (2, 1, 1, 6)
 
 
 def grid_for(n, dtype, seed=0):
-    made = np.random.default_rng(seed).uniform(-2.5, 2.5, (n, 6, 4, 2)).astype(dtype)
+    grid = np.random.default_rng(seed).uniform(-2.5, 2.5, (n, 6, 4, 2)).astype(dtype)
     if n:
-        made[0, :3, 0, 0] = [1, -1, 0]
-        made[0, 3, 0], made[0, 4, 0] = math.nan, (math.inf, -math.inf)
-    return made
+        grid[0, :3, 0, 0] = [1, -1, 0]
+        grid[0, 3, 0], grid[0, 4, 0] = math.nan, (math.inf, -math.inf)
+    return grid
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")

@@ -19,7 +19,7 @@ def of_bits(bits, dtype):
     return ts.from_numpy(bits.view(np.int16).copy()).view(dtype)
 
 
-def bits_of_wide(bits, dtype):
+def float32_bits(bits, dtype):
     """Return the float32 bits of 16-bit floats by the format's definition."""
     if dtype is ts.bfloat16:
         return bits.astype(np.uint32) << 16
@@ -31,7 +31,7 @@ def test_every_number_round_trips_through_float32(dtype):
     x = of_bits(BITS, dtype)
     wide = x.float()
     numbers = ~np.isnan(wide.numpy())
-    assert np.array_equal(wide.numpy().view(np.uint32)[numbers], bits_of_wide(BITS, dtype)[numbers])
+    assert np.array_equal(wide.numpy().view(np.uint32)[numbers], float32_bits(BITS, dtype)[numbers])
     assert np.array_equal(as_numpy(wide.to(dtype))[numbers], BITS[numbers])
     assert np.array_equal(as_numpy(x.double().to(dtype))[numbers], BITS[numbers])
     assert wide.to(dtype)[ts.from_numpy(~numbers)].isnan().all()
@@ -41,15 +41,15 @@ def test_every_number_round_trips_through_float32(dtype):
 def test_rounding_of_ties_and_neighbours(dtype):
     """Ties round to even; neighbouring float32 numbers round to the nearest."""
     low = BITS[:0x7C00 if dtype is ts.float16 else 0x7F80][:-1]
-    below, above = (bits_of_wide(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))
+    below, above = (float32_bits(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))
     middle = ((below + above) / 2).astype(np.float32)
     exact = middle.astype(np.float64) * 2 == below + above  # false between bfloat16's smallest numbers
     for sign in (1, -1):
         flip = 0x8000 if sign < 0 else 0
         found = [as_numpy(ts.from_numpy(np.float32(sign) * m).to(dtype)) for m in (
             middle, np.nextafter(middle, np.float32(0)), np.nextafter(middle, np.float32(np.inf)))]
-        wanted = (low + (low & 1), low, low + 1)
-        assert all(np.array_equal(f[exact], (w | flip)[exact]) for f, w in zip(found, wanted, strict=True))
+        expected = (low + (low & 1), low, low + 1)
+        assert all(np.array_equal(f[exact], (w | flip)[exact]) for f, w in zip(found, expected, strict=True))
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
@@ -63,8 +63,8 @@ def test_bits_do_not_depend_on_the_position(dtype):
             assert np.array_equal(as_numpy(ts.from_numpy(x[start:end]).to(dtype)), alone[start:end])
     spread = ts.zeros(131, 3)
     spread[:, 1] = ts.from_numpy(x)
-    kept = ~np.isnan(x)
-    assert np.array_equal(as_numpy(spread[:, 1].to(dtype))[kept], alone[kept])
+    numbers = ~np.isnan(x)
+    assert np.array_equal(as_numpy(spread[:, 1].to(dtype))[numbers], alone[numbers])
 
 
 def test_doubles_are_rounded_to_float32_first():
@@ -87,10 +87,10 @@ def test_loops_compute_in_32_bits_and_round_once(name, dtype):
                 continue
             found = getattr(a, name)(*args)
             wide = getattr(a.float(), name)(*(o.float() if isinstance(o, ts.Tensor) else o for o in args))
-            wanted = wide if wide.dtype == ts.bool else wide.to(dtype)
-            assert found.dtype == wanted.dtype
-            assert found.stride() == wanted.stride()
-            assert np.array_equal(found.float().numpy(), wanted.float().numpy(), equal_nan=True)
+            expected = wide if wide.dtype == ts.bool else wide.to(dtype)
+            assert found.dtype == expected.dtype
+            assert found.stride() == expected.stride()
+            assert np.array_equal(found.float().numpy(), expected.float().numpy(), equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)

@@ -6,24 +6,24 @@ import ts
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def hub_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr(ts.hub, "_hub_dir", None)
     return tmp_path
 
 
-def test_folders(home):
-    assert ts.hub.get_dir() == str(home / "hub") and ts.hub._get_torch_home() == str(home)
-    ts.hub.set_dir(home / "other")
-    assert ts.hub.get_dir() == str(home / "other")
+def test_folders(hub_folder):
+    assert ts.hub.get_dir() == str(hub_folder / "hub") and ts.hub._get_torch_home() == str(hub_folder)
+    ts.hub.set_dir(hub_folder / "other")
+    assert ts.hub.get_dir() == str(hub_folder / "other")
     assert ts.hub.HASH_REGEX.search("resnet18-f37072fd.pth")[1] == "f37072fd"
 
 
-def test_weights_from_the_cache(home):
+def test_weights_from_the_cache(hub_folder):
     url = "https://example.com/weights/model-abc.pth"
     with pytest.raises(NotImplementedError, match=r"save the file as .*model-abc.pth"):
         ts.hub.load_state_dict_from_url(url)
-    folder = home / "hub" / "checkpoints"
+    folder = hub_folder / "hub" / "checkpoints"
     folder.mkdir(parents=True)
     ts.save({"w": ts.ones(2)}, folder / "model-abc.pth")
     assert ts.hub.load_state_dict_from_url(url, progress=False)["w"].tolist() == [1, 1]

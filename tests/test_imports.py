@@ -140,7 +140,7 @@ MAY_IMPORT = {
 MAX_CYCLE_MODULES = 9  # number of modules in one concept, such as a tensor and its indexing
 
 
-def room(module):
+def package_of(module):
     """Return the longest name in the layering table that contains a module; "ts" for the package itself."""
     name = module.removeprefix("ts.")
     while name not in MAY_IMPORT and "." in name:
@@ -148,10 +148,10 @@ def room(module):
     return name
 
 
-def upward():
+def forbidden_imports():
     """Yield the imports that the layering table forbids."""
     for edge in edges():
-        importer, imported = room(edge.importer), room(edge.imported)
+        importer, imported = package_of(edge.importer), package_of(edge.imported)
         allowed = f"{VOCABULARY} {importer} {MAY_IMPORT.get(importer, '')}".split()
         if importer != "ts" and not any(f"{imported}.".startswith(f"{each}.") for each in allowed):
             yield edge
@@ -163,26 +163,26 @@ def large_cycles(imports):
     return [sorted(cycle) for cycle in found if len(cycle) > MAX_CYCLE_MODULES]
 
 
-@pytest.mark.parametrize("name", sorted({room(module) for module in files().values()} - {"ts"}))
+@pytest.mark.parametrize("name", sorted({package_of(module) for module in files().values()} - {"ts"}))
 def test_packages_import_only_allowed_packages(name):
     """A package is in the layering table, and its files import only allowed packages, including imports in
     functions."""
     assert name in MAY_IMPORT
-    found = [e for e in upward() if room(e.importer) == name]
+    found = [e for e in forbidden_imports() if package_of(e.importer) == name]
     assert not found, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in found)
 
 
-def test_the_table_descends():
+def test_packages_import_only_earlier_packages():
     """A package may import only packages above it in the layering table."""
-    rooms = list(MAY_IMPORT)
-    for place, name in enumerate(rooms):
-        assert set(MAY_IMPORT[name].split()) <= {"ts", *rooms[:place]}, name
+    packages = list(MAY_IMPORT)
+    for position, name in enumerate(packages):
+        assert set(MAY_IMPORT[name].split()) <= {"ts", *packages[:position]}, name
 
 
 def test_pipelines_import_no_passes_on_request():
     """Modules of the pipelines do not import passes of freezing, tracing and `ts._C`."""
     packages = {"passes.freezing", "passes.pytorch", "passes.tracing"}
-    assert not [e for e in edges() if room(e.importer) == "passes" and room(e.imported) in packages]
+    assert not [e for e in edges() if package_of(e.importer) == "passes" and package_of(e.imported) in packages]
 
 
 def test_modules_of_subpackages_are_attributes_of_passes():
@@ -214,7 +214,7 @@ def test_late_binding_provides_existing_names():
 
 def test_command_line_is_not_imported():
     """Only `python -m ts` imports the command line."""
-    assert {e.importer for e in edges() if room(e.imported) == "cli" and room(e.importer) != "cli"} <= {"ts.__main__"}
+    assert {e.importer for e in edges() if package_of(e.imported) == "cli" and package_of(e.importer) != "cli"} <= {"ts.__main__"}
 
 
 def test_import_is_lazy():
@@ -235,8 +235,8 @@ def test_packages_are_documented():
     """`docs/reference/packages.md` lists each package."""
     page = (ROOT / "docs/reference/packages.md").read_text()
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
-    drawn = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}
-    assert drawn - {"frontend.ir_emitter", "frontend.sugared_values"} == {*MAY_IMPORT} - {"_core"}
+    documented = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}
+    assert documented - {"frontend.ir_emitter", "frontend.sugared_values"} == {*MAY_IMPORT} - {"_core"}
 
 
 def test_any_extension_can_come_first():

@@ -116,7 +116,7 @@ def test_other_functions_work_in_python():
 
 @pytest.mark.parametrize("variable", ["TS_JIT", "PYTORCH_JIT"])
 @pytest.mark.parametrize(("setting", "on"), [("false", False), ("No", False), ("YES", True), ("1", True)])
-def test_words(variable, setting, on, monkeypatch):
+def test_values_of_ts_jit(variable, setting, on, monkeypatch):
     """`TS_JIT` and PyTorch's variable accept PyTorch's settings."""
     ts.jit.enable()
     monkeypatch.delenv("TS_JIT", raising=False)
@@ -125,7 +125,7 @@ def test_words(variable, setting, on, monkeypatch):
 
 
 @pytest.mark.parametrize("setting", ["", "x", "2", " 0", "off"])
-def test_unknown_words(setting, monkeypatch):
+def test_unknown_values_of_ts_jit(setting, monkeypatch):
     """An unknown setting of `TS_JIT` raises ValueError."""
     ts.jit.enable()
     monkeypatch.setenv("TS_JIT", setting)

@@ -65,8 +65,8 @@ def test_paths(tmp_path):
 def test_code(body, expected):
     """Missing names in the code are listed with their lines; calls of existing names are checked against the
     schemas."""
-    places = [(kind, name, [f"{FILE}:{HEAD + line}" for line in lines]) for kind, name, lines in expected]
-    assert missing_records(module(body, parameters=", x: Tensor")) == places
+    locations = [(kind, name, [f"{FILE}:{HEAD + line}" for line in lines]) for kind, name, lines in expected]
+    assert missing_records(module(body, parameters=", x: Tensor")) == locations
 
 
 def test_callers_of_broken_functions_are_not_reported():

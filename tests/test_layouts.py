@@ -31,7 +31,7 @@ def test_rules(rule, shape, given, order):
     assert result_strides.RULES[rule](shape, given) == order
 
 
-def test_placed_copies_only_other_strides():
+def test_arrays_are_copied_only_for_other_strides():
     """`with_result_strides` copies arrays only if their strides differ from the result's."""
     x = np.arange(6.0).reshape(2, 3)
     assert result_strides.with_result_strides(np, "contiguous", x, []) is x

@@ -8,7 +8,7 @@ import pytest
 import ts
 
 
-def test_the_first_input_decides():
+def test_first_input_initializes():
     """The first input initializes the layer, which becomes a regular layer with its parameter objects."""
     layer = ts.nn.LazyLinear(3)
     weight = layer.weight
@@ -43,14 +43,14 @@ def test_widths(text, shape, width):
     assert other.eval()(x).shape == want.shape and type(other) is type(layer)
 
 
-def test_a_invalid_input_decides_nothing():
+def test_invalid_input_does_not_initialize():
     layer = ts.nn.LazyConv2d(4, 3)
     with pytest.raises(RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"):
         layer(ts.ones(3))
     assert layer.has_uninitialized_params()
 
 
-def test_scripts_want_known_parameters():
+def test_scripts_reject_uninitialized_parameters():
     layer = ts.nn.Sequential(ts.nn.LazyLinear(3))
     with pytest.raises(RuntimeError, match="has uninitialized parameters"):
         ts.jit.script(layer)

@@ -80,7 +80,7 @@ class Memory(NamedTuple):
         return {name: n for name, n, limit in zip(self._fields, self, most, strict=True) if n > limit}
 
 
-def held():
+def memory_in_use():
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     info = Malloc() if MALLINFO is None else MALLINFO()
@@ -105,22 +105,22 @@ def leaked(f, calls):
     """Return the memory that repeated calls leak; a leak grows in each of several attempts."""
     for _ in range(3):
         gc.collect()
-        before = held()
+        before = memory_in_use()
         f(calls)
         gc.collect()
-        found = Memory(*(now - then for now, then in zip(held(), before, strict=True))).beyond(calls)
+        found = Memory(*(now - then for now, then in zip(memory_in_use(), before, strict=True))).beyond(calls)
         if not found:
             break
     return found
 
 
-@pytest.mark.parametrize("way", ["eager", "script"])
+@pytest.mark.parametrize("mode", ["eager", "script"])
 @pytest.mark.parametrize("family", EXPRESSIONS)
-def test_the_process_does_not_grow(family, way):
+def test_operators_do_not_leak(family, mode):
     x, m = ts.rand(4), ts.rand(4, 4)
     i, b, g, k = ts.tensor([3, 0, 1, 2]), x > 0.5, ts.zeros(4, 4, dtype=ts.int64), ts.arange(4)
     functions = [loop(expression) for expression in EXPRESSIONS[family]]
-    if way == "script":
+    if mode == "script":
         functions = [ts.jit.script(f) for f in functions]
     found = {}
     for expression, f in zip(EXPRESSIONS[family], functions, strict=True):
@@ -134,11 +134,11 @@ def test_the_process_does_not_grow(family, way):
 @pytest.mark.skipif(
     MALLINFO is None or "libasan" in os.environ.get("LD_PRELOAD", ""), reason="the C library does not say what it holds"
 )
-@pytest.mark.parametrize("kept", [partial(LIBC.malloc, 24), object], ids=["C", "Python"])
-def test_a_small_leak_is_seen(kept):
+@pytest.mark.parametrize("allocate", [partial(LIBC.malloc, 24), object], ids=["C", "Python"])
+def test_a_small_leak_is_detected(allocate):
     """A leak of 24 bytes per call is detected, in the C library and in Python's allocator."""
     everything = []
-    assert leaked(lambda calls: everything.extend(kept() for _ in range(calls)), 1000)
+    assert leaked(lambda calls: everything.extend(allocate() for _ in range(calls)), 1000)
 
 
 def test_new_shapes_do_not_leak():

@@ -12,7 +12,7 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def forgotten():
+def unregister_operators():
     """Unregister the operators of a test, because other tests iterate over all operators."""
     yield
     registry._remove_family("custom")
@@ -133,7 +133,7 @@ def test_step_by_step():
         (lambda: ts.library.infer_schema(lambda x: x, mutates_args=()), "must have a type annotation"),
     ],
 )
-def test_refusals(make, says):
+def test_invalid_operators(make, says):
     with pytest.raises(ValueError) as error:
         make()
     assert says in str(error.value)
@@ -143,8 +143,8 @@ def test_schemas_of_functions():
     def f(x: Tensor, n: int, ys: list[Tensor], *, scale: float | None = None, name: str = "a") -> tuple[Tensor, int]:
         return x, n
 
-    wanted = '(Tensor x, SymInt n, Tensor[] ys, *, float? scale=None, str name="a") -> (Tensor, SymInt)'
-    assert ts.library.infer_schema(f, mutates_args=()) == wanted
+    expected = '(Tensor x, SymInt n, Tensor[] ys, *, float? scale=None, str name="a") -> (Tensor, SymInt)'
+    assert ts.library.infer_schema(f, mutates_args=()) == expected
     assert ts.library.infer_schema(f, mutates_args={"x"}).startswith("(Tensor(a0!) x, ")
 
 
@@ -171,9 +171,9 @@ def test_scripts_with_gradients_run_the_operator_itself(name, saves_output):
     f = ts.jit.CompilationUnit(f"def f(x: Tensor):\n    y = x * x\n    return torch.ops.tests_library.{short}(y, 3.0) * 2 + y\n").f
     for _ in range(3):
         x, same = (ts.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
-        result, wanted = f(x), scale(same * same, 3.0) * 2 + same * same
-        assert result.tolist() == wanted.tolist() == [7, 28]
-        assert ts.autograd.grad(result.sum(), x)[0].tolist() == ts.autograd.grad(wanted.sum(), same)[0].tolist()
+        result, expected = f(x), scale(same * same, 3.0) * 2 + same * same
+        assert result.tolist() == expected.tolist() == [7, 28]
+        assert ts.autograd.grad(result.sum(), x)[0].tolist() == ts.autograd.grad(expected.sum(), same)[0].tolist()
 
 
 def test_a_gradient_for_each_argument():
@@ -200,10 +200,10 @@ def test_results_are_new(name):
     returns = {"list": "list[Tensor]", "twice": "tuple[Tensor, Tensor]"}.get(name, "Tensor")
     scope = {"Tensor": ts.Tensor}
     exec(f"def f(x: Tensor) -> {returns}: return {ALIASING[name]}", scope)
-    made = ts.library.custom_op(f"testlib::gives_{name}", scope["f"], mutates_args=())
+    operator = ts.library.custom_op(f"testlib::gives_{name}", scope["f"], mutates_args=())
     for x in (ts.ones(3), ts.ones(3, requires_grad=True)):
         with pytest.raises(RuntimeError, match=rf"gives_{name} \(with implementation in .*must not also be an input"):
-            made(x)
+            operator(x)
 
 
 def test_triton_op():
@@ -225,20 +225,20 @@ def test_triton_op():
 
 def test_decorators_of_libraries():
     """`impl(library, name)` and `define(library, schema)` decorate the function of an operator."""
-    mine = library.Library("decorated", "DEF")
-    mine.define("f(Tensor x) -> Tensor")
+    own = library.Library("decorated", "DEF")
+    own.define("f(Tensor x) -> Tensor")
 
-    @library.impl(mine, "f")
+    @library.impl(own, "f")
     def f(x):
         return x + 1
 
-    mine.define("g(Tensor x) -> Tensor")
+    own.define("g(Tensor x) -> Tensor")
 
-    @library.impl(mine, "g", "CPU")
+    @library.impl(own, "g", "CPU")
     def g(x):
         return x + 2
 
-    @library.define(mine, "h(Tensor x) -> Tensor")
+    @library.define(own, "h(Tensor x) -> Tensor")
     def h(x):
         return x * 2
 

@@ -53,10 +53,10 @@ def one_tensor(n: int) -> int:
 
 @ts.jit.script
 def tensors(n: int) -> int:
-    kept: List[ts.Tensor] = []
+    results: List[ts.Tensor] = []
     for i in range(n):
-        kept.append(ts.zeros([1000 + i % 2]))
-    return len(kept)
+        results.append(ts.zeros([1000 + i % 2]))
+    return len(results)
 
 
 @ts.jit.script
@@ -84,10 +84,10 @@ def formatted_text(n: int) -> int:
 
 @ts.jit.script
 def texts(n: int) -> int:
-    kept: List[str] = []
+    results: List[str] = []
     for i in range(n):
-        kept.append(str(i).zfill(3000))
-    return len(kept)
+        results.append(str(i).zfill(3000))
+    return len(results)
 
 
 @ts.jit.script
@@ -108,10 +108,10 @@ def doubled_list(n: int) -> int:
 
 @ts.jit.script
 def lists(n: int) -> int:
-    kept: List[List[int]] = []
+    results: List[List[int]] = []
     for i in range(n * 10):
-        kept.append([i])
-    return len(kept)
+        results.append([i])
+    return len(results)
 
 
 @ts.jit.script
@@ -129,26 +129,26 @@ def forked(n: int) -> int:
 
 @ts.jit.script
 def generators(n: int) -> int:
-    kept: List[ts.Generator] = []
+    results: List[ts.Generator] = []
     for _ in range(n):
-        kept.append(ts.Generator())
-    return len(kept)
+        results.append(ts.Generator())
+    return len(results)
 
 
 @ts.jit.script
 def short_texts(n: int) -> int:
-    kept: List[str] = []
+    results: List[str] = []
     for i in range(n * 50):
-        kept.append(str(i))
-    return len(kept)
+        results.append(str(i))
+    return len(results)
 
 
 @ts.jit.script
 def complex_numbers(n: int) -> int:
-    kept: List[complex] = []
+    results: List[complex] = []
     for i in range(n * 50):
-        kept.append(complex(i, i))
-    return len(kept)
+        results.append(complex(i, i))
+    return len(results)
 
 
 @ts.jit.script
@@ -231,7 +231,7 @@ def test_memory_limit_of_operators(function):
     assert function(200) > 0
 
 
-def test_programs_that_have_not_run_count():
+def test_pending_tasks_count():
     """Pending tasks count against the memory limit, since each has a frame."""
     with ts.limits(bytes=MEGABYTE):
         assert programs(100) == 20
@@ -284,12 +284,12 @@ def test_numpy_allocator_is_restored():
     name = np._core.multiarray.get_handler_name
     before = name()
     with ts.limits(bytes=MEGABYTE):
-        kept = np.zeros(1000)
+        array = np.zeros(1000)
         assert name() != before
         with ts.limits(fuel=10):
             assert name() != before
     assert name() == before
-    del kept
+    del array
     with ts.limits(fuel=10):
         assert name() == before
 

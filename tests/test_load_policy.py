@@ -99,8 +99,8 @@ def test_state_methods_follow_the_load_policy():
 def test_former_operators():
     """An operator of an old version is checked by the operators of its upgrader, at its source location."""
     data = archive(module("return torch.div(x, x)", parameters=", x: Tensor"))
-    whole = {"aten::div", "aten::is_floating_point"}
-    assert load(data, allowed_ops=whole)(ts.ones(1)).tolist() == [1.0]
+    allowed = {"aten::div", "aten::is_floating_point"}
+    assert load(data, allowed_ops=allowed)(ts.ones(1)).tolist() == [1.0]
     with pytest.raises(CompilationError, match="the archive uses aten::div") as error:
         load(data, allowed_ops={"aten::is_floating_point"})
     assert "return torch.div(x, x)" in str(error.value)
@@ -176,7 +176,7 @@ def make_code_within_limits():
             loaded(ts.ones(1))
 
 
-def test_limits_do_not_stay():
+def test_limits_do_not_apply_to_calls():
     """Limits of compilation do not apply to calls of the compiled functions."""
     data = archive(module("return torch.zeros([n])", parameters=", n: int"))
     loaded = load(data, limits=ts.limits(bytes=1_000_000))

@@ -11,7 +11,7 @@ MASK = ts.tensor([[True, False, True], [False, False, False]])
 
 
 @pytest.mark.parametrize(
-    "name, wanted",
+    "name, expected",
     [
         ("sum", [4.0, 0.0]),
         ("prod", [3.0, 1.0]),
@@ -24,9 +24,9 @@ MASK = ts.tensor([[True, False, True], [False, False, False]])
         ("median", [1.0, math.nan]),
     ],
 )
-def test_reductions(name, wanted):
+def test_reductions(name, expected):
     found = getattr(ts.masked, name)(X, dim=1, mask=MASK).tolist()
-    assert found == pytest.approx(wanted, nan_ok=True)
+    assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_results_of_the_same_shape():

@@ -128,14 +128,14 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
         for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
             x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
             packed_operand_cache.forget()
-            made = []
+            results = []
             for threads in (1, 3, 2, 1):  # the second and later calls use the packed weights
                 thread_pool.set_count(threads)
-                made.append(ts.nn.functional.linear(x, weight, bias))
+                results.append(ts.nn.functional.linear(x, weight, bias))
             assert packed_operand_cache.cache_size()[0] == 1
             shifted = x.unsqueeze(0).contiguous()
-            made += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
-            assert all(ts.equal(made[0], each) for each in made[1:])
+            results += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
+            assert all(ts.equal(results[0], each) for each in results[1:])
     finally:
         thread_pool.set_count(before)
 
@@ -222,7 +222,7 @@ def test_factors_with_shared_memory_are_not_packed():
 
 
 @NEEDS_PACKING
-def test_packs_are_bounded_and_go_with_their_tensors():
+def test_packed_weights_are_bounded_and_released():
     packed_operand_cache.forget()
     x, weights = ts.randn(8, 2048), [ts.randn(2048, 2048) for _ in range(20)]
     for weight in weights:
@@ -244,9 +244,9 @@ def test_products_of_several_threads_at_once():
 
     def run(k):
         for i in range(300):
-            mine = ts.full((48, 64), float(k))
+            own = ts.full((48, 64), float(k))
             for _ in range(3):
-                assert ts.nn.functional.linear(x, mine)[0, 0].item() == 64 * k
+                assert ts.nn.functional.linear(x, own)[0, 0].item() == 64 * k
             assert ts.nn.functional.linear(x, weights[i % 4])[0, 0].item() == 64
         return True
 
@@ -287,16 +287,16 @@ def test_attention_has_the_same_bits_in_any_block():
     product, before = ts.nn.functional.scaled_dot_product_attention, thread_pool.count()
     q, k, v = ts.randn(1, 300, 32), ts.randn(1, 900, 32), ts.randn(1, 900, 32)
     try:
-        whole = product(q, k, v)
-        assert ts.equal(product(q[:, 41:200], k, v), whole[:, 41:200])
+        expected = product(q, k, v)
+        assert ts.equal(product(q[:, 41:200], k, v), expected[:, 41:200])
         thread_pool.set_count(3)
-        assert ts.equal(product(q, k, v), whole)
-        assert ts.equal(product(q.repeat(5, 1, 1), k, v)[3:4], whole)
+        assert ts.equal(product(q, k, v), expected)
+        assert ts.equal(product(q.repeat(5, 1, 1), k, v)[3:4], expected)
     finally:
         thread_pool.set_count(before)
 
 
-def test_encoder_layers_end_their_products_in_tiles():
+def test_fused_activations_of_encoder_layers():
     """Encoder layers with fused activation equal the unfused layers for all sizes of the inner product."""
     for shape in ((1, 1, 64), (2, 3, 64), (3, 40, 64)):
         for activation in ("relu", "gelu"):
@@ -318,7 +318,7 @@ def test_unsupported_operands_are_rejected():
     assert c.tolist() == [[1, 1], [1, 1]]
 
 
-def test_factors_of_nothing():
+def test_zero_factors_and_empty_sums():
     """With beta = 0, NaN of the summand is ignored; an empty sum leaves the summand."""
     nan = ts.full((2, 2), float("nan"))
     assert ts.addmm(nan, ts.ones(2, 3), ts.ones(3, 2), beta=0).tolist() == [[3.0, 3.0], [3.0, 3.0]]
@@ -397,13 +397,13 @@ def test_all_calls_of_a_product_have_equal_bits(dtype):
         "baddbmm": (bias, x, y),
     }.items():
         function = getattr(ts, name)
-        made = function(*arguments)
-        assert ts.equal(made, function(*arguments, out=ts.empty(0, dtype=dtype))), name
+        result = function(*arguments)
+        assert ts.equal(result, function(*arguments, out=ts.empty(0, dtype=dtype))), name
         scripted = ts.jit.CompilationUnit(
             f"def f({', '.join('abc'[: len(arguments)])}):\n"
             f"    return torch.{name}({', '.join('abc'[: len(arguments)])})\n"
         )
-        assert ts.equal(made, scripted.f(*arguments)), name
+        assert ts.equal(result, scripted.f(*arguments)), name
     start = bias.expand(4, 7, 6).clone()
     assert ts.equal(start.clone().baddbmm_(x, y, beta=2), ts.baddbmm(start, x, y, beta=2))
 
@@ -426,7 +426,7 @@ def test_einsum_of_16_bit_floats(equation, dtype):
     assert result.tolist() == ts.einsum(equation, operands).to(dtype).tolist()
 
 
-def drawn(rng, batch, rows, columns, dtype):
+def random_batch(rng, batch, rows, columns, dtype):
     """Return a batch of matrices that broadcasts to `batch`, with random dimension order and strides."""
     lead = [n if rng.random() < 0.7 else 1 for n in batch[rng.integers(0, len(batch) + 1) :]]
     x = rng.integers(-4, 5, [*lead, rows, columns]).astype(dtype)
@@ -445,7 +445,7 @@ def test_stacks_that_broadcast(dtype):
     for _ in range(300):
         batch = list(rng.integers(1, 4, rng.integers(0, 4)))
         m, k, n = rng.integers(1, 40 if rng.random() < 0.2 else 5, 3)
-        a, b = drawn(rng, batch, m, k, dtype), drawn(rng, batch, k, n, dtype)
+        a, b = random_batch(rng, batch, m, k, dtype), random_batch(rng, batch, k, n, dtype)
         found = ts.matmul(ts.from_numpy(a), ts.from_numpy(b))
         assert found.is_contiguous()
         assert np.array_equal(found.numpy(), np.matmul(a, b)), (a.shape, a.strides, b.shape, b.strides)

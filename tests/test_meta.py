@@ -18,7 +18,7 @@ from ts.ops import shape_functions
 
 SIDE = 8192
 # Operators that reject meta tensors although they have a shape rule.
-GIVEN = {
+REJECTED_BY_ARGUMENTS = {
     "one_hot",  # needs the number of classes
     "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # need `output_size`
     "cpu", "_to_cpu",  # would copy elements
@@ -31,14 +31,14 @@ NUMBERS = {
 }
 
 
-def turned(x):
+def reorder_strides(x):
     """Copy tensors to strides with the first dimension innermost."""
     if isinstance(x, (list, tuple)):
-        return type(x)(map(turned, x))
+        return type(x)(map(reorder_strides, x))
     return x.transpose(0, -1).contiguous().transpose(0, -1) if isinstance(x, ts.Tensor) and x.ndim > 1 else x
 
 
-def described(x):
+def describe_tensors(x):
     """Return shape, dtype and strides of the tensors, without the strides of dimensions of size 1."""
     return [
         (tuple(t.shape), t.dtype, [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1] if t.numel() else [])
@@ -47,7 +47,7 @@ def described(x):
 
 
 @pytest.fixture
-def no_cpu(monkeypatch):
+def forbid_cpu_kernels(monkeypatch):
     """Return a function that makes requests for CPU kernels fail."""
 
     def refused(self, record):
@@ -56,13 +56,13 @@ def no_cpu(monkeypatch):
     return lambda: monkeypatch.setattr(type(backends.get("cpu")), "bind", refused)
 
 
-def test_every_record(no_cpu):
-    wanted = []
+def test_every_record(forbid_cpu_kernels):
+    mismatches = []
     for record in RECORDS:
         if short(record) in NO_SAMPLES or short(record) in DEPENDS:
             continue
         for dtype in samples.DTYPES:
-            for order in (lambda x: x, turned):
+            for order in (lambda x: x, reorder_strides):
                 host = samples.arguments(record, dtype)
                 if host is None or not any(leaves(a) for a in host):
                     continue
@@ -70,24 +70,24 @@ def test_every_record(no_cpu):
                     result = called(record, [order(a) for a in host])
                 except samples.REJECTION_ERRORS:
                     continue
-                there = [order(a) for a in samples.arguments(record, dtype, "meta")]
+                on_meta = [order(a) for a in samples.arguments(record, dtype, "meta")]
                 if leaves(result):
-                    wanted.append((record, dtype, order, there, described(result)))
-    assert len(wanted) > 10_000
-    no_cpu()
-    for record, dtype, order, there, expected in wanted:
-        where = f"{short(record)} of {dtype}{'' if order is not turned else ', turned'}"
+                    mismatches.append((record, dtype, order, on_meta, describe_tensors(result)))
+    assert len(mismatches) > 10_000
+    forbid_cpu_kernels()
+    for record, dtype, order, on_meta, expected in mismatches:
+        where = f"{short(record)} of {dtype}{'' if order is not reorder_strides else ', turned'}"
         try:
-            got = called(record, there)
+            got = called(record, on_meta)
         except Exception as error:
             raise AssertionError(where) from error
-        assert described(got) == expected, where
+        assert describe_tensors(got) == expected, where
 
 
 def test_data_dependent_shapes_raise():
     """Data-dependent shapes raise PyTorch's error exactly where a rule declares them."""
     refused = {short(r) for r in RECORDS if isinstance(r.shape, shape_functions.DataDependentShapeError)}
-    assert {name for name in refused if name not in NUMBERS} == DEPENDS - GIVEN
+    assert {name for name in refused if name not in NUMBERS} == DEPENDS - REJECTED_BY_ARGUMENTS
     assert refused > NUMBERS
 
 
@@ -125,7 +125,7 @@ def test_large_tensors_take_no_memory(name):
     assert tuple(result.shape) == shape and peak < 1 << 20
 
 
-def test_errors_are_the_kernels():
+def test_errors_equal_the_cpu():
     """Invalid shapes and dtypes raise the CPU's errors on the meta device."""
     calls = [
         lambda d: ts.linalg.svd(ts.ones(3, device=d)),

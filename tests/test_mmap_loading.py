@@ -113,9 +113,9 @@ def test_memory(tmp_path):
                 contents = contents.replace(b"J" + struct.pack("<i", N), b"J" + struct.pack("<i", 1 << 28))
             if name != "net/data/0":
                 after.writestr(name, contents)
-        place = (after.fp.tell() + 63) // 64 * 64 + 64
+        data_offset = (after.fp.tell() + 63) // 64 * 64 + 64
         entry = zipfile.ZipInfo("net/data/0")
-        padding = place - after.fp.tell() - 30 - len(entry.filename)
+        padding = data_offset - after.fp.tell() - 30 - len(entry.filename)
         entry.extra = b"FB" + struct.pack("<H", padding - 4) + bytes(padding - 4)
         entry.CRC, entry.file_size, entry.compress_size = 0, 1 << 30, 1 << 30
         entry.header_offset = after.fp.tell()

@@ -32,7 +32,7 @@ def test_full_hooks_see_gradients_of_arguments_and_results():
     seen = []
     layer = linear()
     handle = layer.register_full_backward_hook(
-        lambda module, given, taken: seen.append((module is layer, lists(given), lists(taken)))
+        lambda module, grad_input, grad_output: seen.append((module is layer, lists(grad_input), lists(grad_output)))
     )
     x = ones()
     layer(x).sum().backward()
@@ -44,13 +44,13 @@ def test_full_hooks_see_gradients_of_arguments_and_results():
 
 def test_full_hooks_change_gradients():
     layer = linear()
-    layer.register_full_backward_hook(lambda module, given, taken: (given[0] * 10,))
-    layer.register_full_backward_pre_hook(lambda module, taken: (taken[0] * 3,))
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: (grad_input[0] * 10,))
+    layer.register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 3,))
     x = ones()
     layer(x).sum().backward()
     assert x.grad.tolist() == [[120, 120]]
     assert layer.weight.grad.tolist() == [[3, 3], [3, 3]]
-    layer.register_full_backward_hook(lambda module, given, taken: (*given, None))
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: (*grad_input, None))
     with pytest.raises(RuntimeError, match="invalid number of grad_input, got 2, but expected 1"):
         layer(x).sum().backward()
 
@@ -58,7 +58,7 @@ def test_full_hooks_change_gradients():
 def test_none_for_non_tensors_and_missing_gradients():
     seen = []
     layer = Several()
-    layer.register_full_backward_hook(lambda module, given, taken: seen.append((lists(given), lists(taken))))
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append((lists(grad_input), lists(grad_output))))
     a = ts.tensor([2.0], requires_grad=True)
     _, _, last = layer(a, 3, ts.tensor([3.0]))
     last.sum().backward()
@@ -68,7 +68,7 @@ def test_none_for_non_tensors_and_missing_gradients():
 def test_hooks_without_input_gradients():
     seen = []
     layer = linear()
-    layer.register_full_backward_hook(lambda module, given, taken: seen.append((lists(given), lists(taken))))
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append((lists(grad_input), lists(grad_output))))
     with pytest.warns(UserWarning, match="Full backward hook is firing"):
         layer(ones().detach()).sum().backward()
     assert seen == [([None], [[[1, 1]]])]
@@ -96,7 +96,7 @@ def test_hooks_of_all_modules_come_first():
 def test_legacy_backward_hooks():
     seen = []
     layer = linear()
-    layer.register_backward_hook(lambda module, given, taken: seen.append((len(given), lists(taken))))
+    layer.register_backward_hook(lambda module, grad_input, grad_output: seen.append((len(grad_input), lists(grad_output))))
     with pytest.warns(FutureWarning, match="non-full backward hook"):
         layer(ones()).sum().backward()
     assert seen == [(3, [[[1, 1]]])]

@@ -164,11 +164,11 @@ def test_the_mask_of_a_transformer_in_a_script():
 
     class Masked(nn.Module):
         def forward(self, x):
-            made = nn.Transformer.generate_square_subsequent_mask(2, dtype=ts.float64)
-            return x + nn.Transformer.generate_square_subsequent_mask(2), made
+            mask = nn.Transformer.generate_square_subsequent_mask(2, dtype=ts.float64)
+            return x + nn.Transformer.generate_square_subsequent_mask(2), mask
 
-    got, made = ts.jit.script(Masked())(ts.zeros(2, 2))
-    assert got.equal(nn.Transformer.generate_square_subsequent_mask(2)) and made.dtype == ts.float64
+    got, double_mask = ts.jit.script(Masked())(ts.zeros(2, 2))
+    assert got.equal(nn.Transformer.generate_square_subsequent_mask(2)) and double_mask.dtype == ts.float64
 
 
 def test_module_of_another_type_is_rejected():

@@ -118,11 +118,11 @@ def test_storages_are_shared():
     """Sharing a storage also moves the tensors on it."""
     x = ts.zeros(4)
     x.untyped_storage().share_memory_()
-    made = ts.UntypedStorage._new_shared(8)
-    assert x.is_shared() and made.is_shared() and made.nbytes() == 8
-    received = pickled_for_process(made)
+    storage = ts.UntypedStorage._new_shared(8)
+    assert x.is_shared() and storage.is_shared() and storage.nbytes() == 8
+    received = pickled_for_process(storage)
     received[3] = 7
-    assert made[3] == 7
+    assert storage[3] == 7
 
 
 def test_unshareable_tensors():
@@ -215,17 +215,17 @@ def _double(source, target):
 def test_queues_share_memory(method, strategy):
     """Sender and receiver of a queue share the memory of tensors in both directions."""
     context = mp.get_context(method)
-    there, back = context.Queue(), context.SimpleQueue()
-    process = context.Process(target=_double, args=(there, back))
+    requests, responses = context.Queue(), context.SimpleQueue()
+    process = context.Process(target=_double, args=(requests, responses))
     process.start()
     x = ts.arange(4.0)
-    there.put(x)
-    answer = back.get()
-    assert back.get() is None
+    requests.put(x)
+    answer = responses.get()
+    assert responses.get() is None
     assert x.tolist() == [0, 2, 4, 6] and answer["result"].tolist() == [1, 3, 5, 7]
     answer["same"][0] = -1
     assert x[0] == -1
-    there.put(None)
+    requests.put(None)
     process.join()
     assert process.exitcode == 0
 
@@ -292,11 +292,11 @@ def test_batches_of_workers_can_be_sent_on():
     received = pickled_for_process(batch)
     received[0, 0] = -1
     assert batch[0, 0] == -1
-    kept = received.clone()
+    copied = received.clone()
     del batch
     for _ in batches:
         pass
-    assert ts.equal(received, kept)
+    assert ts.equal(received, copied)
 
 
 # ---- spawn
@@ -414,19 +414,19 @@ def test_shared_memory_cannot_be_shortened():
 
 
 def test_links_and_short_files_are_rejected(tmp_path):
-    victim = tmp_path / "victim"
-    victim.write_text("as it was, and longer than a number")
+    target = tmp_path / "target"
+    target.write_text("as it was, and longer than a number")
     link, short = tmp_path / "ts_shared_link", tmp_path / "ts_shared_short"
-    link.symlink_to(victim)
+    link.symlink_to(target)
     short.write_text("x" * 10)
     for use in (shared_memory.add_user, shared_memory.remove_user, shared_memory.open_named_mapping):
         with pytest.raises(shared_memory.NotSharedMemoryError):
             use(str(link))
         with pytest.raises(shared_memory.NotSharedMemoryError):
-            use(str(victim))
+            use(str(target))
     with pytest.raises(shared_memory.NotSharedMemoryError, match="too short"):
         shared_memory.open_named_mapping(str(short))
-    assert victim.read_text() == "as it was, and longer than a number"
+    assert target.read_text() == "as it was, and longer than a number"
 
 
 @pytest.mark.parametrize("layout", [ts.sparse_coo, ts.sparse_csr])

@@ -94,13 +94,13 @@ def swaps(values: List[float]) -> List[float]:
 
 
 def pairs(n: int) -> List[Tuple[int, float]]:
-    made: List[Tuple[int, float]] = []
+    results: List[Tuple[int, float]] = []
     for i in range(n):
         pair = (i * i, float(i) / 3.0)
-        made.append(pair)
-        if made[i // 2][0] > 20:
-            made[-1] = (abs(-i), max(pair[1], 2.5))
-    return made
+        results.append(pair)
+        if results[i // 2][0] > 20:
+            results[-1] = (abs(-i), max(pair[1], 2.5))
+    return results
 
 
 def halves(n: int) -> int:
@@ -352,7 +352,7 @@ def test_deadline_ends_a_loop(at_once):
 
 
 @pytest.fixture
-def attended():
+def background_compiler():
     register_compiler(background_compilation._enqueue, 10_000)
     yield
     background_compilation.wait_until_idle()
@@ -360,7 +360,7 @@ def attended():
 
 
 @needs_llvm
-def test_hot_loops_are_compiled_in_the_background(attended):
+def test_hot_loops_are_compiled_in_the_background(background_compiler):
     scripted = fresh(escape)
     expected = scripted(40, 50)
     background_compilation.wait_until_idle()
@@ -390,14 +390,14 @@ def test_report_shows_pending_compilation(monkeypatch):
     may_go.set()
     background_compilation.wait_until_idle()
     plans.append(str(scripted.plan))
-    said = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
-    for plan, words in zip(plans, said, strict=True):
+    states = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
+    for plan, words in zip(plans, states, strict=True):
         assert f"  loops {words}" in plan
     assert not background_compilation.is_compiling(scripted.compiled_code) and not background_compilation.failures
 
 
 @needs_llvm
-def test_short_loops_count_together(attended):
+def test_short_loops_count_together(background_compiler):
     scripted = fresh(halves)
     expected = scripted(27)
     for _ in range(100):
@@ -415,7 +415,7 @@ def spun(n: int) -> int:
 
 
 @needs_llvm
-def test_eight_threads_on_one_function(attended):
+def test_eight_threads_on_one_function(background_compiler):
     expected = spun(300_000)
     scripted = fresh(spun)
     found = []

@@ -39,21 +39,21 @@ def by_key(key):
 def call_all(operator):
     """Call an operator with every value at every position and return the number of accepted calls."""
     parameters = signature(operator.schema_text).parameters
-    fitting = [[value for value in VALUES if accepted(parameter, value)][:2] or [None] for parameter in parameters]
-    taken = 0
-    for place in range(len(parameters)):
+    fitting = [[value for value in VALUES if has_type(parameter, value)][:2] or [None] for parameter in parameters]
+    accepted_count = 0
+    for position in range(len(parameters)):
         for others in itertools.islice(itertools.product(*fitting), 8):
             for value in VALUES:
-                arguments = [*others[:place], value, *others[place + 1 :]]
+                arguments = [*others[:position], value, *others[position + 1 :]]
                 try:
                     operator(*arguments)
-                    taken += 1
+                    accepted_count += 1
                 except Exception:  # only a crash fails the test
                     pass
-    return taken
+    return accepted_count
 
 
-def accepted(parameter, value):
+def has_type(parameter, value):
     """Return True if a value has exactly a parameter's type."""
     plain = {
         "int": int, "float": float, "str": str, "bool": bool, "complex": complex, "Scalar": (int, float),

@@ -73,7 +73,7 @@ def weights(model):
     }
 
 
-def test_a_model_in_each_form(netron, tmp_path):
+def test_models_in_each_format(netron, tmp_path):
     """Scripted, traced and frozen archives show the operators in order, and weights with names and sizes."""
     net = Net().eval()
     scripted = ts.jit.script(net)

@@ -11,16 +11,16 @@ from ts.testing import assert_close
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("how", [{}, {"stride": 2, "padding": 1}, {"dilation": 2, "groups": 2}])
-def test_gradients_of_convolutions_by_themselves(n, how):
+@pytest.mark.parametrize("options", [{}, {"stride": 2, "padding": 1}, {"dilation": 2, "groups": 2}])
+def test_gradients_of_convolutions_by_themselves(n, options):
     x = ts.randn(2, 4, *[7] * n, dtype=ts.float64).requires_grad_()
-    w = ts.randn(6, 4 // how.get("groups", 1), *[3] * n, dtype=ts.float64).requires_grad_()
-    y = getattr(F, f"conv{n}d")(x, w, **how)
+    w = ts.randn(6, 4 // options.get("groups", 1), *[3] * n, dtype=ts.float64).requires_grad_()
+    y = getattr(F, f"conv{n}d")(x, w, **options)
     g = ts.randn_like(y)
     y.backward(g)
     assert F.grad is nn.grad
-    assert_close(getattr(nn.grad, f"conv{n}d_input")(x.shape, w, g, **how), x.grad)
-    assert_close(getattr(nn.grad, f"conv{n}d_weight")(x, w.shape, g, **how), w.grad)
+    assert_close(getattr(nn.grad, f"conv{n}d_input")(x.shape, w, g, **options), x.grad)
+    assert_close(getattr(nn.grad, f"conv{n}d_weight")(x, w.shape, g, **options), w.grad)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_clipped_gradients():
     assert math.isclose(float(utils.get_total_norm([ts.tensor([3.0]), ts.tensor([4.0])])), 5.0)
 
 
-def test_functional_call_puts_back():
+def test_functional_call_restores_parameters():
     """`functional_call` restores the parameters, even after an error."""
     layer = ts.nn.Linear(2, 2)
     weight = layer.weight

@@ -43,8 +43,8 @@ def test_graphs():
         return x * 2 if y < "<script>alert(1)</script>" else x
 
     html = f.graph._repr_html_()
-    shown = Tags(html)
-    assert shown.text == str(f.graph) and shown.seen == {"pre", "b"}
+    page = Tags(html)
+    assert page.text == str(f.graph) and page.seen == {"pre", "b"}
     assert "<b>aten::mul</b>" in html and "<script>" not in html
 
 
@@ -55,10 +55,10 @@ def test_functions():
     def f(x, text: str = "<script>"):
         return x, text
 
-    shown = Tags(f._repr_html_())
-    assert {"details", "summary", "code"} <= shown.seen
+    page = Tags(f._repr_html_())
+    assert {"details", "summary", "code"} <= page.seen
     for part in (str(f.schema), f.code, str(f.graph), f.bytecode):
-        assert part in shown.text
+        assert part in page.text
 
 
 def test_modules():
@@ -71,9 +71,9 @@ def test_modules():
     net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.Sequential(ts.nn.ReLU(), ts.nn.Linear(4, 2)))
     net.add_module(HOSTILE.replace(".", ""), Hostile())
     Hostile.__name__ = HOSTILE
-    shown = Tags(net._repr_html_())
-    assert "in_features=3, out_features=4" in shown.text and "26 parameters" in shown.text
-    assert shown.text.count(HOSTILE) >= 2 and "ReLU" in shown.text
+    page = Tags(net._repr_html_())
+    assert "in_features=3, out_features=4" in page.text and "26 parameters" in page.text
+    assert page.text.count(HOSTILE) >= 2 and "ReLU" in page.text
     scripted = Tags(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(3, 4)))._repr_html_())
     assert "original_name=Linear" in scripted.text and "16 parameters" in scripted.text
     assert "LazyLinear" in Tags(ts.nn.LazyLinear(3)._repr_html_()).text
@@ -82,8 +82,8 @@ def test_modules():
 @pytest.mark.parametrize("x", [ts.ones(2, 3), ts.tensor(1.5), ts.zeros(0, 3), ts.ones(2, device="meta"), ts.ones(2, requires_grad=True)])
 def test_tensors(x):
     """The HTML of a tensor contains its shape, dtype, device and text."""
-    shown = Tags(x._repr_html_())
-    assert repr(x) in shown.text and "float32" in shown.text and str(x.device) in shown.text
+    page = Tags(x._repr_html_())
+    assert repr(x) in page.text and "float32" in page.text and str(x.device) in page.text
 
 
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -106,8 +106,8 @@ def test_a_kernel_runs_the_notebooks(path, tmp_path):
     NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert not [output for output in outputs if output.output_type == "error"]
-    shown = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
-    assert len(shown) >= 3 and all(Tags(html) for html in shown)
+    pages = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
+    assert len(pages) >= 3 and all(Tags(html) for html in pages)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -82,7 +82,7 @@ def leaves(x):
 WIDE = {ts.bfloat16: ts.float32, ts.complex32: ts.complex64}  # dtypes that NumPy does not have
 
 
-def host(x):
+def as_arrays(x):
     """Return the result's tensors or number as NumPy arrays."""
     found = leaves(x)
     if not found:
@@ -95,11 +95,11 @@ def described(x):
     return [(tuple(t.shape), t.dtype) for t in leaves(x)]
 
 
-def results_are_equal(a, b, places=0.0):
-    """Return True if two results are equal within `places`; NaN equals NaN."""
-    first, second = host(a), host(b)
+def results_are_equal(a, b, tolerance=0.0):
+    """Return True if two results are equal within `tolerance`; NaN equals NaN."""
+    first, second = as_arrays(a), as_arrays(b)
     return described(a) == described(b) and all(
-        np.allclose(x, y, rtol=places, atol=places, equal_nan=True) if places else np.array_equal(x, y, equal_nan=True)
+        np.allclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True) if tolerance else np.array_equal(x, y, equal_nan=True)
         for x, y in zip(first, second, strict=True)
     )
 
@@ -142,15 +142,15 @@ def test_record(record):
             if scripted is not None:
                 ts.manual_seed(0)
                 assert results_are_equal(scripted(*samples.arguments(record, dtype)), result), f"{where}: scripted"
-        on_meta(record, dtype, result, where)
+        check_on_meta(record, dtype, result, where)
         for device in DEVICES:
-            on_device(record, dtype, device, result, where)
+            check_on_device(record, dtype, device, result, where)
         for variant in variants:
-            form(record, variant, dtype, result, where)
-        spellings(record, dtype, result, where)
+            check_variant(record, variant, dtype, result, where)
+        check_function_and_method(record, dtype, result, where)
 
 
-def on_meta(record, dtype, result, where):
+def check_on_meta(record, dtype, result, where):
     if not leaves(result):
         return
     args = samples.arguments(record, dtype, "meta")
@@ -171,17 +171,17 @@ def on_meta(record, dtype, result, where):
     assert all(t.device.type == "meta" for t in leaves(got)), f"{where}: on meta"
 
 
-def on_device(record, dtype, device, result, where):
+def check_on_device(record, dtype, device, result, where):
     """Compare a result with another device's, except for random numbers and rounding."""
     args = samples.arguments(record, dtype, device)
     got = called(record, args)
     assert described(got) == described(result), f"{where}: on {device}"
     if not record.nondeterministic and not undefined(record):
-        places = {ts.float16: 4e-3, ts.bfloat16: 3e-2}.get(dtype, 2e-5)
-        assert results_are_equal(got, result, places), f"{where}: on {device}"
+        tolerance = {ts.float16: 4e-3, ts.bfloat16: 3e-2}.get(dtype, 2e-5)
+        assert results_are_equal(got, result, tolerance), f"{where}: on {device}"
 
 
-def form(record, variant, dtype, result, where):
+def check_variant(record, variant, dtype, result, where):
     """Compare the in-place or out= variant of a record with its result."""
     args = samples.arguments(record, dtype)
     operator = samples.operator(variant)
@@ -189,8 +189,8 @@ def form(record, variant, dtype, result, where):
         resized = record.out_resized != out_variants.NEVER
         targets = [ts.empty((0,) if resized else t.shape, dtype=t.dtype) for t in leaves(result)]
         given = dict(zip((p.name for p in samples.operator(record).signature.parameters), args, strict=True))
-        taken = [given[p.name] for p in operator.signature.parameters if p.name in given]  # without arguments such as `dtype=`
-        got = called(variant, [*taken, targets] if isinstance(result, list) else [*taken, *targets])
+        arguments = [given[p.name] for p in operator.signature.parameters if p.name in given]  # without arguments such as `dtype=`
+        got = called(variant, [*arguments, targets] if isinstance(result, list) else [*arguments, *targets])
         assert got is None or all(a is b for a, b in zip(leaves(got), targets, strict=True)), f"{where}: out="
         assert undefined(record) or results_are_equal(targets, result, 1e-6), f"{where}: out="
         return
@@ -212,7 +212,7 @@ def form(record, variant, dtype, result, where):
         assert got is target and expected.shape == target.shape, f"{where}: {operator.key} should have been refused"
 
 
-def spellings(record, dtype, result, where):
+def check_function_and_method(record, dtype, result, where):
     """Check `ts.name(...)` and `x.name(...)` with the minimum number of arguments."""
     name = record.name.removeprefix("aten::")
     parameters = samples.operator(record).signature.parameters
@@ -226,18 +226,18 @@ def spellings(record, dtype, result, where):
         values.pop()
     positional = [v for p, v in values if not p.keyword_only]
     named = {p.name: v for p, v in values if p.keyword_only}
-    faces = []
+    functions = []
     if "f" in record.where and name not in torch_functions():
-        faces.append(getattr(ts, name))
+        functions.append(getattr(ts, name))
     if "m" in record.where and parameters and parameters[0].name == "self" and parameters[0].kind == "Tensor":
         if name not in tensor_methods():
-            faces.append(getattr(ts.Tensor, name))
-    for face in faces:
-        if not callable(face) or isinstance(face, types.FunctionType | Overridable):
+            functions.append(getattr(ts.Tensor, name))
+    for function in functions:
+        if not callable(function) or isinstance(function, types.FunctionType | Overridable):
             continue  # a property, or a function with another signature
         ts.manual_seed(0)
         try:
-            got = face(*positional, **named)
+            got = function(*positional, **named)
         except TypeError as error:
             pytest.fail(f"{where}: as Python calls it: {error}")
         if hasattr(got, "dtype") or isinstance(got, (tuple, list)):
@@ -302,8 +302,8 @@ def test_bools_of_other_bytes_in_reductions_and_casts():
     x, plain = bytes.view(ts.bool), bytes != 0
     square, plain_square = x.view(8, 8), plain.view(8, 8)
     for dim in (0, 1):
-        for what in (ts.sum, ts.prod, ts.max, ts.min, ts.any, ts.all, ts.amax, ts.count_nonzero, ts.cumsum, ts.cummax):
-            assert results_are_equal(what(square, dim), what(plain_square, dim)), what
+        for function in (ts.sum, ts.prod, ts.max, ts.min, ts.any, ts.all, ts.amax, ts.count_nonzero, ts.cumsum, ts.cummax):
+            assert results_are_equal(function(square, dim), function(plain_square, dim)), function
         for descending in (False, True):
             assert results_are_equal(ts.sort(square, dim, descending), ts.sort(plain_square, dim, descending))
             expected = ts.argsort(plain_square, dim=dim, descending=descending, stable=True)

@@ -23,17 +23,17 @@ def test_missing_operators_have_no_record():
     assert not [name for name in generate_operator_index.MISSING if registry.records(f"aten::{name}")]
 
 
-def test_the_directory_is_current():
+def test_operator_index_is_current():
     """The operator index is current (`python -m tests.generate_operator_index`)."""
     assert generate_operator_index.DIRECTORY.read_text() == generate_operator_index.directory()
 
 
-def test_the_directory_of_the_language_is_current():
+def test_builtin_operator_index_is_current():
     """The import index of built-in operators equals the modules that define them."""
     assert generate_operator_index.PRIMS.read_text() == generate_operator_index.prim_directory()
 
 
-def test_the_directory_of_kernels_is_current():
+def test_kernel_index_is_current():
     """The kernel index is current."""
     assert generate_operator_index.KERNELS.read_text() == generate_operator_index.kernel_directory()
 
@@ -93,13 +93,13 @@ def test_modules_imported_by_a_first_script(tmp_path, monkeypatch):
     program = tmp_path / "program.py"
     program.write_text(FIRST_LINE)
 
-    def ours(*arguments: str) -> list[str]:
+    def modules_of_ts(*arguments: str) -> list[str]:
         command = [sys.executable, str(program), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert not {"dataclasses", "tempfile", "string"} & set(done.stdout.split())
         return [name for name in done.stdout.split() if name.partition(".")[0] == "ts"]
 
-    first, again = ours(), ours("kept")
+    first, again = modules_of_ts(), modules_of_ts("kept")
     assert len(first) < 275 and len(again) < 195, (len(first), len(again))
     kernels = {name.rpartition(".")[2] for name in first if name.startswith("ts.backends.cpu.kernels.")}
     assert {"create", "pointwise"} <= kernels and not kernels & {"matmul", "recurrent", "softmax", "pooling"}

@@ -46,7 +46,7 @@ def called(record, *args):
 
 @pytest.mark.parametrize("case", SAMPLES, ids=by_id)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_against_numpy_and_own_forms(case, dtype):
+def test_results_equal_numpy_and_variants(case, dtype):
     record, arity = case
     host = [sample(dtype, k) for k in range(arity)]
     result = called(record, *(tensor(a) for a in host))

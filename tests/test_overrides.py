@@ -204,7 +204,7 @@ def test_functions_of_programs():
     assert handle_torch_function(F.relu, [Unit(1, 1.0)], Unit(1, 3.0)).value == 3.0
 
 
-def test_questions():
+def test_queries():
     assert is_tensor_like(Unit(1, 1)) and is_tensor_like(ts.ones(1)) and not is_tensor_like(3)
     assert resolve_name(ts.add) == "torch.add" and resolve_name(F.relu) == "torch.nn.functional.relu"
     assert is_tensor_method_or_property(ts.Tensor.add) and not is_tensor_method_or_property(ts.add)

@@ -62,10 +62,10 @@ def shipped(tmp_path_factory):
 def test_a_source_distribution_is_the_tree(shipped, folder):
     """A source distribution contains the whole tree except generated files: compiled code, opcodes and
     images of examples."""
-    made = {".c", ".so", ".pyc"} | ({".png"} if folder == "examples" else set())
-    kept = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    kept = {path for path in kept if path.suffix not in made and path.name != "opcodes.pxd"}
-    expected = {str(path.relative_to(ROOT)) for path in kept}
+    generated_suffixes = {".c", ".so", ".pyc"} | ({".png"} if folder == "examples" else set())
+    paths = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    paths = {path for path in paths if path.suffix not in generated_suffixes and path.name != "opcodes.pxd"}
+    expected = {str(path.relative_to(ROOT)) for path in paths}
     assert {name for name in shipped if name.startswith(f"{folder}/") and Path(name).suffix} == expected
 
 

@@ -13,20 +13,20 @@ from ts.ops import pooling, pooling_geometry
 NAN, INF = math.nan, math.inf
 
 
-def by_definition(x, kernel, stride, padding, dilation):
+def reference_max_pool(x, kernel, stride, padding, dilation):
     """Return the maximum and its index of each window of a plane; the last NaN takes precedence."""
     sizes = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation)]
-    values, places = np.full(sizes, -INF), np.zeros(sizes, np.int64)
-    for place in np.ndindex(*sizes):
+    values, indices = np.full(sizes, -INF), np.zeros(sizes, np.int64)
+    for index in np.ndindex(*sizes):
         best = None
         for k in np.ndindex(*kernel):
-            at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding))
+            at = tuple(t * s + j * d - p for t, s, j, d, p in zip(index, stride, k, dilation, padding))
             if any(not 0 <= i < n for i, n in zip(at, x.shape)):
                 continue
             if best is None or math.isnan(x[at]) or x[at] > best:
                 best = x[at]
-                values[place], places[place] = best, np.ravel_multi_index(at, x.shape)
-    return values, places
+                values[index], indices[index] = best, np.ravel_multi_index(at, x.shape)
+    return values, indices
 
 
 CASES = {  # input, kernel, stride, padding, dilation
@@ -55,16 +55,16 @@ def test_maxima_follow_the_definition(name, general):
     x = np.stack([numbers(shape, seed) for seed in range(4)])[None]
     if general:
         w = pooling_geometry.sliding_windows("max", x.shape, n, kernel, stride, padding, dilation, False)
-        values, places = pooling.largest(np, x, w, True)
+        values, indices = pooling.largest(np, x, w, True)
     else:
         function = getattr(ts, f"max_pool{n}d_with_indices")
-        values, places = (t.numpy() for t in function(ts.from_numpy(x), kernel, stride, padding, dilation))
+        values, indices = (t.numpy() for t in function(ts.from_numpy(x), kernel, stride, padding, dilation))
         only = getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation).numpy()
         assert np.array_equal(only, values, equal_nan=True)
     for plane in range(4):
-        expected = by_definition(x[0, plane], kernel, stride, padding, dilation)
+        expected = reference_max_pool(x[0, plane], kernel, stride, padding, dilation)
         assert np.array_equal(values[0, plane], expected[0], equal_nan=True)
-        assert np.array_equal(places[0, plane], expected[1])
+        assert np.array_equal(indices[0, plane], expected[1])
 
 
 @pytest.mark.parametrize("dtype", [ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16])
@@ -90,8 +90,8 @@ def test_means():
 def test_parts():
     x = ts.arange(7.0).reshape(1, 7)
     assert ts.nn.functional.adaptive_avg_pool1d(x, 3).tolist() == [[1.0, 3.0, 5.0]]
-    values, places = ts.nn.functional.adaptive_max_pool1d(x, 3, return_indices=True)
-    assert (values.tolist(), places.tolist()) == ([[2.0, 4.0, 6.0]], [[2, 4, 6]])
+    values, indices = ts.nn.functional.adaptive_max_pool1d(x, 3, return_indices=True)
+    assert (values.tolist(), indices.tolist()) == ([[2.0, 4.0, 6.0]], [[2, 4, 6]])
     assert ts.nn.functional.adaptive_avg_pool1d(x, 0).shape == (1, 0)
 
 
@@ -111,8 +111,8 @@ def test_same_bits_for_every_number_of_threads(monkeypatch):
     try:
         for count in (1, 2, 3, 16):
             thread_pool.set_count(count)
-            values, places = ts.max_pool2d_with_indices(x, 3, 2, 1)
-            found.append((values.numpy(), places.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
+            values, indices = ts.max_pool2d_with_indices(x, 3, 2, 1)
+            found.append((values.numpy(), indices.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
     finally:
         thread_pool.set_count(before)
     for other in found[1:]:
@@ -121,20 +121,20 @@ def test_same_bits_for_every_number_of_threads(monkeypatch):
 
 def test_windows_in_the_padding():
     """A dilated window entirely in the padding has the maximum -inf."""
-    values, places = ts.nn.functional.max_pool1d(ts.ones(1, 1, 3), 2, 1, 1, 4, return_indices=True)
+    values, indices = ts.nn.functional.max_pool1d(ts.ones(1, 1, 3), 2, 1, 1, 4, return_indices=True)
     assert values.tolist() == [[[-INF]]]
-    assert places.shape == (1, 1, 1)
+    assert indices.shape == (1, 1, 1)
 
 
-def test_numbers_without_end():
+def test_overflowing_windows():
     with pytest.raises(RuntimeError, match="too large"):
         ts.nn.functional.avg_pool2d(ts.ones(1, 4, 4), 2**62, 1, 2**61)
 
 
 def test_meta():
     x = ts.ones(2, 3, 9, 9, device="meta")
-    values, places = ts.nn.functional.max_pool2d(x, 3, 2, return_indices=True)
-    assert (values.shape, places.shape, places.dtype) == ((2, 3, 4, 4), (2, 3, 4, 4), ts.int64)
+    values, indices = ts.nn.functional.max_pool2d(x, 3, 2, return_indices=True)
+    assert (values.shape, indices.shape, indices.dtype) == ((2, 3, 4, 4), (2, 3, 4, 4), ts.int64)
     assert ts.nn.functional.avg_pool2d(x, 2, ceil_mode=True).shape == (2, 3, 5, 5)
     assert ts.nn.functional.adaptive_avg_pool2d(x, 4).shape == (2, 3, 4, 4)
     weight = ts.ones(6, 3, 3, 3, device="meta")
@@ -143,7 +143,7 @@ def test_meta():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_kernels_see_the_windows_of_the_general_ones(n):
+def test_windows_equal_general_kernels(n):
     """Values, indices and errors equal the general kernels' for random windows and rounding modes."""
     r = np.random.default_rng(n)
     compared = 0
@@ -154,15 +154,15 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
         ceil, with_padding = (bool(v) for v in r.integers(0, 2, 2))
         host = np.nan_to_num(x, nan=2.0)
         try:
-            values, places = pooling.max_pool(np, x, kernel, stride, padding, dilation, ceil, n=n)
+            values, indices = pooling.max_pool(np, x, kernel, stride, padding, dilation, ceil, n=n)
         except RuntimeError:
             with pytest.raises(RuntimeError):
                 getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
         else:
             found = getattr(ts, f"max_pool{n}d_with_indices")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
             assert np.array_equal(found[0].numpy(), values, equal_nan=True)
-            some = values != -INF  # an empty window has no index
-            assert np.array_equal(found[1].numpy()[some], places[some])
+            nonempty = values != -INF  # an empty window has no index
+            assert np.array_equal(found[1].numpy()[nonempty], indices[nonempty])
             compared += 1
         try:
             mean = pooling.avg_pool(np, host, kernel, stride, padding, ceil, with_padding, n=n)

@@ -36,7 +36,7 @@ def core(values: Any, spec: Any = None) -> Any:
     return to_core(values, spec or list_of(INT))
 
 
-def wrapped(x: int) -> int:
+def wrap_to_64_bits(x: int) -> int:
     return (x + 2**63) % 2**64 - 2**63
 
 
@@ -79,19 +79,19 @@ def test_only_number_kernels_run_without_the_gil() -> None:
 )
 @given(ints, ints)
 def test_int_arithmetic_wraps(name: str, function: Any, a: int, b: int) -> None:
-    assert call(f"aten::{name}.int", a, b) == wrapped(function(a, b))
+    assert call(f"aten::{name}.int", a, b) == wrap_to_64_bits(function(a, b))
 
 
 @given(ints, ints.filter(bool))
 def test_int_division_rounds_down(a: int, b: int) -> None:
-    assert call("aten::floordiv.int", a, b) == wrapped(a // b)
+    assert call("aten::floordiv.int", a, b) == wrap_to_64_bits(a // b)
     assert call("aten::remainder.int", a, b) == a % b
-    assert BY_KEY["aten::divmod.int"](a, b) == (wrapped(a // b), a % b)
+    assert BY_KEY["aten::divmod.int"](a, b) == (wrap_to_64_bits(a // b), a % b)
 
 
 @given(ints, st.integers(0, 63))
 def test_shifts(a: int, n: int) -> None:
-    assert call("aten::__lshift__.int", a, n) == wrapped(a << n)
+    assert call("aten::__lshift__.int", a, n) == wrap_to_64_bits(a << n)
     assert call("aten::__rshift__.int", a, n) == a >> n
 
 
@@ -102,7 +102,7 @@ def test_gcd(a: int, b: int) -> None:
 
 @given(ints, st.integers(0, 100))
 def test_int_power_wraps(a: int, n: int) -> None:
-    assert call("aten::pow.int_to_int", a, n) == wrapped(a**n)
+    assert call("aten::pow.int_to_int", a, n) == wrap_to_64_bits(a**n)
 
 
 @given(floats, floats)
@@ -149,7 +149,7 @@ def test_range_at_the_ends_of_int() -> None:
         ("aten::split.str", ("ab", "", -1), "ValueError: empty separator"),
     ],
 )
-def test_failures_have_pytorchs_words(key: str, arguments: tuple[Any, ...], message: str) -> None:
+def test_errors_equal_pytorch(key: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(RuntimeError) as error:
         BY_KEY[key](*arguments)
     assert str(error.value) == message
@@ -404,14 +404,14 @@ def test_sorting_unordered_values():
 
 def test_lists_of_sizes_release_nothing() -> None:
     """`size` and `stride` initialize the memory of their lists without releasing previous contents."""
-    held = ts.ones(2)
-    before = sys.getrefcount(held)
+    tensor = ts.ones(2)
+    before = sys.getrefcount(tensor)
     for key, x in (("aten::stride", ts.ones(2, 3, 4)), ("aten::size", ts.empty(2, 3, 4, device="meta"))):
         for _ in range(20):
-            kept = to_core([held, held, held], list_of(SPECS["Tensor"]))
-            del kept
+            tensors = to_core([tensor, tensor, tensor], list_of(SPECS["Tensor"]))
+            del tensors
             assert len(call(key, x)) == 3
-    assert sys.getrefcount(held) == before
+    assert sys.getrefcount(tensor) == before
 
 
 def test_statements_called_by_name(capsys) -> None:

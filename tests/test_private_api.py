@@ -55,8 +55,8 @@ def test_create_script_module():
     assert bare.scale == 3 and not hasattr(bare, "forward") and not hasattr(bare, "other")
     one = ts.jit.create_script_module(Net(), lambda module: ["other"])
     assert one.other(ts.ones(1, 2)).shape == (1, 2)
-    whole = ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile)
-    assert whole(ts.ones(1)) == 3 and ts.jit.infer_methods_to_compile(Net()) == ["forward", "other"]
+    inferred = ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile)
+    assert inferred(ts.ones(1)) == 3 and ts.jit.infer_methods_to_compile(Net()) == ["forward", "other"]
     alone = [ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile, share_types=False) for _ in "ab"]
     assert ts.jit.module_type(alone[0]) != ts.jit.module_type(alone[1])
 

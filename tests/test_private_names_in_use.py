@@ -37,7 +37,7 @@ def test_optimizers():
     optimizer._view_as_real(params, grads)
     assert params[0].shape == grads[0].shape == (2, 2)
     groups = _foreach_utils._group_tensors_by_device_and_dtype([[ts.ones(1), ts.ones(1).double(), ts.ones(1)], [1, 2, 3]], True)
-    assert [places for _, places in groups.values()] == [[0, 2], [1]] and groups[ts.device("cpu"), ts.float64][0][1] == [2]
+    assert [indices for _, indices in groups.values()] == [[0, 2], [1]] and groups[ts.device("cpu"), ts.float64][0][1] == [2]
 
 
 def test_line_search():

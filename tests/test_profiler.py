@@ -225,12 +225,12 @@ def test_shapes():
 
 def test_memory():
     """Memory columns show allocated and retained bytes, the peak, and the part of callees."""
-    kept = ts.ones(1000)
+    tensor = ts.ones(1000)
     with profile(profile_memory=True) as prof:
         with record_function("part"):
-            x = kept + 1
+            x = tensor + 1
             del x
-            y = kept + 2
+            y = tensor + 2
     assert [event.cpu_memory_usage for event in prof.events() if event.name == "aten::add"] == [4000, 4000]
     part = event_of(prof, "part")
     assert part.cpu_memory_usage == 4000 and part.self_cpu_memory_usage == -4000
@@ -377,12 +377,12 @@ def test_threads():
     x = ts.ones(4, 4)
     f(x)
 
-    def elsewhere():
+    def run_on_thread():
         ts.cos(x)
 
     with profile() as prof:
         f(x)
-        thread = threading.Thread(target=elsewhere)
+        thread = threading.Thread(target=run_on_thread)
         thread.start()
         thread.join()
     assert "aten::cos" not in names(prof)

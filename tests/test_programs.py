@@ -16,18 +16,18 @@ def underlined_lines(message):
     """Return the line numbers that a message with a source location underlines."""
     lines = message.splitlines()
     numbers = set()
-    place = None
+    number_of_line = None
     for index, line in enumerate(lines):
         found = re.match(r'  File ".*", line (\d+)', line)
         if found:
-            place = (index, int(found.group(1)))
-        elif "<--- HERE" in line and place is not None:
-            start, first = place
+            number_of_line = (index, int(found.group(1)))
+        elif "<--- HERE" in line and number_of_line is not None:
+            start, first = number_of_line
             quoted = [text for text in lines[start + 1 : index + 1]]
             marks = [bool(re.fullmatch(r" *~+( <--- HERE)?", text)) for text in quoted]
             # the text starts at the line that is underlined first
             number = first
-            for here, marked in zip(quoted, marks):
+            for source_line, marked in zip(quoted, marks):
                 if marked:
                     numbers.add(number)
                     number += 1

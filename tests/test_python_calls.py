@@ -276,10 +276,10 @@ def test_classes_of_python_itself():
 def functions_of(error):
     """Return the functions of a traceback, as (top-level module, name)."""
     found = []
-    place = error.__traceback__
-    while place is not None:
-        found.append((place.tb_frame.f_globals["__name__"].partition(".")[0], place.tb_frame.f_code.co_name))
-        place = place.tb_next
+    frame = error.__traceback__
+    while frame is not None:
+        found.append((frame.tb_frame.f_globals["__name__"].partition(".")[0], frame.tb_frame.f_code.co_name))
+        frame = frame.tb_next
     return found
 
 
@@ -302,9 +302,9 @@ def test_traceback():
         ts.jit.script(divided)(1)
     assert failure.value.__cause__ is None
     assert failure.value.__suppress_context__
-    shown = functions_of(failure.value)
-    assert shown[0] == ("tests", "test_traceback")
-    assert len(shown) <= 3
+    functions = functions_of(failure.value)
+    assert functions[0] == ("tests", "test_traceback")
+    assert len(functions) <= 3
 
 
 def test_traceback_of_ts(monkeypatch):
@@ -329,6 +329,6 @@ def test_stack_of_python():
 
     with pytest.raises(RuntimeError) as failure:
         ts.jit.script(Failing())(1)
-    places = str(failure.value).partition("\nAt:\n")[2].splitlines()
-    assert places[0].endswith(": fails")
-    assert places[1].endswith(": test_stack_of_python")
+    frames = str(failure.value).partition("\nAt:\n")[2].splitlines()
+    assert frames[0].endswith(": fails")
+    assert frames[1].endswith(": test_stack_of_python")

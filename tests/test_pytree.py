@@ -87,9 +87,9 @@ def test_spec_by_hand(registered):
 def test_is_leaf():
     """`is_leaf` is called on nodes before their children, accepts any true value, and its errors
     propagate."""
-    asked = []
-    assert pytree.tree_leaves([1, (2,)], lambda x: asked.append(x) or isinstance(x, tuple)) == [1, (2,)]
-    assert asked == [[1, (2,)], 1, (2,)]
+    calls = []
+    assert pytree.tree_leaves([1, (2,)], lambda x: calls.append(x) or isinstance(x, tuple)) == [1, (2,)]
+    assert calls == [[1, (2,)], 1, (2,)]
     assert pytree.tree_leaves([[], [1]], lambda x: x if x != [[], [1]] else None) == [[1]]
     with pytest.raises(ZeroDivisionError):
         pytree.tree_map(abs, [1], is_leaf=lambda x: 1 / 0)
@@ -108,7 +108,7 @@ def test_struct_sequences_of_python_are_leaves():
     assert pytree.tree_map(lambda n: n + 1, ts.ones(2, 3).shape) == (3, 4)
 
 
-def test_results_of_operators_met_on_threads():
+def test_result_classes_on_threads():
     """Result classes first seen by concurrent threads are nodes in all of them."""
     results = [ts.sort(ts.ones(2)), ts.topk(ts.ones(2), 1), ts.kthvalue(ts.ones(2), 1), ts.mode(ts.ones(2))]
     counts = []

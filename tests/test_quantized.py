@@ -32,7 +32,7 @@ class Name(str):
     """A name in a pickle: module and qualified name, separated by a space."""
 
 
-def written(value):
+def pickle_opcodes(value):
     """Return a value as pickle opcodes; bytes are returned unchanged."""
     match value:
         case bytes():
@@ -50,22 +50,22 @@ def written(value):
         case str():
             return text(value)
         case tuple():
-            return b"(" + b"".join(map(written, value)) + b"t"
+            return b"(" + b"".join(map(pickle_opcodes, value)) + b"t"
         case list():
-            return b"](" + b"".join(map(written, value)) + b"e"
+            return b"](" + b"".join(map(pickle_opcodes, value)) + b"e"
     raise TypeError(value)
 
 
 def called(name, *arguments):
-    return written(Name(name)) + written(arguments) + b"R"
+    return pickle_opcodes(Name(name)) + pickle_opcodes(arguments) + b"R"
 
 
 def pickled_object(name, its_state):
-    return written(Name(name)) + b")\x81" + written(its_state) + b"b"
+    return pickle_opcodes(Name(name)) + b")\x81" + pickle_opcodes(its_state) + b"b"
 
 
 def stored(kind, key, numel):
-    return written(("storage", Name(f"torch {kind}"), key, "cpu", numel)) + b"Q"
+    return pickle_opcodes(("storage", Name(f"torch {kind}"), key, "cpu", numel)) + b"Q"
 
 
 def tensor(kind, key, *size):
@@ -244,8 +244,8 @@ def test_valid_convolution():
 
 def test_without_state():
     """An object without state is accepted by the loader and raises an error at its first use."""
-    hollow = written(Name(f"{CLASSES} LinearPackedParamsBase")) + b")\x81"
-    loaded = load(archive(LINEAR, state(p=hollow)))
+    without_state = pickle_opcodes(Name(f"{CLASSES} LinearPackedParamsBase")) + b")\x81"
+    loaded = load(archive(LINEAR, state(p=without_state)))
     with pytest.raises(RuntimeError, match=r"a quantized\.LinearPackedParamsBase has no state"):
         loaded(ts.ones(1, 3))
 
@@ -267,8 +267,8 @@ def test_every_class_has_its_type():
     """`ts.ir.types` declares exactly the packed parameter classes and other custom classes."""
     from ts.ir.types import CUSTOM_CLASSES
 
-    others = {WORKER_INFO.qualified_name(), RECORD_FUNCTION_TYPE.qualified_name()}
-    assert set(CUSTOM_CLASSES) - others == set(packed_params.CLASSES)
+    other_classes = {WORKER_INFO.qualified_name(), RECORD_FUNCTION_TYPE.qualified_name()}
+    assert set(CUSTOM_CLASSES) - other_classes == set(packed_params.CLASSES)
     for type in CUSTOM_CLASSES.values():
         assert all(registry.lookup(operator) for operator in type.methods.values())
 
@@ -277,10 +277,10 @@ def test_third_version_of_convolutions():
     """Version 3 of convolution parameters contains the geometry as a list of ints, and flags."""
     weight = quantizer.round_to_grid(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
     windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
-    made = packed_params.Conv2dParams.from_state((3, windows, [None, weight, None]))
-    assert (made.stride, made.padding, made.groups, made.transposed) == ([1, 2], [3, 4], 1, True)
-    again = packed_params.Conv2dParams.from_state(made.state())
-    assert again.window == made.window and again.transposed and again.weight is weight
+    parameters = packed_params.Conv2dParams.from_state((3, windows, [None, weight, None]))
+    assert (parameters.stride, parameters.padding, parameters.groups, parameters.transposed) == ([1, 2], [3, 4], 1, True)
+    again = packed_params.Conv2dParams.from_state(parameters.state())
+    assert again.window == parameters.window and again.transposed and again.weight is weight
 
 
 def test_damaged_archives():

@@ -37,7 +37,7 @@ def test_a_seed_repeats_and_streams_are_separate():
     assert ts.rand(4, generator=ts.Generator().manual_seed(7)).tolist() == first.tolist()
 
 
-def test_state_brings_the_stream_back():
+def test_state_restores_the_stream():
     ts.manual_seed(3)
     ts.randn(3)  # leaves one of a pair of normal numbers
     state = ts.get_rng_state()

@@ -16,7 +16,7 @@ RECORDS = registry.records()
 MIN_TABLE_NAMES = 8  # minimum number of operator names for a literal to count as a table of operators
 
 # Modules with such tables, with the reason why the tables contain no properties of tensor operators.
-EXCUSED = {
+EXCEPTIONS = {
     "backends/cuda/namespace.py": "functions of CuPy",
     "backends/meta/array.py": "functions of NumPy",
     "backends/meta/namespace.py": "functions of NumPy",
@@ -55,17 +55,17 @@ def test_refusals_name_kinds_of_dtypes():
 def test_orders_name_overloads():
     """An overload order lists existing overloads, each once."""
     for name, order in registry._orders.items():
-        there = {operator.overload or "-" for operator in registry.lookup(name)}
+        overloads = {operator.overload or "-" for operator in registry.lookup(name)}
         listed = order.split()
-        assert len(set(listed)) == len(listed) and set(listed) <= there, name
+        assert len(set(listed)) == len(listed) and set(listed) <= overloads, name
 
 
 def test_orders_are_needed():
     """An overload order differs from the declaration order; otherwise it is redundant."""
     for name, order in registry._orders.items():
-        made = [r.overload or "-" for r in registry.records(name)]
-        made += [o.overload or "-" for o in prims.named(name)]
-        assert made != [operator.overload or "-" for operator in registry.lookup(name)], name
+        declared = [r.overload or "-" for r in registry.records(name)]
+        declared += [o.overload or "-" for o in prims.named(name)]
+        assert declared != [operator.overload or "-" for operator in registry.lookup(name)], name
 
 
 def test_aliases_refer_to_an_operator():
@@ -119,11 +119,11 @@ def test_errors_equal_pytorch(name, text):
 def test_dispatch_core_contains_no_operator_names():
     """The dispatch core contains no operator names; facts about operators are fields of the record."""
     for path in sorted((ROOT / "ts/_core/dispatch").glob("*.pyx")):
-        named = [name for name in re.findall(r"aten::(\w+)", without_texts(path.read_text())) if name in NAMES]
+        named = [name for name in re.findall(r"aten::(\w+)", code_without_comments(path.read_text())) if name in NAMES]
         assert not named, f"{path.name} names {named}"
 
 
-def without_texts(source):
+def code_without_comments(source):
     """Return the code of a module without docstrings and comments."""
     return re.sub(r'"""(?:.|\n)*?"""|#.*', "", source)
 
@@ -156,7 +156,7 @@ def _operators(words):
     return set(found) if len(found) > 0.6 * len(plain) else set()
 
 
-def tables(path):
+def lines_of_operator_tables(path):
     """Yield the line numbers of literals that list many operators."""
     text = path.read_text()
     if path.suffix == ".pyx":
@@ -175,21 +175,21 @@ def tables(path):
 def _files():
     for folder in ("ts", "backends"):
         for path in sorted((ROOT / folder).rglob("*.py*")):
-            place = str(path.relative_to(ROOT))
-            families = place.startswith("ts/ops/") and path.stem in (*registry.FAMILIES, "op_index", "doc_data")
-            if path.suffix in (".py", ".pyx") and not families and not place.startswith("backends/cpu/"):
-                yield place
+            path_text = str(path.relative_to(ROOT))
+            families = path_text.startswith("ts/ops/") and path.stem in (*registry.FAMILIES, "op_index", "doc_data")
+            if path.suffix in (".py", ".pyx") and not families and not path_text.startswith("backends/cpu/"):
+                yield path_text
 
 
-@pytest.mark.parametrize("place", list(_files()))
-def test_no_table_by_operator_name(place):
+@pytest.mark.parametrize("path", list(_files()))
+def test_no_table_by_operator_name(path):
     """Facts about operators are fields of their records, not tables by operator name; backends list their own
     kernels."""
-    found = list(tables(ROOT / place))
-    if place in EXCUSED:
-        assert found, f"{place} has no table of operators any more"
+    found = list(lines_of_operator_tables(ROOT / path))
+    if path in EXCEPTIONS:
+        assert found, f"{path} has no table of operators any more"
     else:
-        assert not found, f"{place}, lines {found}: a table of operators; the fact belongs into their records"
+        assert not found, f"{path}, lines {found}: a table of operators; the fact belongs into their records"
 
 
 # ---- constants with operator names ---------------------------------------------------------------------------
@@ -238,14 +238,14 @@ def constants_with_operator_names(path):
             yield node.lineno
 
 
-@pytest.mark.parametrize("place", [p for p in _files() if p.startswith("ts/") and p.endswith(".py")])
-def test_no_constant_with_operator_names(place):
+@pytest.mark.parametrize("path", [p for p in _files() if p.startswith("ts/") and p.endswith(".py")])
+def test_no_constant_with_operator_names(path):
     """Modules outside of `ts/ops` read properties of operators from records (`registry.field_by_name`)."""
-    if place.startswith("ts/ops/"):
+    if path.startswith("ts/ops/"):
         return
-    found = sorted(set(constants_with_operator_names(ROOT / place)))
-    if not any(place.startswith(excused) for excused in CONSTANTS):
-        assert not found, f"{place}, lines {found}: a constant with operator names; add a field of OperatorRecord"
+    found = sorted(set(constants_with_operator_names(ROOT / path)))
+    if not any(path.startswith(excused) for excused in CONSTANTS):
+        assert not found, f"{path}, lines {found}: a constant with operator names; add a field of OperatorRecord"
 
 
 @pytest.mark.parametrize("excused", CONSTANTS)

@@ -35,7 +35,7 @@ def layer_weights(name, dtype, sizes, biased, layers, directions, projected):
     return found
 
 
-def by_record(name, *args):
+def record_result(name, *args):
     """Return the result of the Python kernel of a record."""
     return find(name).kernel(namespace, *[arrays(x) for x in args])
 
@@ -46,9 +46,9 @@ def arrays(x):
     return x.numpy() if isinstance(x, ts.Tensor) else x
 
 
-def assert_close(found, wanted, dtype):
+def assert_close(found, expected, dtype):
     tolerance = 1e-5 if dtype is ts.float32 else 1e-12
-    for x, y in zip(found, wanted, strict=True):
+    for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(x.numpy(), y, tolerance, tolerance)
         assert x.numpy().strides == y.strides
 
@@ -69,9 +69,9 @@ def test_stacks(name, dtype, cell, inputs, batch, times):
         for first in (False, True):
             x = random(*(batch, times) if first else (times, batch), inputs, dtype=dtype)
             args = [x, state, *options, first]
-            assert_close(getattr(ts, name)(*args), by_record(f"aten::{name}.input", *args), dtype)
+            assert_close(getattr(ts, name)(*args), record_result(f"aten::{name}.input", *args), dtype)
         args = [random(int(packed.sum()), inputs, dtype=dtype), packed, state, *options]
-        assert_close(getattr(ts, name)(*args), by_record(f"aten::{name}.data", *args), dtype)
+        assert_close(getattr(ts, name)(*args), record_result(f"aten::{name}.data", *args), dtype)
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
@@ -85,8 +85,8 @@ def test_cells(name, dtype, biases):
     state = [hidden, random(3, 18, dtype=dtype)] if name == "lstm" else hidden
     before = hidden.clone()
     found = getattr(ts, f"{name}_cell")(x, state, *weights)
-    wanted = by_record(f"aten::{name}_cell", x, state, *weights)
-    assert_close(found if name == "lstm" else [found], wanted if name == "lstm" else [wanted], dtype)
+    expected = record_result(f"aten::{name}_cell", x, state, *weights)
+    assert_close(found if name == "lstm" else [found], expected if name == "lstm" else [expected], dtype)
     assert ts.equal(hidden, before)
 
 
@@ -172,14 +172,14 @@ def layer(dtype, cell, inputs, batch, times, stacked):
 def test_layers_and_gradients(dtype, cell, inputs, batch, times, reverse, biased, stacked):
     args = layer(dtype, cell, inputs, batch, times, stacked)
     options = [reverse, [], 2, cell, 1, biased, False, False, True]
-    made = ts.mkldnn_rnn_layer(*args, *options)
-    assert_close(made[:3], by_record("aten::mkldnn_rnn_layer", *args, *options)[:3], dtype)
-    output, hy, cy, workspace = made
+    result = ts.mkldnn_rnn_layer(*args, *options)
+    assert_close(result[:3], record_result("aten::mkldnn_rnn_layer", *args, *options)[:3], dtype)
+    output, hy, cy, workspace = result
     for absent in range(4):
         grads = [None if i == absent else random(*x.shape, dtype=dtype) for i, x in enumerate((output, hy, cy))]
         back = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
         found = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
-        assert_close(found, by_record("aten::mkldnn_rnn_layer_backward", *back), dtype)
+        assert_close(found, record_result("aten::mkldnn_rnn_layer_backward", *back), dtype)
         mask = [i % 2 == absent % 2 for i in range(7)]
         for x, whole, wanted in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), found, mask, strict=True):
             assert x.equal(whole) if wanted else x.shape == (0,)
@@ -206,9 +206,9 @@ def test_layers_reject_mismatched_operands():
             ts.ops.aten.mkldnn_rnn_layer_backward(*args, output, hy, cy, *rest, wrong)
     for i in range(7):
         for change in (lambda x: x[..., :-1], lambda x: x.cfloat(), lambda x: x.double(), lambda x: x.sum()):
-            others = [change(x) if k == i else x for k, x in enumerate(args)]
+            operands = [change(x) if k == i else x for k, x in enumerate(args)]
             with pytest.raises(RuntimeError, match="mkldnn"):
-                ts.mkldnn_rnn_layer(*others, False, [], 2, 4, 1, True, False, False, True)
+                ts.mkldnn_rnn_layer(*operands, False, [], 2, 4, 1, True, False, False, True)
     for grad in (ts.ones(1, 1, 4), ts.ones(4, 2, 4), ts.ones(0, 2, 4)):
         with pytest.raises(RuntimeError, match="expected a tensor of shape"):
             ts.ops.aten.mkldnn_rnn_layer_backward(*args, output, hy, cy, grad, *rest[1:], workspace)

@@ -30,15 +30,15 @@ def test_adjacent_dimensions_are_merged():
     assert x.sum([]).item() == 276
 
 
-def test_extremes_stand_at_their_first_place_and_nan_wins():
+def test_extremes_have_the_first_index_and_propagate_nan():
     x = ts.tensor([[1.0, 3.0, 3.0], [2.0, math.nan, 5.0]])
-    values, places = x.max(1)
-    assert places.tolist() == [1, 1]
+    values, indices = x.max(1)
+    assert indices.tolist() == [1, 1]
     assert values[0].item() == 3.0 and math.isnan(values[1].item())
     assert x.argmin(0).tolist() == [0, 1, 0]
 
 
-def test_truth():
+def test_any_and_all():
     assert ts.tensor([0.0, math.nan]).any().item() is True
     x = ts.tensor([[True, False], [True, True]])
     assert x.all(1).tolist() == [False, True]

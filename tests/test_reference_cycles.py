@@ -270,17 +270,17 @@ def growth(make):
 
 @pytest.mark.usefixtures("quick_collections")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_exits(make):
+def test_scripted_objects_are_released(make):
     """A scripted object is released with all its compiled data when its last reference is dropped."""
-    made = [weakref.ref(make()) for _ in range(3)]
+    references = [weakref.ref(make()) for _ in range(3)]
     collect()
-    assert [one() for one in made] == [None] * 3
+    assert [one() for one in references] == [None] * 3
     make()
     # A leak grows every time; starting and ending threads create objects only occasionally.
     assert any(growth(make) < 30 for _ in range(3))
 
 
-def test_lives_with_its_function():
+def test_script_is_cached_with_its_function():
     """A scripted function is cached as long as its Python function exists."""
 
     def f(n: int) -> int:

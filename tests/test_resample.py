@@ -16,11 +16,11 @@ PLAIN = WrappedNamespace(np)
 def test_sums_equal_the_general_kernel(dtype, axis):
     random = np.random.default_rng(axis)
     x = (random.standard_normal((3, 4, 5)) * 9).astype(dtype)
-    places = random.integers(0, x.shape[axis], (6, 3))
+    indices = random.integers(0, x.shape[axis], (6, 3))
     weights = (random.standard_normal((6, 3)) * 9).astype(dtype)
     for input in (x, x.transpose(2, 0, 1).copy().transpose(1, 2, 0)):
-        found = namespace.weighted_sums(input, axis, places, weights)
-        np.testing.assert_array_equal(found, PLAIN.weighted_sums(x, axis, places, weights))
+        found = namespace.weighted_sums(input, axis, indices, weights)
+        np.testing.assert_array_equal(found, PLAIN.weighted_sums(x, axis, indices, weights))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
@@ -28,12 +28,12 @@ def test_sums_equal_the_general_kernel(dtype, axis):
 def test_bytes_are_summed_in_integers_and_rounded(shape, axis):
     random = np.random.default_rng(axis)
     x = random.integers(0, 256, shape).astype(np.uint8)
-    places = random.integers(0, max(shape[axis], 1), (6 if shape[axis] else 0, 3))
-    weights = random.integers(-9000, 20000, places.shape).astype(np.int32)
+    indices = random.integers(0, max(shape[axis], 1), (6 if shape[axis] else 0, 3))
+    weights = random.integers(-9000, 20000, indices.shape).astype(np.int32)
     for input in (x, x.transpose(0, 2, 3, 1).copy().transpose(0, 3, 1, 2)):
-        found = namespace.weighted_bytes(input, axis, places, weights, 14)
+        found = namespace.weighted_bytes(input, axis, indices, weights, 14)
         assert found.dtype == np.uint8
-        np.testing.assert_array_equal(found, PLAIN.weighted_bytes(x, axis, places, weights, 14))
+        np.testing.assert_array_equal(found, PLAIN.weighted_bytes(x, axis, indices, weights, 14))
     kernel_arguments = (x, x.copy(), axis, np.zeros((shape[axis], 1), np.int64), np.zeros((shape[axis], 1), np.int32))
     for wrong in ((x.astype(np.int32), *kernel_arguments[1:], 3), (*kernel_arguments, 23), (*kernel_arguments, -1)):
         with pytest.raises(TypeError):
@@ -46,10 +46,10 @@ def test_bytes_are_summed_in_integers_and_rounded(shape, axis):
 def test_picks_equal_the_general_kernel(dtype):
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 3, 7)).astype(dtype)
-    places = random.integers(-1, 7, (2, 5, 4))
+    indices = random.integers(-1, 7, (2, 5, 4))
     weights = random.standard_normal((2, 5, 4)).astype(dtype)
-    found = namespace.weighted_picks(x, places, weights)
-    np.testing.assert_array_equal(found, PLAIN.weighted_picks(x, places, weights))
+    found = namespace.weighted_picks(x, indices, weights)
+    np.testing.assert_array_equal(found, PLAIN.weighted_picks(x, indices, weights))
 
 
 def test_samples_outside_of_the_input_are_zero():
@@ -76,7 +76,7 @@ def arrays(places=(0, 1), shape=(2, 3), out=(2, 2), dtype=np.float32, taps=1):
         {"shape": (3,), "out": (2,)},
     ],
 )
-def test_sums_prove_what_they_read(change):
+def test_sums_check_bounds(change):
     weighted_sums(*arrays())
     with pytest.raises((IndexError, TypeError, ValueError)):
         weighted_sums(*arrays(**change))
@@ -91,14 +91,14 @@ def test_sums_require_contiguous_arrays():
         weighted_sums(x, out, axis, index, weight[:1])
 
 
-def test_picks_prove_what_they_read():
+def test_picks_check_bounds():
     x, out = np.zeros((2, 3, 7)), np.zeros((2, 3, 5))
     index, weight = np.zeros((2, 5, 4), np.int64), np.zeros((2, 5, 4))
     weighted_picks(x, out, index, weight)
     for wrong in ((x, out[:, :2].copy(), index, weight), (x[:1].copy(), out, index, weight), (x[0], out[0], index[0], weight[0])):
         with pytest.raises((TypeError, ValueError)):
             weighted_picks(*wrong)
-    for place in (7, -2):
-        index[1, 4, 3] = place
+    for invalid_index in (7, -2):
+        index[1, 4, 3] = invalid_index
         with pytest.raises(IndexError):
             weighted_picks(x, out, index, weight)

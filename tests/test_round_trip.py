@@ -30,7 +30,7 @@ def test_programs(path):
 
 
 @pytest.mark.parametrize("name", [*OTHER_GRAPH, *REJECTED])
-def test_departures(name):
+def test_exceptions_to_round_trips(name):
     """The exceptions to round trips have another graph or are rejected."""
     stem, *_, function_name = name.split(".")
     (path,) = [path for path in all_programs() if path.stem == stem]

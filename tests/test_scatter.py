@@ -30,13 +30,13 @@ def arrays(x):
 def agrees(name, *args, overload="", **options):
     """Check that a function and its in-place variant equal the record's kernel and leave the arguments
     unchanged."""
-    wanted = find(f"aten::{name}" + (f".{overload}" if overload else "")).kernel(
+    expected = find(f"aten::{name}" + (f".{overload}" if overload else "")).kernel(
         namespace, *map(arrays, args), **options
     )
     before = args[0].clone()
     found = getattr(ts, name)(*args, **options)
-    assert found.dtype is args[0].dtype and found.numpy().tobytes() == np.ascontiguousarray(wanted).tobytes()
-    assert found.stride() == ts.from_numpy(np.array(wanted, order="K")).stride() or found.numel() == 0
+    assert found.dtype is args[0].dtype and found.numpy().tobytes() == np.ascontiguousarray(expected).tobytes()
+    assert found.stride() == ts.from_numpy(np.array(expected, order="K")).stride() or found.numel() == 0
     assert before.numpy().tobytes() == args[0].contiguous().numpy().tobytes()
     if hasattr(before, f"{name}_"):
         version = before._version
@@ -72,9 +72,9 @@ def test_reductions(dtype):
     x, source = numbers(4, 6, dtype=dtype), numbers(9, 8, dtype=dtype)
     for index in (indices(4, 9, 6), indices(4, 9, 1).expand(9, 6), indices(4, 1, 3)):
         agrees("scatter_add", x, 0, index, source)
-        for how in REDUCTIONS:
+        for reduction in REDUCTIONS:
             for include_self in (True, False):
-                agrees("scatter_reduce", x, 0, index, source, how, include_self=include_self, overload="two")
+                agrees("scatter_reduce", x, 0, index, source, reduction, include_self=include_self, overload="two")
     for dim in (0, 1):
         index = indices(x.shape[dim], 5)
         rows = numbers(*(5, 6) if dim == 0 else (4, 5), dtype=dtype)
@@ -82,25 +82,25 @@ def test_reductions(dtype):
             agrees("index_add", x, dim, index, y)
             agrees("index_add", x, dim, index, y, alpha=2) if dtype is ts.int64 else None
             agrees("index_copy", x, dim, index, y)
-            for how in REDUCTIONS[1:]:
+            for reduction in REDUCTIONS[1:]:
                 for include_self in (True, False):
-                    agrees("index_reduce", x, dim, index, y, how, include_self=include_self)
+                    agrees("index_reduce", x, dim, index, y, reduction, include_self=include_self)
 
 
 def test_nan_values():
     x = ts.tensor([1.0, float("nan"), 2.0])
     source = ts.tensor([float("nan"), 5.0, -1.0, float("inf")])
     index = ts.tensor([0, 1, 2, 2])
-    for how in REDUCTIONS:
-        agrees("scatter_reduce", x, 0, index, source, how, overload="two")
+    for reduction in REDUCTIONS:
+        agrees("scatter_reduce", x, 0, index, source, reduction, overload="two")
     agrees("scatter", x, 0, index, 2.5, overload="value")
 
 
 @pytest.mark.parametrize("dtype", MOVED, ids=str)
-def test_places_by_several_indices(dtype):
+def test_elements_by_several_indices(dtype):
     x = numbers(4, 5, 3, dtype=dtype)
     i, j, k = indices(4, 6, least=-4), indices(5, 6, least=-5, dtype=ts.int32), indices(3, 6, least=-3)
-    ways = [
+    index_lists = [
         [i],
         [i, j],
         [i, j, k],
@@ -109,18 +109,18 @@ def test_places_by_several_indices(dtype):
         [i.reshape(2, 3).t(), j.reshape(2, 3).t()],
         [i[::2], j[1::2]],
     ]
-    for way in ways:
-        agrees("index", x, way, overload="Tensor")
-        shape = x[tuple(way)].shape
+    for index_list in index_lists:
+        agrees("index", x, index_list, overload="Tensor")
+        shape = x[tuple(index_list)].shape
         for values in (
             numbers(*shape, dtype=dtype),
             numbers(dtype=dtype),
             numbers(1, dtype=dtype),
             numbers(shape[-1], dtype=dtype),
         ):
-            agrees("index_put", x, way, values)
+            agrees("index_put", x, index_list, values)
             if dtype in DTYPES:
-                agrees("index_put", x, way, values, True)
+                agrees("index_put", x, index_list, values, True)
     mask = numbers(4, 5, 3, dtype=ts.bool)
     agrees("index_put", x, [mask], numbers(dtype=dtype))
     agrees("index_select", x, 1, indices(5, 14)[::2])
@@ -148,8 +148,8 @@ def test_overlapping_operands_use_the_record():
     x = ts.arange(4.0)
     with pytest.raises(RuntimeError):
         x.scatter_(0, ts.tensor([0, 1]), x[2:].as_strided((2,), (1,), 1), reduce="nothing")
-    whole = ts.tensor([2, 0, 1])
+    indices = ts.tensor([2, 0, 1])
     with pytest.raises(RuntimeError):
-        ts.zeros(1).expand(3).scatter_(0, whole, 1.0)
+        ts.zeros(1).expand(3).scatter_(0, indices, 1.0)
     parameter = ts.nn.Parameter(ts.zeros(3))
-    assert parameter.detach().index_add_(0, whole, ts.arange(3.0)).tolist() == [1, 2, 0]
+    assert parameter.detach().index_add_(0, indices, ts.arange(3.0)).tolist() == [1, 2, 0]

@@ -167,9 +167,9 @@ def test_list_arguments_are_copied():
         xs.append(1)
         return len(xs)
 
-    mine = [0]
-    assert f(mine) == 2
-    assert mine == [0]
+    argument = [0]
+    assert f(argument) == 2
+    assert argument == [0]
 
 
 def test_named_tuple():
@@ -337,7 +337,7 @@ def test_logging():
     assert run_python(code).stderr == ""
 
 
-def test_names_of_no_pass():
+def test_unknown_pass_names():
     """Unknown pass names in TS_JIT_LOG_LEVEL and TS_JIT_OPT_LIMIT issue one warning."""
     code = "import ts; cu = ts.jit.CompilationUnit; cu('def f(x: int):\\n    return x').f(1); cu('')"
     for switch in ({"TS_JIT_LOG_LEVEL": "nothing"}, {"PYTORCH_JIT_OPT_LIMIT": "nothing=2:cse=1"}):
@@ -436,17 +436,17 @@ def test_partial_functions_are_rejected_by_name():
 def test_name_after_failure():
     """A name whose compilation failed stays reserved, as in PyTorch."""
 
-    def taken_by_failure(x: int) -> int:
+    def reserved_name(x: int) -> int:
         return x + "a"
 
     with pytest.raises(RuntimeError):
-        ts.jit.script(taken_by_failure)
+        ts.jit.script(reserved_name)
 
-    def taken_by_failure(x: int) -> int:
+    def reserved_name(x: int) -> int:
         return x
 
-    name = ts.jit.script(taken_by_failure).qualified_name
-    assert "___torch_mangle_" in name and name.endswith(".taken_by_failure")
+    name = ts.jit.script(reserved_name).qualified_name
+    assert "___torch_mangle_" in name and name.endswith(".reserved_name")
 
 
 def increment(x: Optional[int]) -> int:
@@ -455,7 +455,7 @@ def increment(x: Optional[int]) -> int:
     return x + 1
 
 
-def test_unit_of_shown_source():
+def test_printed_source_compiles():
     """The text of `fn.code` compiles, while the function exists that defines its names."""
 
     @ts.jit.script

@@ -52,7 +52,7 @@ def run(text, filename="<program>", **names):
     return scope
 
 
-def was_kept(text, *args, **names):
+def is_cached(text, *args, **names):
     """Return True if `f` of a program is read from the cache; call `f`, which writes its code to the
     cache."""
     f = run(text, **names)["f"]
@@ -123,9 +123,9 @@ def test_read_in_another_process(tmp_path):
 
 
 def test_hits():
-    assert not was_kept(PROGRAM)
-    assert was_kept(PROGRAM)
-    assert was_kept(PROGRAM.replace("import ts\n", "import ts\n    unrelated = object()\n").replace("import math\n    ", "import math; "))
+    assert not is_cached(PROGRAM)
+    assert is_cached(PROGRAM)
+    assert is_cached(PROGRAM.replace("import ts\n", "import ts\n    unrelated = object()\n").replace("import math\n    ", "import math; "))
 
 
 @pytest.mark.parametrize(
@@ -157,20 +157,20 @@ def test_misses(old, new):
     class Three:
         N = 3
 
-    assert not was_kept(PROGRAM)
+    assert not is_cached(PROGRAM)
     changed = PROGRAM.replace(old, new)
     assert changed != PROGRAM
     try:
         same = new == "N = Three.N"  # the value is equal
-        assert was_kept(changed, ts_math=ts_math, Three=Three) == same
+        assert is_cached(changed, ts_math=ts_math, Three=Three) == same
     except ts.errors.TsError:  # the changed program raises its own error instead of running cached code
         pass
-    assert was_kept(PROGRAM)
+    assert is_cached(PROGRAM)
 
 
 def test_a_file_of_another_name():
     """A file name is part of the cache key, because errors contain it."""
-    assert not was_kept(PROGRAM)
+    assert not is_cached(PROGRAM)
     run(PROGRAM, "<other>")
     assert run(PROGRAM, "<other>")["f"].cached_code is None
 
@@ -199,7 +199,7 @@ def test_uncacheable_code(text):
     before = "import ts\nfrom enum import Enum\nfrom typing import NamedTuple\n"
     for _ in range(2):
         try:
-            assert not was_kept(before + text, 1)
+            assert not is_cached(before + text, 1)
         except ts.errors.TsError:
             pass
 
@@ -214,8 +214,8 @@ def test_closures():
             return f
         f = make({})
     """
-    assert not was_kept(text.format(1), 1) and was_kept(text.format(1), 1)
-    assert not was_kept(text.format(2), 1) and run(text.format(2))["f"](1) == 3
+    assert not is_cached(text.format(1), 1) and is_cached(text.format(1), 1)
+    assert not is_cached(text.format(2), 1) and run(text.format(2))["f"](1) == 3
 
 
 def test_globals_of_the_time_of_scripting():
@@ -255,13 +255,13 @@ def test_accessed_graph_disables_the_cache():
 
 def test_switches(monkeypatch):
     """Optimization switches and the default dtype are part of the cache key."""
-    assert not was_kept(PROGRAM)
+    assert not is_cached(PROGRAM)
     with executor.optimized_execution(False):
         f = run(PROGRAM)["f"]
         assert "relu" in f.bytecode and f.compiled_code is not f.cached_code[1]
     ts.set_default_dtype(ts.float64)
     try:
-        assert not was_kept(PROGRAM)
+        assert not is_cached(PROGRAM)
     finally:
         ts.set_default_dtype(ts.float32)
     monkeypatch.setenv("TS_CACHE", "0")

@@ -17,17 +17,17 @@ from ts.errors import MemoryExceeded, TimeExceeded
 
 
 def doubled(n: int = 60) -> list[Any]:
-    made: list[Any] = [1]
+    nested: list[Any] = [1]
     for _ in range(n):
-        made = [made, made]
-    return made
+        nested = [nested, nested]
+    return nested
 
 
 def paired(n: int = 60) -> dict[int, Any]:
-    made: dict[int, Any] = {1: 2}
+    nested: dict[int, Any] = {1: 2}
     for _ in range(n):
-        made = {1: made, 2: made}
-    return made
+        nested = {1: nested, 2: nested}
+    return nested
 
 
 @ts.jit.script
@@ -104,7 +104,7 @@ def saved(module: Any) -> Any:
     return ts.jit.load(file)
 
 
-WAYS = {
+CONVERSIONS_BY_NAME = {
     "Any": same,
     "list": lambda nest: in_list([nest]),
     "dict": lambda nest: in_dict({"nest": nest}),
@@ -118,18 +118,18 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_each_container_is_converted_once(way):
+@pytest.mark.parametrize("name", CONVERSIONS_BY_NAME)
+def test_each_container_is_converted_once(name):
     with ts.limits(seconds=10):
-        made = WAYS[way](doubled())
-    assert made[0] is made[1]
-    assert made[0][0] is made[1][1]
+        converted = CONVERSIONS_BY_NAME[name](doubled())
+    assert converted[0] is converted[1]
+    assert converted[0][0] is converted[1][1]
 
 
 def test_dicts_too():
     with ts.limits(seconds=10):
-        made = same(paired())
-    assert made[1] is made[2]
+        converted = same(paired())
+    assert converted[1] is converted[2]
 
 
 def test_mutations_affect_all_references():
@@ -141,10 +141,10 @@ def test_mutations_affect_all_references():
 
 def test_identical_containers_are_equal():
     nest, other = doubled(), doubled()
-    made = to_core(nest, infer_spec(nest))
-    assert made == made
+    converted = to_core(nest, infer_spec(nest))
+    assert converted == converted
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
-        assert made != to_core(other, infer_spec(other))
+        assert converted != to_core(other, infer_spec(other))
 
 
 def test_oversized_texts_are_rejected_early():
@@ -167,10 +167,10 @@ def pairs_of(tensor: ts.Tensor, n: int = 12) -> Any:
 
 
 def nest_of(tensor: ts.Tensor, n: int = 60) -> list[Any]:
-    made: list[Any] = [tensor]
+    nested: list[Any] = [tensor]
     for _ in range(n):
-        made = [made, made]
-    return made
+        nested = [nested, nested]
+    return nested
 
 
 def test_an_example_of_too_many_parts_is_rejected():
@@ -245,14 +245,14 @@ class Chain(ts.nn.Module):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, saved], ids=["copy", "deepcopy", "archive"])
-@pytest.mark.parametrize("made", ["deep", "close", "close_items"])
-def test_copies_of_deep_values_terminate(made, copied):
+@pytest.mark.parametrize("structure", ["deep", "close", "close_items"])
+def test_copies_of_deep_values_terminate(structure, copied):
     """Copies of self-references and 100,000 nested levels succeed or raise an error, without damage."""
     module = ts.jit.script(Chain())
-    if made == "deep":
+    if structure == "deep":
         module(100_000)
     else:
-        getattr(module, made)()
+        getattr(module, structure)()
     with contextlib.suppress(RecursionError):
         copied(module)
     module(1)

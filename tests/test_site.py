@@ -19,9 +19,9 @@ PHONE, SCREEN = {"width": 375, "height": 740}, {"width": 1280, "height": 740}
 
 def is_current():
     """Return True if the site is newer than its sources."""
-    made = SITE / "index.html"
+    index_page = SITE / "index.html"
     sources = [ROOT / "mkdocs.yml", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "ts").rglob("*.py")]
-    return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
+    return index_page.exists() and index_page.stat().st_mtime > max(path.stat().st_mtime for path in sources)
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +121,12 @@ def test_every_page_fits(visit, site):
         for size in (PHONE, SCREEN):
             tab.set_viewport_size(size)
             for _ in range(10):  # the layout changes shortly after a new width
-                room = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                if room <= 0:
+                overflow = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                if overflow <= 0:
                     break
                 tab.wait_for_timeout(100)
             else:
-                too_wide[page, size["width"]] = room
+                too_wide[page, size["width"]] = overflow
     assert too_wide == {}
 
 

@@ -59,12 +59,12 @@ class Symbol:
     def __floordiv__(self, other):
         divisor = Symbol.of(other).terms
         if len(divisor) == 1:
-            ((gone, factor),) = divisor.items()
-            if all(not k % factor and not set(gone) - set(names) for names, k in self.terms.items()):
+            ((product, factor),) = divisor.items()
+            if all(not k % factor and not set(product) - set(names) for names, k in self.terms.items()):
                 left = {}
                 for names, k in self.terms.items():
                     rest = list(names)
-                    for name in gone:
+                    for name in product:
                         rest.remove(name)
                     left[tuple(rest)] = k // factor
                 return Symbol(left).simple()
@@ -169,10 +169,10 @@ def test_reshapes():
     assert shape(run("reshape", x, [-1])) == "[4*m*n]" and shape(run("flatten.using_ints", x, 0, 1)) == "[4*n, m]"
     assert shape(run("view", x, [2 * N, -1])) == "[2*n, 2*m]"
     assert shape(run("unflatten.int", x, 1, [2, -1])) == "[n, 2, 2, m]"
-    turned = run("transpose.int", x, 0, 1)
-    assert shape(run("reshape", turned, [4 * N, M])) == "[4*n, m]"
+    transposed = run("transpose.int", x, 0, 1)
+    assert shape(run("reshape", transposed, [4 * N, M])) == "[4*n, m]"
     with pytest.raises(RuntimeError, match="view size is not compatible"):
-        run("view", turned, [4 * N, M])
+        run("view", transposed, [4 * N, M])
     with pytest.raises(RuntimeError, match="is invalid for input of size"):
         run("view", array(N, 2), [N, 3])
 
@@ -183,8 +183,8 @@ def test_broadcasting():
     assert shape(run("where.self", MetaArray((N, 1), bool), array(M), array(1, M))) == "[n, m]"
     assert shape(run("exp", array(N, M))) == "[n, m]" and shape(run("relu", array(N))) == "[n]"
     assert run("lt.Scalar", array(N), 0.5).dtype == bool
-    turned = array(N, M).T
-    assert run("exp", turned).shape == (M, N)
+    transposed = array(N, M).T
+    assert run("exp", transposed).shape == (M, N)
     with pytest.raises(ValueError, match="nobody knows whether"):
         run("add.Tensor", array(N), array(M), 1)
 

@@ -34,7 +34,7 @@ def agree(found, expected):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_the_general_kernels_say_the_same(shape, dtype):
+def test_results_equal_general_kernels(shape, dtype):
     host = numbers(shape, dtype)
     x = ts.from_numpy(host)
     for dim in range(-1, len(shape)):
@@ -58,14 +58,14 @@ def test_the_general_kernels_say_the_same(shape, dtype):
 
 def test_tensors_in_another_order_and_of_16_bits():
     x = ts.from_numpy(numbers((6, 9), "float32"))
-    values, places = x.t().sort(0)
+    values, indices = x.t().sort(0)
     assert np.array_equal(values.numpy(), sort._sort(namespace, x.numpy().T, 0)[0], equal_nan=True)
-    assert values.stride() == (1, 9) and places.stride() == (1, 9)
+    assert values.stride() == (1, 9) and indices.stride() == (1, 9)
     assert ts.equal(x[:, ::2].nan_to_num().topk(2)[0], x[:, ::2].nan_to_num().contiguous().topk(2)[0])
     assert ts.tensor([3.0, 1.0, 2.0], dtype=ts.bfloat16).median().item() == 2
 
 
-def test_all_missing_and_none_there():
+def test_only_nan_and_empty_rows():
     nothing = ts.tensor([math.nan, math.nan])
     assert math.isnan(nothing.median().item()) and math.isnan(nothing.nanmedian().item())
     assert nothing.nanmedian(0)[1].item() == 0

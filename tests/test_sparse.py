@@ -67,7 +67,7 @@ def test_size_is_inferred():
 
 
 @pytest.mark.parametrize(
-    "make, said",
+    "make, message",
     [
         (lambda: ts.sparse_coo_tensor(INDICES, VALUES[:2], (2, 3)), "must have same nnz"),
         (lambda: ts.sparse_coo_tensor([0, 1], [1.0, 2.0]), "indices must be sparse_dim x nnz"),
@@ -85,9 +85,9 @@ def test_size_is_inferred():
         (lambda: sparse() @ other(), "Expected dim 0 size 3, got 2"),
     ],
 )
-def test_rejected(make, said):
+def test_rejected(make, message):
     """Inconsistent indices, values and sizes raise PyTorch's errors."""
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=message):
         make()
 
 
@@ -97,10 +97,10 @@ def test_rejected(make, said):
 def test_operators_without_a_sparse_kernel(name):
     """An operator without a sparse kernel raises an error and does not read the array."""
     arguments = {"cumsum": (0,), "eq": (sparse(),)}.get(name, ())
-    error, said = (
+    error, message = (
         (TypeError, "Sparse layout") if name == "numpy" else (NotImplementedError, "'SparseCPU' backend")
     )
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         getattr(sparse(), name)(*arguments)
 
 
@@ -188,8 +188,8 @@ def test_sums_and_softmax():
 def test_shapes():
     """Transpose, select and concatenation of sparse tensors equal the dense results."""
     x = sparse()
-    for turned in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
-        assert equals_dense(turned, np.array(DENSE).T)
+    for transposed in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
+        assert equals_dense(transposed, np.array(DENSE).T)
     assert equals_dense(x[1], DENSE[1]) and equals_dense(x[:, 2], [3, 5]) and equals_dense(x[1, 2], 5) and equals_dense(x[...], DENSE)
     assert equals_dense(x.index_select(0, ts.tensor([1, 1, 0])), [DENSE[1], DENSE[1], DENSE[0]])
     assert equals_dense(x.index_select(1, ts.tensor([2, 0])), [[3, 0], [5, 4]])
@@ -402,8 +402,8 @@ def test_optimizers(name, options, row):
 )
 def test_optimizers_that_reject(name):
     """Optimizers without sparse support raise an error with their name."""
-    said = "Adam" if name == "AdamW" else name
-    with pytest.raises(RuntimeError, match=f"^{said} does not support sparse gradients"):
+    optimizer_name = "Adam" if name == "AdamW" else name
+    with pytest.raises(RuntimeError, match=f"^{optimizer_name} does not support sparse gradients"):
         steps(lambda params: getattr(ts.optim, name)(params, lr=0.1))
 
 

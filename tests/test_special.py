@@ -18,11 +18,11 @@ EULER = 0.5772156649015329
     [("erf", math.erf), ("erfc", math.erfc), ("gammaln", math.lgamma)],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_as_the_c_library(name, function, dtype):
+def test_results_equal_the_c_library(name, function, dtype):
     """Special functions equal the C library's to a few ulps, also for strided tensors."""
     x = np.linspace(0.1, 4, 79).astype(dtype)[::2]
-    wanted = np.array([function(v) for v in x.tolist()])
-    assert np.allclose(UFUNCS[name](x), wanted, rtol=4 * np.finfo(dtype).eps, atol=1e-15)
+    expected = np.array([function(v) for v in x.tolist()])
+    assert np.allclose(UFUNCS[name](x), expected, rtol=4 * np.finfo(dtype).eps, atol=1e-15)
 
 
 def test_inverse_error_function():
@@ -71,8 +71,8 @@ def test_exponential_of_matrices(size):
     turns = ts.tensor([[[0.0, -size], [size, 0.0]], [[0.0, -1.0], [1.0, 0.0]]], dtype=ts.float64)
     found = ts.matrix_exp(turns)
     for k, angle in enumerate((size, 1.0)):
-        wanted = ts.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-        assert (found[k] - wanted.double()).abs().max() < 1e-6
+        expected = ts.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+        assert (found[k] - expected.double()).abs().max() < 1e-6
     assert ts.matrix_exp(ts.full((2, 2), math.inf)).isnan().any()
     assert ts.matrix_exp(ts.zeros(0, 3, 3)).shape == (0, 3, 3)
 
@@ -125,5 +125,5 @@ def test_transforms_agree_with_scipy():
         for name in ("fftn", "rfftn", "ihfftn", "hfftn", "irfftn"):
             given = x + 1j * x[::-1] if name in ("hfftn", "irfftn", "fftn") else x
             for lengths, axes in ((None, (0, 2)), ([3, 5], (2, 1))):
-                ours = getattr(NumpyTransforms(), name)(given, lengths, axes, norm)
-                assert np.allclose(ours, getattr(scipy_fft, name)(given, lengths, axes, norm))
+                result = getattr(NumpyTransforms(), name)(given, lengths, axes, norm)
+                assert np.allclose(result, getattr(scipy_fft, name)(given, lengths, axes, norm))

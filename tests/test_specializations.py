@@ -496,13 +496,13 @@ def test_code_of_another_signature_is_rejected():
     from ts._core.vm.specializations import Specializations
     from ts.errors import InternalError
 
-    whole = unit("def f(x: int) -> int:\n  return x\n").compiled_code
+    other_code = unit("def f(x: int) -> int:\n  return x\n").compiled_code
     other = unit("def f(x: str) -> str:\n  return x\n").compiled_code
-    plans = Specializations("f", whole.parameters, whole.result, [0], lambda values: None, lambda: other)
+    plans = Specializations("f", other_code.parameters, other_code.result, [0], lambda values: None, lambda: other)
     with pytest.raises(InternalError, match="differs from that of the function"):
         plans.code_for_all()
     with pytest.raises(ValueError, match="specializations cannot guard"):
-        Specializations("f", whole.parameters, whole.result, [1], lambda values: None, lambda: whole)
+        Specializations("f", other_code.parameters, other_code.result, [1], lambda values: None, lambda: other_code)
     assert graph_variants.GraphVariant.WRITTEN.value
 
 

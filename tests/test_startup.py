@@ -128,12 +128,12 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("way", FIRST)
-def test_first_bfloat16(way):
+@pytest.mark.parametrize("name", FIRST)
+def test_first_bfloat16(name):
     """The first use of bfloat16, by any function, registers the dtype with its values and promotion rules."""
     code = f"""
 import ts
-x = {FIRST[way]}
+x = {FIRST[name]}
 y = (x + 1).exp().float()
 print(x.dtype, x.tolist(), (x + 1).sum().dtype, round(y[0].item(), 1), ts.result_type(x, ts.ones(2, dtype=ts.float16)))
 """
@@ -153,12 +153,12 @@ FIRST_FLOAT8 = {
 }
 
 
-@pytest.mark.parametrize("way", FIRST_FLOAT8)
-def test_first_float8(way):
+@pytest.mark.parametrize("name", FIRST_FLOAT8)
+def test_first_float8(name):
     """The first use of a float8 dtype, by any function, registers it with its values and promotion rules."""
     code = f"""
 import ts
-x = {FIRST_FLOAT8[way]}
+x = {FIRST_FLOAT8[name]}
 y = x.to(ts.float8_e8m0fnu)
 print(x.dtype, x.tolist(), y.dtype, (x == x).tolist(), ts.result_type(x, 1.5))
 """
@@ -188,7 +188,7 @@ def test_end_of_a_function_source(path):
         assert function_source._block(rest, code) == inspect.getblock(rest), code.co_name
 
 
-def test_frames_have_room():
+def test_calls_do_not_reallocate_stack_memory():
     """Calls at any stack depth do not allocate and release system memory."""
     resource = pytest.importorskip("resource")
 

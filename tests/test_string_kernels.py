@@ -48,13 +48,13 @@ def last_of(text: str, i: int) -> str:
 def texts() -> list[str]:
     """Return random strings of each alphabet, with lengths around the SIMD block sizes."""
     rng = random.Random(7)
-    made = ["", "a", " "]
+    strings = ["", "a", " "]
     for alphabet in ALPHABETS:
         weights = [4 if character.isalnum() else 1 for character in alphabet]
-        made += [
+        strings += [
             "".join(rng.choices(alphabet, weights, k=n)) for n in (*range(1, 40), 200, 1000) for _ in range(6)
         ]
-    return made
+    return strings
 
 
 @pytest.mark.parametrize("function", [words, fields, small, vowels])
@@ -65,7 +65,7 @@ def test_scripts_equal_python(function: Callable[[str], object], texts: list[str
         assert script(text) == function(text), ascii(text)
 
 
-def test_ends_are_pythons(texts: list[str]) -> None:
+def test_strip_equals_python(texts: list[str]) -> None:
     """`strip` functions equal Python's for all characters."""
     script = ts.jit.script(ends)
     for text in texts:
@@ -73,7 +73,7 @@ def test_ends_are_pythons(texts: list[str]) -> None:
             assert script(text, chars) == ends(text, chars), ascii((text, chars))
 
 
-def test_each_character_has_its_lower_case() -> None:
+def test_lower_equals_python() -> None:
     """`lower` equals Python's for each character, alone and in strings with wider characters."""
     script = ts.jit.script(small)
     for code in [*range(0xD800), *range(0xE000, 0x20000)]:
@@ -95,11 +95,11 @@ def test_referenced_strings_do_not_grow() -> None:
     """`s += t` grows a string in place only if no other reference exists."""
 
     def grown(text: str) -> List[str]:
-        made: List[str] = []
+        strings: List[str] = []
         for word in text.split():
             word += "!"
-            made.append(word)
-        return made
+            strings.append(word)
+        return strings
 
     script = ts.jit.script(grown)
     text = "to be or not to be, that is the question"
@@ -116,28 +116,28 @@ def test_an_index_out_of_range() -> None:
             script(text, i)
 
 
-def test_texts_have_instructions() -> None:
+def test_string_operations_are_instructions() -> None:
     """String length, characters and comparisons are instructions, not operator calls."""
     used = {OPCODES[row[0]].name for row in ts.jit.script(vowels).compiled_code.instructions}
     assert {"STR_LEN", "STR_GET", "STR_EQ", "STR_NE"} <= used
     assert "CALL_OPERATOR" not in used
 
 
-def torn(text: str) -> List[str]:
+def unpaired_surrogates(text: str) -> List[str]:
     return [text + "\ud800z\udc80", "\ud800"]
 
 
 def test_halves_of_surrogate_pairs(tmp_path):
     """Unpaired surrogates are supported in scripts, graphs, archives, drawings and pages."""
-    scripted = ts.jit.script(torn)
-    assert scripted("a") == torn("a")
+    scripted = ts.jit.script(unpaired_surrogates)
+    assert scripted("a") == unpaired_surrogates("a")
     assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(
         scripted.graph
     )
     assert r"'\ud800z\udc80'" in scripted.bytecode.encode().decode()
     path = tmp_path / "torn.pt"
     ts.jit.save(scripted, path)
-    assert ts.jit.load(path)("a") == torn("a")
+    assert ts.jit.load(path)("a") == unpaired_surrogates("a")
     for suffix in ("svg", "dot"):
         draw(scripted.graph, tmp_path / f"torn.{suffix}")
         assert (tmp_path / f"torn.{suffix}").read_text("utf-8")

@@ -28,8 +28,8 @@ def test_a_difference_is_shown(tmp_path, monkeypatch, capsys):
     old = page.read_text()
     monkeypatch.setattr(regenerate, "texts", lambda: {page: old.replace("def expit", "def expt")})
     assert regenerate.main(["--check"]) == 1
-    shown = capsys.readouterr().out
-    assert "-def expit(" in shown and "+def expt(" in shown and "run `python -m tests.regenerate`" in shown
+    output = capsys.readouterr().out
+    assert "-def expit(" in output and "+def expt(" in output and "run `python -m tests.regenerate`" in output
     assert page.read_text() == old
     monkeypatch.setattr(regenerate, "texts", lambda: {page: old})
     assert regenerate.main(["--check"]) == 0 and capsys.readouterr().out == ""
@@ -66,8 +66,8 @@ def test_packages_match_their_stubs(package):
     path = stubs.ROOT / package.replace(".", "/")
     stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
     own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # names that the module imports
-    shown = {name for name in dir(module) if not name.startswith("_")} - own
-    values = {name: getattr(module, name) for name in shown}
+    public_names = {name for name in dir(module) if not name.startswith("_")} - own
+    values = {name: getattr(module, name) for name in public_names}
     found = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}
     assert sorted(found - stub) == []
     assert sorted(name for name in stub if not hasattr(module, name)) == []
@@ -138,12 +138,12 @@ def test_results_have_their_types():
                 result = overloads(name)(*args)
         except (*samples.REJECTION_ERRORS, AttributeError):
             continue
-        said = stubs._result(name, op.signature)
-        kind = tuple if said.startswith(("named_results.", "tuple[")) else KINDS.get(said, object)
+        result_type = stubs._result(name, op.signature)
+        kind = tuple if result_type.startswith(("named_results.", "tuple[")) else KINDS.get(result_type, object)
         if not isinstance(result, kind):
-            wrong.append((record.key, said, type(result)))
-        if said.startswith("named_results.") and not hasattr(result, "_fields"):
-            wrong.append((record.key, said, type(result)))
+            wrong.append((record.key, result_type, type(result)))
+        if result_type.startswith("named_results.") and not hasattr(result, "_fields"):
+            wrong.append((record.key, result_type, type(result)))
         called += 1
     assert wrong == []
     assert called > 1000

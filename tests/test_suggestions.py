@@ -35,13 +35,13 @@ def looked_up(path):
 
 
 @pytest.mark.parametrize("path", WRONG)
-def test_packages_know_what_was_meant(path):
+def test_packages_suggest_names(path):
     with pytest.raises(AttributeError) as caught:
         looked_up(path)
     assert str(caught.value) == WRONG[path]
 
 
-def test_tensors_modules_and_units_know_it():
+def test_tensors_modules_and_units_suggest_names():
     x = ts.ones(2)
     unit = ts.jit.CompilationUnit("def doubled(x):\n    return x * 2\n")
     net = ts.nn.Sequential()
@@ -74,15 +74,15 @@ def test_a_name_is_not_suggested_for_itself():
 
 
 def test_suggestions_are_computed_lazily():
-    asked = []
+    calls = []
 
     def known():
-        asked.append(1)
+        calls.append(1)
         return ["softmax"]
 
     error = missing_attribute("module 'ts'", "softmx", known)
-    assert asked == [] and error.name == "softmx"
-    assert "softmax" in str(error) and asked == [1]
+    assert calls == [] and error.name == "softmx"
+    assert "softmax" in str(error) and calls == [1]
     copied = pickle.loads(pickle.dumps(error))
     assert type(copied) is AttributeError and str(copied) == str(error)
 
@@ -101,19 +101,19 @@ def in_process(program):
 
 def test_tracebacks_suggest_once():
     """A traceback contains a suggestion once, without Python's own."""
-    shown = in_process("import ts; ts.softmx")
-    assert shown.count("Did you mean") == 1 and shown.rstrip().endswith("AttributeError: module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?")
+    output = in_process("import ts; ts.softmx")
+    assert output.count("Did you mean") == 1 and output.rstrip().endswith("AttributeError: module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?")
 
 
 def test_dir_lists_methods_before_first_use():
     """`dir(Tensor)` lists all methods without importing operators, and each listed method exists."""
-    shown = in_process(
+    output = in_process(
         "import sys, ts\n"
         "names = dir(ts.Tensor)\n"
         "print('softmax' in names, 'add_' in names, 'shape' in names, 'ts.ops.conv' in sys.modules)\n"
         "print(hasattr(ts.Tensor, 'add'), hasattr(ts.Tensor, 'ad'), ts.Tensor.add(ts.ones(1), 2).item(), ts.ones(2).softmax(0).tolist())\n"
     )
-    assert shown.split("\n")[:2] == ["True True True False", "True False 3.0 [0.5, 0.5]"]
+    assert output.split("\n")[:2] == ["True True True False", "True False 3.0 [0.5, 0.5]"]
     assert {"softmax", "nn", "float32", "Tensor"} <= set(dir(ts))
 
 
@@ -130,5 +130,5 @@ def test_completion_finds_names():
     completer = rlcompleter.Completer({"ts": ts, "x": ts.ones(1), "net": ts.nn.Linear(1, 1)})
     for text, found in (("ts.softm", "ts.softmax("), ("ts.nn.Line", "ts.nn.Linear("), ("x.softm", "x.softmax("), ("net.weig", "net.weight"),
                         ("ts.nn.functional.rel", "ts.nn.functional.relu("), ("ts.linalg.sv", "ts.linalg.svd(")):  # fmt: skip
-        shown = [completer.complete(text, i) for i in range(20)]
-        assert any(s and s.startswith(found.rstrip("(")) for s in shown), (text, shown)
+        completions = [completer.complete(text, i) for i in range(20)]
+        assert any(s and s.startswith(found.rstrip("(")) for s in completions), (text, completions)

@@ -96,7 +96,7 @@ def test_suspend_from_outside():
     assert results == [False]
 
 
-def test_failures_are_the_futures():
+def test_failures_are_raised_by_the_future():
     """A failure of a program is raised by its future, not by `run`."""
     program = fails.start(2000)
     while not program.run(steps=300):
@@ -105,7 +105,7 @@ def test_failures_are_the_futures():
         program.future.wait()
 
 
-def test_waiting_by_hand():
+def test_run_continues_after_a_result():
     """A program that waits for a future continues in `run` after the future has a result."""
     late = Future()
     program = waits.start(late)
@@ -138,14 +138,14 @@ def test_programs_are_freed_with_their_functions():
     def program():
         @ts.jit.script
         def inner(f: Future[int]) -> List[int]:
-            kept = [1, 2]
-            kept.append(ts.jit.wait(f))
-            return kept
+            values = [1, 2]
+            values.append(ts.jit.wait(f))
+            return values
 
         @ts.jit.script
         def outer(f: Future[int]) -> int:
-            kept = ["a", "b"]
-            return len(inner(f)) + len(kept)
+            names = ["a", "b"]
+            return len(inner(f)) + len(names)
 
         started = outer.start(Future())
         started.queue()

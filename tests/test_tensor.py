@@ -172,7 +172,7 @@ def test_array_changes_do_not_change_the_tensor():
     assert x.shape == (4,) and x.dtype is ts.float64 and x.sum() == 0
 
 
-def test_sequences_with_a_invalid_length():
+def test_sequences_with_an_invalid_length():
     """Sequences with a wrong `__len__` neither expose uninitialized memory nor cause an endless read."""
 
     class Longer(list):
@@ -264,11 +264,11 @@ def test_writes_to_expanded_tensors_raise(write):
 def test_uninitialized_objects_are_empty_tensors():
     """`Tensor.__new__` without `__init__` returns an empty tensor, in subclasses too."""
     for cls in (ts.Tensor, ts.nn.Parameter, type("Own", (ts.Tensor,), {"__init__": lambda self: None})):
-        made = cls.__new__(cls)
-        assert type(made) is cls and made.shape == (0,) and (made + 1).tolist() == [] and repr(made)
+        tensor = cls.__new__(cls)
+        assert type(tensor) is cls and tensor.shape == (0,) and (tensor + 1).tolist() == [] and repr(tensor)
 
 
-class OnItself:
+class OwnBase:
     """An array-like object whose `base` is itself, which would make a search for the memory owner endless."""
 
     ndim = 1
@@ -278,8 +278,8 @@ class OnItself:
         return self
 
 
-@pytest.mark.parametrize("other", [OnItself(), [1], None], ids=lambda x: type(x).__name__)
-def test_storages_of_no_arrays(other):
+@pytest.mark.parametrize("other", [OwnBase(), [1], None], ids=lambda x: type(x).__name__)
+def test_storages_of_other_objects_are_rejected(other):
     with pytest.raises(TypeError, match="is not an array type of a loaded backend"):
         ts.UntypedStorage.of(other)
 

@@ -27,7 +27,7 @@ def test_results(name):
 
 
 @pytest.mark.parametrize("name", list(WITH_GRADIENTS["errors"]))
-def test_refusals(name):
+def test_errors(name):
     """Errors have PyTorch's class and first line."""
     _, table = tensor_subclasses.programs(ts, LOG)
     with pytest.raises(Exception) as found:

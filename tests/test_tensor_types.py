@@ -7,9 +7,9 @@ import ts
 
 def test_constructors_give_tensors_of_their_dtype():
     for name, dtype in {"FloatTensor": ts.float32, "LongTensor": ts.int64, "BoolTensor": ts.bool}.items():
-        made = getattr(ts, name)([1, 0])
-        assert type(made) is ts.Tensor and made.dtype is dtype and made.tolist() == [1, 0]
-        assert isinstance(made, getattr(ts, name)) and not isinstance(made, ts.DoubleTensor)
+        tensor = getattr(ts, name)([1, 0])
+        assert type(tensor) is ts.Tensor and tensor.dtype is dtype and tensor.tolist() == [1, 0]
+        assert isinstance(tensor, getattr(ts, name)) and not isinstance(tensor, ts.DoubleTensor)
         assert getattr(ts, name)(2, 3).shape == (2, 3)
 
 

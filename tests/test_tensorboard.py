@@ -36,8 +36,8 @@ def written(tmp_path):
     def write(use, folder=""):
         with SummaryWriter(str(tmp_path)) as writer:
             use(writer)
-        place = tmp_path / folder
-        (path,) = [place / name for name in os.listdir(place) if "tfevents" in name]
+        folder_path = tmp_path / folder
+        (path,) = [folder_path / name for name in os.listdir(folder_path) if "tfevents" in name]
         events = [Event.FromString(raw) for raw in RawEventFileLoader(str(path)).Load()]
         return [(event, value) for event in events for value in event.summary.value]
 

@@ -187,11 +187,11 @@ def test_decorated_classes():
     with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
 
         @ts.no_grad()
-        class Made:
+        class RecordsModes:
             def __init__(self):
                 self.modes = modes()
 
-    assert Made().modes == (False, False)
+    assert RecordsModes().modes == (False, False)
 
 
 def test_decorated_functions_of_two_threads():
@@ -220,7 +220,7 @@ def test_decorated_functions_of_two_threads():
     helper.join()
 
 
-def test_threads_trace_side_by_side():
+def test_threads_trace_concurrently():
     """A trace records its own thread only, and several threads can trace concurrently."""
     started, traced = threading.Barrier(2), []
 
@@ -241,7 +241,7 @@ def test_threads_trace_side_by_side():
     assert ts.equal(traced[0](ts.ones(2)), ts.full((2,), 2.0))
 
 
-def test_a_trace_does_not_record_what_it_waits_for():
+def test_traces_do_not_record_tasks_run_while_waiting():
     """A forked program that the tracing thread runs while it waits is not recorded."""
     assert not ts.jit.is_tracing()
     script = ts.jit.script(grad_in_forks)

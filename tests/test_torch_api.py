@@ -114,12 +114,12 @@ def different_parameters():
             continue
         module, _, name = path.rpartition(".")
         value = getattr(module_of(module), name)
-        mine = None if is_placeholder(value) else parameters(value)
-        if mine is not None and mine != text.strip():
-            yield path, text.strip(), mine
+        own = None if is_placeholder(value) else parameters(value)
+        if own is not None and own != text.strip():
+            yield path, text.strip(), own
 
 
-def walk():
+def print_all_differences():
     """Print all differences; run in a new process, because resolved names stay in the modules."""
     warnings.simplefilter("ignore")
     kinds = [entry for path in sorted(api.paths()) for entry in differences(path)]
@@ -129,7 +129,7 @@ def walk():
 @pytest.fixture(scope="module")
 def missing_names():
     done = subprocess.run(
-        [sys.executable, "-c", "from tests.test_torch_api import walk; walk()"],
+        [sys.executable, "-c", "from tests.test_torch_api import print_all_differences; print_all_differences()"],
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -146,6 +146,6 @@ def test_parameters(missing_names):
     assert [each for each in missing_names[1] if not any(fnmatch(each[0], p) for p in OTHER_PARAMETERS)] == []
 
 
-def test_excuses_are_needed(missing_names):
+def test_exceptions_are_needed(missing_names):
     for excuses, names in ((OTHER_KINDS, missing_names[0]), (OTHER_PARAMETERS, missing_names[1])):
         assert [p for p in excuses if not any(fnmatch(name[0], p) for name in names)] == []

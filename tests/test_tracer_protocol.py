@@ -62,7 +62,7 @@ def is_tracer(node):
     return isinstance(node, ast.Name) and node.id in ("tracer", "recorder", "outer")
 
 
-def test_nobody_probes_tracers():
+def test_tracers_are_not_probed():
     """No code uses `hasattr` or `getattr` on tracers."""
     for path in sorted((ROOT / "ts").rglob("*.py")):
         source = path.read_text()

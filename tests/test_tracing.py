@@ -105,8 +105,8 @@ def test_guard_error_names_value_location_and_fix(function, then, now):
         trace(ts.tensor(OTHER.get(function, [5.0, 7.5])))
     text = str(failure.value)
     line = function.__code__.co_firstlineno
-    places = [f"({__file__}:{line + i}:" for i in range(3)]
-    assert then in text and now in text and any(place in text for place in places)
+    locations = [f"({__file__}:{line + i}:" for i in range(3)]
+    assert then in text and now in text and any(location in text for location in locations)
     assert "script the function" in text and 'guards="off"' in text
 
 
@@ -213,7 +213,7 @@ def test_conditions_without_guards(tmp_path):
     assert found == {1, 2, 3, 5, 6, 8, 9, 10}
 
 
-def test_tests_of_the_library_tie_nothing():
+def test_checks_of_the_library_add_no_guards():
     def function(x):
         return ts.nn.functional.batch_norm(x, None, None, training=True)
 
@@ -308,9 +308,9 @@ def test_factories_run_at_each_call():
 
 def test_legacy_constructors_run_at_each_call():
     def function(x):
-        made = ts.FloatTensor([0.0]), ts.LongTensor([3]), x.new([1.0, 2.0])
-        made[0].add_(x)
-        return made
+        tensors = ts.FloatTensor([0.0]), ts.LongTensor([3]), x.new([1.0, 2.0])
+        tensors[0].add_(x)
+        return tensors
 
     trace = traced(function, ts.ones(1))
     for _ in range(2):
@@ -372,15 +372,15 @@ def test_outputs_that_cannot_be_traced(function, message):
 
 
 def test_a_value_of_a_fork_needs_a_wait():
-    kept = []
+    futures = []
 
     def body(x):
-        kept.append(x + 1)
+        futures.append(x + 1)
         return x + 1
 
     def function(x):
         ts.jit.wait(ts.jit.fork(body, x))
-        return kept[0]
+        return futures[0]
 
     with pytest.raises(RuntimeError, match="did not have observable data dependence with trace inputs"):
         ts.jit.trace(function, ts.ones(1), check_trace=False)

@@ -70,12 +70,12 @@ def test_digits_are_read(tmp_path):
 
 
 @pytest.mark.long
-def test_old_knowledge_helps(tmp_path):
+def test_fine_tuning(tmp_path):
     """Fine-tuning of pretrained weights classifies most of the new digits after training on 50 images."""
     printed = run("finetune.py", tmp_path)
     before, after = (float(line.partition(": ")[2].partition(" %")[0]) for line in printed.splitlines())
     assert before < 50 and after > 85
     state = ts.load(str(tmp_path / "finetuned.pt"), weights_only=True)
-    kept = ts.load(str(ROOT / "examples/data/digits_0_to_4.pt"), weights_only=True)
-    assert list(state) == list(kept)
-    assert state["0.weight"].equal(kept["0.weight"]) and not state["6.weight"].equal(kept["6.weight"])
+    pretrained = ts.load(str(ROOT / "examples/data/digits_0_to_4.pt"), weights_only=True)
+    assert list(state) == list(pretrained)
+    assert state["0.weight"].equal(pretrained["0.weight"]) and not state["6.weight"].equal(pretrained["6.weight"])

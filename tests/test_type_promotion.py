@@ -11,7 +11,7 @@ def arrays(dtype):
     return np.ones(3, dtype), np.ones((), dtype)
 
 
-def test_a_lower_group_lifts_only_the_category():
+def test_lower_priority_operands_raise_only_the_category():
     vector, scalar = arrays(np.float32)
     assert common.result_type(vector, np.ones((), np.float64)) == common.FLOAT
     assert common.result_type(vector, 1.5) == common.FLOAT
@@ -41,7 +41,7 @@ def test_casts_follow_the_category_order():
     assert common.cast(np, 300, common.UINT8) == 44
 
 
-def test_dimensions_wrap_or_say_the_range():
+def test_dimensions_wrap_or_raise():
     assert common.wrap_dim(-1, 3) == 2 and common.wrap_dim(-1, 0) == 0
     with pytest.raises(IndexError, match=r"expected to be in range of \[-2, 1\], but got 2"):
         common.wrap_dim(2, 2)
@@ -49,7 +49,7 @@ def test_dimensions_wrap_or_say_the_range():
         common.wrap_dims([0, -2], 2)
 
 
-def test_shapes_broadcast_or_name_the_dimension():
+def test_shapes_broadcast_or_raise():
     assert common.broadcast_shapes((2, 1), (3,), ()) == (2, 3)
     with pytest.raises(
         RuntimeError, match=r"tensor a \(2\) must match .* tensor b \(3\) at non-singleton dimension 1"

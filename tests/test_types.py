@@ -51,7 +51,7 @@ from ts.ir.types import (
         ("NoneType", "NoneType"),
     ],
 )
-def test_both_spellings_and_reading(text, annotation):
+def test_texts_and_parsing(text, annotation):
     """A type has a graph text, which can be parsed, and an annotation text."""
     t = parse_type(text)
     assert t.str() == text
@@ -117,9 +117,9 @@ def test_type_variables():
 
 def test_interfaces_are_structural():
     """Classes that define an interface's methods are subtypes of the interface."""
-    wanted = parse_schema("one(Any self, Tensor x) -> Tensor")
-    interface = InterfaceType("__torch__.I", {"one": wanted})
-    assert ClassType("__torch__.A", methods={"one": wanted}).is_subtype_of(interface)
+    expected = parse_schema("one(Any self, Tensor x) -> Tensor")
+    interface = InterfaceType("__torch__.I", {"one": expected})
+    assert ClassType("__torch__.A", methods={"one": expected}).is_subtype_of(interface)
     assert not ClassType("__torch__.B").is_subtype_of(interface)
 
 

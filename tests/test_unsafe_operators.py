@@ -113,9 +113,9 @@ def test_fused_steps_check_dtypes_and_counts():
 
 
 def test_statistics_of_integers_are_rejected():
-    whole = ts.ones(2, 3, dtype=ts.uint8)
+    integers = ts.ones(2, 3, dtype=ts.uint8)
     with pytest.raises(NotImplementedError, match="not implemented for 'Byte'"):
-        ts.ops.aten.batch_norm_gather_stats(whole, whole, whole, None, None, 0.1, 1e-5, 4)
+        ts.ops.aten.batch_norm_gather_stats(integers, integers, integers, None, None, 0.1, 1e-5, 4)
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [3, -1], [5]])

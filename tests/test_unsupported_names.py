@@ -12,7 +12,7 @@ from ts.unsupported.unsupported_names import ANSWERS
 
 
 @pytest.mark.parametrize(
-    ("path", "home", "names"),
+    ("path", "module_path", "names"),
     [
         ("distributions.normal", "distributions", "Normal constraints"),
         ("distributions.multivariate_normal", "distributions", "MultivariateNormal constraints"),
@@ -20,9 +20,9 @@ from ts.unsupported.unsupported_names import ANSWERS
         ("profiler.profiler", "profiler", "ProfilerAction schedule"),
     ],
 )
-def test_alias_modules_share_objects(path, home, names):
-    module, place = (__import__(f"ts.{each}", fromlist=["_"]) for each in (path, home))
-    assert all(getattr(module, name) is getattr(place, name) for name in names.split())
+def test_alias_modules_share_objects(path, module_path, names):
+    module, defining_module = (__import__(f"ts.{each}", fromlist=["_"]) for each in (path, module_path))
+    assert all(getattr(module, name) is getattr(defining_module, name) for name in names.split())
 
 
 def test_unknown_names_are_missing():
@@ -158,7 +158,7 @@ def test_star_import_gives_the_declared_names():
     assert names["export"] is ts.onnx.export and "torch" not in names
 
 
-def test_refusals_are_sentences():
+def test_error_messages_name_alternatives():
     """Error messages name what is missing and an alternative."""
     for path, area in AREAS.items():
         assert area.instead.endswith(".") and not area.missing.endswith(".")

@@ -66,7 +66,7 @@ def units(found, truth, dtype):
     return np.array([abs(float(mpmath.mpf(float(a)) - t)) for a, t in zip(found, truth, strict=True)]) / spacing
 
 
-def places(low, high, dtype, count=1):
+def random_arguments(low, high, dtype, count=1):
     rng = np.random.default_rng(3)
     x = np.concatenate([rng.uniform(low, high, 400 * count), rng.uniform(max(low, -2), min(high, 2), 400 * count),
                         rng.uniform(max(low, -9), min(high, 9), 200 * count), rng.choice([-1, 1], 60) * 10.0 ** rng.uniform(-30, 0, 60),
@@ -78,7 +78,7 @@ def places(low, high, dtype, count=1):
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_accurate(name, dtype):
     function, truth, *where = CASES[name]
-    x = places(*where[-1 if dtype is np.float64 else 0], dtype)
+    x = random_arguments(*where[-1 if dtype is np.float64 else 0], dtype)
     with mpmath.workprec(160):
         found = function(ts.from_numpy(x)).numpy()
         far = units(found, [truth(mpmath.mpf(float(v))) for v in x], dtype)
@@ -89,7 +89,7 @@ def test_results_are_accurate(name, dtype):
 def test_float32_results_are_close_to_float64(name):
     """Functions of float32 are within one ulp of the float64 results."""
     function, _, where, *_ = CASES[name]
-    x = places(*where, np.float32, 100)
+    x = random_arguments(*where, np.float32, 100)
     truth = function(ts.from_numpy(x.astype(np.float64))).numpy()
     far = np.abs(function(ts.from_numpy(x)).numpy() - truth) / np.spacing(np.abs(truth.astype(np.float32)))
     assert far.max() <= 1, f"at {x[far.argmax()]!r}"
@@ -97,7 +97,7 @@ def test_float32_results_are_close_to_float64(name):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_powers_are_accurate(dtype):
-    x = places(1e-3, 20, dtype)
+    x = random_arguments(1e-3, 20, dtype)
     for y in (x, x[::-1].copy(), np.full_like(x, 2.5), np.full_like(x, -0.3)):
         with mpmath.workprec(160):
             truth = [mpmath.mpf(float(a)) ** mpmath.mpf(float(b)) for a, b in zip(x, y, strict=True)]
@@ -114,10 +114,10 @@ def test_tables_equal_generated_tables():
 def test_bits_do_not_depend_on_the_position(name, dtype):
     """The bits of a result do not depend on position, length, strides, in-place use or the number of
     threads."""
-    x = places(-0.99, 0.99, dtype)[:150] if name in ("erfinv", "asin", "acos") else places(-20, 20, dtype)[:150]
+    x = random_arguments(-0.99, 0.99, dtype)[:150] if name in ("erfinv", "asin", "acos") else random_arguments(-20, 20, dtype)[:150]
     x[3:6] = 1e-320 if dtype is np.float64 else 1e-42, 0.0, -0.0
-    whole = called(name, ts.from_numpy(x)).numpy()
-    bits = whole.view(np.uint32 if dtype is np.float32 else np.uint64)
+    expected = called(name, ts.from_numpy(x)).numpy()
+    bits = expected.view(np.uint32 if dtype is np.float32 else np.uint64)
 
     def same(y, start, end, step=1):
         return np.array_equal(np.ascontiguousarray(y.numpy()).view(bits.dtype), bits[start:end:step])
@@ -149,15 +149,15 @@ def test_all_calls_of_a_function_have_equal_bits(name, dtype):
     """In-place calls, `out=`, integer arguments and unaligned memory have equal bits."""
     function = CASES[name][0]
     x = ts.from_numpy(np.arange(-20, 21).astype(dtype))
-    wanted = function(x)
-    assert ts.equal(getattr(x.clone(), f"{name}_")(), wanted)
-    assert ts.equal(function(x, out=ts.empty_like(x)), wanted)
+    expected = function(x)
+    assert ts.equal(getattr(x.clone(), f"{name}_")(), expected)
+    assert ts.equal(function(x, out=ts.empty_like(x)), expected)
     raw = np.zeros(x.numel() * x.element_size() + 1, np.uint8)
     odd = raw[1:].view(dtype)
     odd[:] = x.numpy()
-    assert ts.equal(function(ts.from_numpy(odd)), wanted)
+    assert ts.equal(function(ts.from_numpy(odd)), expected)
     if dtype is np.float32:
-        assert ts.equal(function(ts.arange(-20, 21)), wanted)
+        assert ts.equal(function(ts.arange(-20, 21)), expected)
 
 
 SPECIAL: dict[str, list[tuple[float, float]]] = {

@@ -242,7 +242,7 @@ def test_methods_are_called_on_objects():
         code([STR], [("CALL_METHOD", 1, 0, 0), ("RETURN", 1)], "i", functions=[method], operand_pool=[1, 0])
 
 
-def test_places_of_debuggers():
+def test_debugger_stop_points():
     with pytest.raises(InternalError, match="unknown stop point"):
         code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breakpoints(print, print)], operand_pool=[0])
 

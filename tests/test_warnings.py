@@ -34,7 +34,7 @@ def warnings_of(function, *args):
     return [(str(w.message), w.category, w.filename, w.lineno) for w in found]
 
 
-def test_place():
+def test_location():
     """A warning has the file and line of the script."""
     assert warnings_of(ts.jit.script(careful), 1) == [("careful", UserWarning, __file__, 12)]
 
@@ -50,7 +50,7 @@ def test_inlined_twice():
     assert len(warnings_of(ts.jit.script(twice), 1)) == 1
 
 
-def test_each_call_for_itself():
+def test_each_call_warns():
     """Separate calls in one function warn once each, in execution order."""
     assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 5)] == ["even", "odd"]
     assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 1)] == ["even"]
@@ -71,7 +71,7 @@ def test_graph_read_from_text():
     assert [found[0] for found in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
 
 
-def test_warn_without_place():
+def test_warning_without_location():
     """A warning node without a source location warns too."""
     graph = ts.parse_ir(
         'graph(%n : int):\n  %m : str = prim::Constant[value="here"]()\n  %s : int = prim::Constant[value=2]()\n'
@@ -84,11 +84,11 @@ def mixed():
     return [1, "a"]
 
 
-def test_place_of_the_compiler_s_own():
+def test_location_of_compiler_warnings():
     """Warnings of the compiler have the location of the user's line."""
-    ((message, _, *place),) = warnings_of(ts.jit.script, mixed)
+    ((message, _, *location),) = warnings_of(ts.jit.script, mixed)
     assert message.startswith("List consists of heterogeneous types")
-    assert place == [__file__, mixed.__code__.co_firstlineno + 1]
+    assert location == [__file__, mixed.__code__.co_firstlineno + 1]
 
 
 def test_operators_warn_where_the_program_called_them():

@@ -72,14 +72,14 @@ def missing(checker: str) -> bool:
 def checker_differences(checker: str) -> list[str]:
     """Return the differences between a checker's errors and the expected errors of these files."""
     found = CHECKERS[checker]()
-    said = []
+    differences = []
     for name, lines in found.items():
         expected = mistakes() if name == "invalid_uses" else set()
         text = FILES[name].read_text().split("\n") if name in FILES else []
-        shown = {n: text[n - 1] if n <= len(text) else "" for n in lines | expected}
-        said += [f"{name}.py:{n}: {checker} refuses {shown[n]!r}" for n in sorted(lines - expected)]
-        said += [f"{name}.py:{n}: {checker} does not refuse {shown[n]!r}" for n in sorted(expected - lines)]
-    return said
+        source_lines = {n: text[n - 1] if n <= len(text) else "" for n in lines | expected}
+        differences += [f"{name}.py:{n}: {checker} refuses {source_lines[n]!r}" for n in sorted(lines - expected)]
+        differences += [f"{name}.py:{n}: {checker} does not refuse {source_lines[n]!r}" for n in sorted(expected - lines)]
+    return differences
 
 
 if __name__ == "__main__":

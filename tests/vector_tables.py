@@ -77,7 +77,7 @@ TABLES = {
 }
 
 
-def interpolated(f: Function, low: mpmath.mpf, high: mpmath.mpf, degree: int) -> Column:
+def interpolate(f: Function, low: mpmath.mpf, high: mpmath.mpf, degree: int) -> Column:
     """Return coefficients of the interpolating polynomial in x - (low + high) / 2, constant term first."""
     n, middle, half = degree + 1, (low + high) / 2, (high - low) / 2
     angles = [mpmath.pi * (2 * k + 1) / (2 * n) for k in range(n)]
@@ -102,7 +102,7 @@ def table(kind: type, f: Function, octaves: int, first: int, added: int, degree:
     for octave in range(octaves):
         for part in range(parts):
             low, high = (number(2) ** (first + octave) * (1 + number(p) / parts) - added for p in (part, part + 1))
-            columns[(octave * parts + part + (kind.bias + first) * parts) % kind.count] = interpolated(f, low, high, degree)
+            columns[(octave * parts + part + (kind.bias + first) * parts) % kind.count] = interpolate(f, low, high, degree)
     return columns
 
 
@@ -118,7 +118,7 @@ def erfinv_of_floats() -> list[Column]:
 
     columns = [[number(0)] * 9 for _ in range(32)]
     for k in range(1, 25):
-        columns[(127 - k) & 31] = interpolated(in_octave(k), number(1), number(2), 8)
+        columns[(127 - k) & 31] = interpolate(in_octave(k), number(1), number(2), 8)
     columns[127 & 31][0] = mpmath.sqrt(mpmath.pi) / 2
     return columns
 
@@ -132,8 +132,8 @@ def gelu_near() -> Iterable[list[float]]:
         near = [number(float(about)) + k * number(float(np.spacing(about))) for k in (range(-100, 101) if i else [0])]
         middle = min(near, key=lambda x: abs(f(x) - number(rounded(f(x), Floats))))
         low, high = ((i + number(k) / 2) / number(5.75) for k in (-1, 1))
-        slopes = interpolated(slope_from(f, middle), low, high, 4)
-        columns.append([middle, f(middle), *moved(slopes, middle - (low + high) / 2)])
+        slopes = interpolate(slope_from(f, middle), low, high, 4)
+        columns.append([middle, f(middle), *shifted_polynomial(slopes, middle - (low + high) / 2)])
     for k in range(len(columns[0])):
         yield [rounded(c[k], Floats) for c in columns]
 
@@ -142,7 +142,7 @@ def slope_from(f: Function, x: mpmath.mpf) -> Function:
     return lambda z: (f(z) - f(x)) / (z - x) if abs(z - x) > 1e-30 else mpmath.diff(f, x)
 
 
-def moved(powers: Column, by: mpmath.mpf) -> Column:
+def shifted_polynomial(powers: Column, by: mpmath.mpf) -> Column:
     """Return the coefficients of a polynomial shifted by `by`."""
     return [sum(mpmath.binomial(j, k) * powers[j] * by ** (j - k) for j in range(k, len(powers))) for k in range(len(powers))]
 
@@ -179,7 +179,7 @@ def logarithms(kind: type, shift: int, bits_of_inverse: int, bits_of_log: int) -
         yield [rounded(v - h, kind) for v, h in zip(values, high_parts, strict=True)]
 
 
-def written(name: str, kind: type, rows: Iterable[list[float]]) -> str:
+def c_table(name: str, kind: type, rows: Iterable[list[float]]) -> str:
     """Return a C table: rows of coefficients, and their transposition by intervals."""
 
     def text(v: float) -> str:
@@ -194,18 +194,18 @@ def written(name: str, kind: type, rows: Iterable[list[float]]) -> str:
         return f"ALIGNED {kind.name} {name}[{len(lines)}][{kind_of_row}_CELLS] = {{\n" + "\n".join(lines) + "\n};\n"
 
     coefficients, word = list(rows), kind.name.upper()
-    turned = [list(interval) for interval in zip(*coefficients, strict=True)]
-    return f"#if TIER == 3\n{array(turned, word)}#else\n{array(coefficients, word)}#endif\n"
+    transposed = [list(interval) for interval in zip(*coefficients, strict=True)]
+    return f"#if TIER == 3\n{array(transposed, word)}#else\n{array(coefficients, word)}#endif\n"
 
 
 def page() -> str:
     """Return the text of `simd_math_coefficients.h`."""
     with mpmath.workdps(60):
-        tables = [written(name, kind, rows_of(table(kind, *how), kind)) for name, (kind, *how) in TABLES.items()]
-        tables.append(written("GELU_NEAR", Floats, gelu_near()))
-        tables.append(written("ERFINV", Floats, rows_of(erfinv_of_floats(), Floats)))
-        tables.append(written("LOG", Floats, logarithms(Floats, 1, 7, 16)))
-        tables.append(written("WIDE_LOG", Doubles, logarithms(Doubles, 0, 9, 42)))
+        tables = [c_table(name, kind, rows_of(table(kind, *how), kind)) for name, (kind, *how) in TABLES.items()]
+        tables.append(c_table("GELU_NEAR", Floats, gelu_near()))
+        tables.append(c_table("ERFINV", Floats, rows_of(erfinv_of_floats(), Floats)))
+        tables.append(c_table("LOG", Floats, logarithms(Floats, 1, 7, 16)))
+        tables.append(c_table("WIDE_LOG", Doubles, logarithms(Doubles, 0, 9, 42)))
     return HEAD + "\n".join(tables) + "\n#endif\n"
 
 

@@ -35,7 +35,7 @@ class Reader(torch.nn.Module):
         return found
 
 
-def without_places(path: str) -> None:
+def remove_debug_records(path: str) -> None:
     """Remove debug records, which contain file names and lines."""
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith(".debug_pkl")]
@@ -54,7 +54,7 @@ def main() -> None:
     digits.trained(torch, net, optimizer, digits.batches(torch, train, 0), 600)
     reader = torch.jit.script(Reader(net).eval())
     reader.save("digits.pt")
-    without_places("digits.pt")
+    remove_debug_records("digits.pt")
     pixels, numbers = test.tensors
     images = (pixels[:200, 0] * 16).round().to(torch.uint8)
     np.savez_compressed("digits.npz", images=images.numpy(), digits=numbers[:200].to(torch.uint8).numpy())

@@ -14,7 +14,7 @@ from launch import run
 import ts as torch
 from ts.distributed import rpc
 
-WANTED = [[1.0, -2.0, 0.5, 3.0]]
+TARGET_WEIGHTS = [[1.0, -2.0, 0.5, 3.0]]
 
 
 class Server:
@@ -22,10 +22,10 @@ class Server:
 
     def __init__(self, trainers: int) -> None:
         self.trainers = trainers
-        self.model = torch.nn.Linear(len(WANTED[0]), 1, bias=False)
+        self.model = torch.nn.Linear(len(TARGET_WEIGHTS[0]), 1, bias=False)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.5)
         self.future: torch.futures.Future = torch.futures.Future()
-        self.came = 0
+        self.received = 0
         self.lock = threading.Lock()
         torch.nn.init.zeros_(self.model.weight)
 
@@ -41,12 +41,12 @@ class Server:
         with self.lock:
             weight, future = self.model.weight, self.future
             weight.grad = gradient if weight.grad is None else weight.grad + gradient
-            self.came += 1
-            if self.came == self.trainers:
+            self.received += 1
+            if self.received == self.trainers:
                 weight.grad /= self.trainers
                 self.optimizer.step()
                 self.optimizer.zero_grad()
-                self.came, self.future = 0, torch.futures.Future()
+                self.received, self.future = 0, torch.futures.Future()
                 future.set_result(self.weight())
         return future
 
@@ -57,9 +57,9 @@ def train(server: rpc.RRef, seed: int, steps: int) -> float:
     weight = server.rpc_sync().weight()
     loss = torch.tensor(0.0)
     for _ in range(steps):
-        x = torch.randn(32, len(WANTED[0]), generator=generator)
+        x = torch.randn(32, len(TARGET_WEIGHTS[0]), generator=generator)
         weight.requires_grad_()
-        loss = torch.nn.functional.mse_loss(x.mm(weight.t()), x.mm(torch.tensor(WANTED).t()))
+        loss = torch.nn.functional.mse_loss(x.mm(weight.t()), x.mm(torch.tensor(TARGET_WEIGHTS).t()))
         (gradient,) = torch.autograd.grad(loss, (weight,))
         weight = rpc.rpc_sync(server.owner(), Server.update, args=(server, gradient))
     return loss.item()

@@ -13,11 +13,11 @@ from launch import run
 import ts as torch
 from ts.distributed import rpc
 
-WANTED = [1.0, -2.0, 0.5, 3.0]
+TARGET_WEIGHTS = [1.0, -2.0, 0.5, 3.0]
 
 
 @torch.jit.script
-def beginning(features: int) -> torch.Tensor:
+def initial_weights(features: int) -> torch.Tensor:
     """Return the initial weights."""
     return torch.zeros(features)
 
@@ -31,10 +31,10 @@ def gradient_of_loss(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor) ->
 def train(weights: rpc.RRef, seed: int, steps: int) -> None:
     """Train the shared weights with gradients of random batches."""
     generator = torch.Generator().manual_seed(seed)
-    wanted = torch.tensor(WANTED)
+    target = torch.tensor(TARGET_WEIGHTS)
     for _ in range(steps):
-        x = torch.randn(32, len(WANTED), generator=generator)
-        gradient = gradient_of_loss(weights.to_here(), x, x.mv(wanted))
+        x = torch.randn(32, len(TARGET_WEIGHTS), generator=generator)
+        gradient = gradient_of_loss(weights.to_here(), x, x.mv(target))
         weights.rpc_sync().sub_(gradient, alpha=0.05)  # a tensor method, executed by the owner
 
 
@@ -44,7 +44,7 @@ def process(rank: int, trainers: int, steps: int) -> None:
     options = rpc.TensorPipeRpcBackendOptions(allow_python=True, limits=torch.limits(seconds=10, bytes="1G"))
     rpc.init_rpc(name, rank=rank, world_size=trainers + 1, rpc_backend_options=options)
     if rank == 0:
-        weights = rpc.remote("server", beginning, args=(len(WANTED),))
+        weights = rpc.remote("server", initial_weights, args=(len(TARGET_WEIGHTS),))
         calls = [rpc.rpc_async(f"trainer{k}", train, args=(weights, k, steps)) for k in range(trainers)]
         torch.futures.wait_all(calls)
         print(

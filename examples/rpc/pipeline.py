@@ -51,8 +51,8 @@ def process(rank: int, batch: int, split: int) -> None:
                 for part in x.split(split)
             ]
             found = torch.cat(torch.futures.wait_all(waiting))
-            wanted = make(1)(RRef(make(0)(RRef(x))))
-        torch.testing.assert_close(found, wanted)
+            expected = make(1)(RRef(make(0)(RRef(x))))
+        torch.testing.assert_close(found, expected)
         print(f"{len(waiting)} microbatches through two stages: equal to the result of the whole batch")
         del stages, waiting
     rpc.shutdown()

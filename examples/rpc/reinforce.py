@@ -15,7 +15,7 @@ from ts import nn
 from ts.distributed import rpc
 
 LENGTH = 7  # length of the corridor; its right end is the goal, its left end a pit
-PATIENCE = 25  # maximum number of steps of an episode
+MAX_STEPS = 25  # maximum number of steps of an episode
 
 
 class Corridor:
@@ -23,15 +23,15 @@ class Corridor:
 
     def reset(self) -> int:
         """Return to the middle and return this position."""
-        self.place = LENGTH // 2
-        return self.place
+        self.position = LENGTH // 2
+        return self.position
 
     def step(self, right: bool) -> tuple[int, float, bool]:
         """Return the new position, the reward and the end-of-episode flag."""
-        self.place += 1 if right else -1
-        if self.place == LENGTH - 1:
-            return self.place, 1.0, True
-        return self.place, -1.0 if self.place == 0 else -0.02, self.place == 0
+        self.position += 1 if right else -1
+        if self.position == LENGTH - 1:
+            return self.position, 1.0, True
+        return self.position, -1.0 if self.position == 0 else -0.02, self.position == 0
 
 
 class Agent:
@@ -43,9 +43,9 @@ class Agent:
         self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=0.02)
         self.drawn: list[list[torch.Tensor]] = [[] for _ in range(observers)]
 
-    def act(self, observer: int, place: int) -> bool:
+    def act(self, observer: int, position: int) -> bool:
         """Return True to move right."""
-        state = nn.functional.one_hot(torch.tensor(place), LENGTH).float()
+        state = nn.functional.one_hot(torch.tensor(position), LENGTH).float()
         choice = torch.distributions.Categorical(logits=self.policy(state))
         action = choice.sample()
         self.drawn[observer].append(choice.log_prob(action))
@@ -68,9 +68,9 @@ class Agent:
 def episode(agent: rpc.RRef, observer: int) -> list[float]:
     """Run an episode of one observer and return its rewards."""
     environment = Corridor()
-    place, done, rewards = environment.reset(), False, []
-    while not done and len(rewards) < PATIENCE:
-        place, reward, done = environment.step(agent.rpc_sync().act(observer, place))
+    position, done, rewards = environment.reset(), False, []
+    while not done and len(rewards) < MAX_STEPS:
+        position, reward, done = environment.step(agent.rpc_sync().act(observer, position))
         rewards.append(reward)
     return rewards
 

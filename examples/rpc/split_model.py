@@ -37,12 +37,12 @@ def train(steps: int) -> tuple[float, float]:
     handles = [handle for each in halves for handle in rpc.rpc_sync(each.owner(), parameters, args=(each,))]
     optimizer = DistributedOptimizer(optim.Adam, handles, lr=0.05)
     x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    wanted = torch.tensor([[-0.5], [0.5], [0.5], [-0.5]])
+    targets = torch.tensor([[-0.5], [0.5], [0.5], [-0.5]])
     losses = []
     for _ in range(steps):
         with dist_autograd.context() as context_id:
             hidden = halves[0].rpc_sync().forward(x)
-            loss = nn.functional.mse_loss(halves[1].rpc_sync().forward(hidden), wanted)
+            loss = nn.functional.mse_loss(halves[1].rpc_sync().forward(hidden), targets)
             dist_autograd.backward(context_id, [loss])
             optimizer.step(context_id)
         losses.append(loss.item())

@@ -46,7 +46,7 @@ def finetune(library):
 
     library.manual_seed(0)
     model, optimizer = finetune.pretrained(library, finetune.CHECKPOINT)
-    train, _ = finetune.few(library)
+    train, _ = finetune.few_images(library)
     return example, model, optimizer, example.batches(library, train, 0)
 
 

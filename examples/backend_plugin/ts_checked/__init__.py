@@ -30,18 +30,18 @@ def floating(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
 
 
-def plain(x: Any) -> Any:
+def to_numpy(x: Any) -> Any:
     """Convert arrays of this device, also in lists, to NumPy arrays on the same memory."""
     if isinstance(x, CheckedArray):
         return x.view(np.ndarray)
-    return [plain(y) for y in x] if isinstance(x, list) else x
+    return [to_numpy(y) for y in x] if isinstance(x, list) else x
 
 
-def ours(x: Any) -> Any:
+def to_checked(x: Any) -> Any:
     """Convert NumPy arrays, also in lists and tuples, to arrays of this device on the same memory."""
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x).view(CheckedArray)
-    return type(x)(map(ours, x)) if type(x) in (list, tuple) else x
+    return type(x)(map(to_checked, x)) if type(x) in (list, tuple) else x
 
 
 def arrays(xs: Any) -> Iterator[NDArray[Any]]:
@@ -79,21 +79,21 @@ class CheckedBackend(Backend):
         wide = (record.base or record).name in WIDENED
 
         def checked(xp: Any, *args: Any) -> Any:
-            given = [plain(x) for x in args]
+            given = [to_numpy(x) for x in args]
             inputs = given[:-1] if record.variant == "out" else given
             finite = all(np.isfinite(x).all() for x in arrays(inputs) if floating(x))
             with np.errstate(all="ignore"):
-                result = self.widely(kernel, xp, given) if wide else kernel(xp, *given)
+                result = self.compute_in_float64(kernel, xp, given) if wide else kernel(xp, *given)
             if finite and record.family not in ("create", "to", "random", "view"):
-                self.look(record.name, result)
+                self.check_finite(record.name, result)
             for before, x in zip(args, given, strict=True):
                 if result is x and isinstance(before, CheckedArray):
                     return before  # written in place or returned unchanged
-            return ours(result)
+            return to_checked(result)
 
         return checked
 
-    def widely(self, kernel: Kernel, xp: Any, given: list[Any]) -> Any:
+    def compute_in_float64(self, kernel: Kernel, xp: Any, given: list[Any]) -> Any:
         """Return the kernel's result, computed in float64."""
         kinds = {x.dtype for x in arrays(given) if floating(x)}
         if len(kinds) != 1 or (kind := kinds.pop()) not in (np.float16, np.float32):
@@ -101,7 +101,7 @@ class CheckedBackend(Backend):
         result = kernel(xp, *[x.astype(np.float64) if floating(x) else x for x in given])
         return result.astype(kind) if result.dtype == np.float64 else result
 
-    def look(self, name: str, result: Any) -> None:
+    def check_finite(self, name: str, result: Any) -> None:
         """Raise FloatingPointError for a non-finite result."""
         for x in arrays([result]):
             if floating(x) and not np.isfinite(x).all():
