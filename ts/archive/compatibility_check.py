@@ -12,7 +12,8 @@ Input: a path or an open file. Output: a record for each missing feature, with i
         data.pkl
 
 First, the names in the syntax trees of the code and in the pickles are checked. Then the functions without
-missing names are compiled to graphs, to find calls without a matching overload; no bytecode is generated.
+missing names are compiled to graphs, without generation of bytecode, to find calls without a matching
+overload.
 """
 
 from __future__ import annotations

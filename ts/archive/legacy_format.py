@@ -57,7 +57,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
 
 
 def read(file: IO[bytes]) -> LegacyArchive:
-    """Parse a legacy file; raise ArchiveError if it is damaged or of another byte order (endianness)."""
+    """Parse a legacy file. Raise ArchiveError if it is damaged or of another byte order (endianness)."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)
@@ -98,7 +98,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def view_of_storage(storage: Storage, view: Any) -> Storage:
-    """Return the elements of a storage that `view` = (name, offset, size) selects; None selects all."""
+    """Return the elements of a storage that `view` = (name, offset, size) selects, or all for None."""
     match view:
         case None:
             return storage
@@ -139,7 +139,7 @@ def _reject_global(*named: Any) -> NoReturn:
 
 
 def _plain(data: bytes, offset: int) -> tuple[Any, int]:
-    """Read a pickle of numbers, strings and containers; return the value and the offset of its end."""
+    """Read a pickle of numbers, strings and containers, and return the value and its end offset."""
     machine = Unpickler(data, _reject_global, _reject_global)
     machine.at = offset
     return machine.load(), machine.at

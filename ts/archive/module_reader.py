@@ -39,7 +39,7 @@ from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, No
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant; each tensor counts as 1
+_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant, in which each tensor counts as 1
 
 
 def read(
@@ -54,9 +54,9 @@ def read(
     `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
     device names, or a function of a storage's elements (on the CPU) and its device name that returns the
     elements on another device, or None to leave them on the CPU. The keys of `extra_files` are names of
-    additional records; the contents of the records become the values. `policy` restricts the archive's code
-    whenever it is used; if it restricts operators, all code is compiled immediately. With `mapped`, large
-    storages are mapped into memory if the file is given by path.
+    additional records, whose contents become the values. `policy` restricts the archive's code whenever it is
+    used. If it restricts operators, all code is compiled immediately. With `mapped`, large storages are
+    mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:
@@ -133,7 +133,7 @@ class ModuleReader(TensorLoader):
     # ---- names ---------------------------------------------------------------------------------------
 
     def name(self, module: str, name: str) -> Global:
-        """Resolve a global name in a pickle; raise ArchiveError if the name is not allowed."""
+        """Resolve a global name in a pickle. Raise ArchiveError if the name is not allowed."""
         full = f"{module}.{name}"
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
@@ -206,7 +206,7 @@ class ModuleReader(TensorLoader):
         return converted
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a container and its elements to the type `spec`; raise TypeError for other values."""
+        """Convert a container and its elements to the type `spec`. Raise TypeError for other values."""
         kind, element_specs = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.annotation_str in ("list", "tuple"):
             return self.convert(value, infer_spec(value))
@@ -226,7 +226,7 @@ class ModuleReader(TensorLoader):
         return to_core(converted, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
-        """Convert a container to the first type of a union that matches; raise TypeError if none matches."""
+        """Convert a container to the first type of a union that matches. Raise TypeError if none matches."""
         for spec in union.children:
             try:
                 return self.convert(value, spec)
@@ -251,7 +251,7 @@ def _device(name: Any) -> Any:
 
 
 def _member(enum: type[Any], value: Any) -> Any:
-    """Return the member of `enum` whose value is `value`; raise ArchiveError if there is none."""
+    """Return the member of `enum` whose value is `value`. Raise ArchiveError if there is none."""
     if not isinstance(value, int | float | str):
         raise ArchiveError(f"the value of a member of {enum.__name__} must be a number or a string")
     try:
@@ -261,7 +261,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return the container; its pickled type is not needed, because the attribute's type is known."""
+    """Return the container. Its pickled type is ignored, because the attribute's type is known."""
     return value
 
 

@@ -95,12 +95,12 @@ class Pickler:
         self.chunks.append(chunk)
 
     def memoize(self, key: object) -> None:
-        """Memoize the value on top of the stack under `key`; `write_memoized` writes references to it."""
+        """Memoize the value on top of the stack under `key`, for references by `write_memoized`."""
         index = self.memo[key] = len(self.memo)
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
     def write_memoized(self, key: object) -> bool:
-        """Write a reference to the value memoized under `key`; return False if there is none."""
+        """Write a reference to the value memoized under `key`. Return False if there is none."""
         index = self.memo.get(key)
         if index is None:
             return False
@@ -231,7 +231,7 @@ class Pickler:
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:
-        """Write a tuple; `types` contains the types of its elements."""
+        """Write a tuple. `types` contains the types of its elements."""
         few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
         if len(value) > 3:
             self.write(b"(")

@@ -53,7 +53,7 @@ DeviceMap = Callable[[Tensor, str], Tensor]
 def tensor(
     map_to_device: DeviceMap, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
 ) -> Tensor:
-    """Return the dequantized tensor of a storage reference; `map_to_device` moves a tensor to its device."""
+    """Return the dequantized tensor of a storage reference, moved to its device by `map_to_device`."""
     if not isinstance(storage, Storage) or storage.quantized is None:
         raise ArchiveError("expected a storage of integers for a quantized tensor")
     integers = _integers(storage, offset, size, stride)
@@ -122,7 +122,7 @@ def make_storage_ref(
 
 
 def custom_class(name: str) -> Global | None:
-    """Return the unpickling rules of a C++ class of PyTorch; return None for other names."""
+    """Return the unpickling rules of a C++ class of PyTorch, or None for other names."""
     cls = CLASSES.get(name)
     return None if cls is None else Global(name, new=partial(_create_packed, cls), build=_set_packed_state)
 

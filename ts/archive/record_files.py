@@ -20,7 +20,7 @@ _VERSION = b"3\n"  # format version of the files that `PyTorchFileWriter` writes
 
 
 class PyTorchFileWriter:
-    """Writer of a file of records; the file is complete after `write_end_of_file`."""
+    """Writer of a file of records, which is complete after `write_end_of_file`."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         path = file if isinstance(file, (str, os.PathLike)) else None
@@ -38,7 +38,7 @@ class PyTorchFileWriter:
         return set(self._written)
 
     def write_record(self, name: str, data: bytes | str, size: int) -> None:
-        """Write the first `size` bytes of `data` as a new record; raise RuntimeError for a duplicate name."""
+        """Write the first `size` bytes of `data` as a new record. Raise RuntimeError for a duplicate name."""
         if self._finished:
             raise RuntimeError("the file is already closed: cannot add a record")
         if name in self._written:
@@ -75,7 +75,7 @@ class PyTorchFileReader:
         return self._records.has(name)
 
     def get_record(self, name: str) -> bytes:
-        """Return the bytes of a record; raise ArchiveError if it is missing or damaged."""
+        """Return the bytes of a record. Raise ArchiveError if it is missing or damaged."""
         return self._records.read(name).tobytes()
 
     def get_record_size(self, name: str) -> int:

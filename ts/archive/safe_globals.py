@@ -18,7 +18,7 @@ _safe: list[SafeGlobal] = []
 
 
 def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
-    """Add classes and functions to the allowlist; in a pair (object, name), `name` is the name in files."""
+    """Add classes and functions to the allowlist. In a pair (object, name), `name` is the name in files."""
     for each in safe_globals:
         if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
             raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")
@@ -54,7 +54,7 @@ class safe_globals:
 
 
 def safe_global(name: str) -> Global | None:
-    """Return the unpickling rules of an allowed global, by full name; return None for other names."""
+    """Return the unpickling rules of an allowed global, by full name, or None for other names."""
     for each in _safe:
         allowed_object, path = (
             each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")

@@ -45,7 +45,7 @@ _DTYPES: Final = {
 def save_file(
     tensors: Mapping[str, Tensor], path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors and string metadata to a file; tensors that share memory are written separately."""
+    """Write tensors and string metadata to a file. Tensors that share memory are written separately."""
     stored = {name: _to_array(name, tensor) for name, tensor in tensors.items()}
     data = _library("safetensors.numpy").save(stored, None if metadata is None else dict(metadata))
     write_atomically(os.fspath(path), lambda file, root: file.write(data))

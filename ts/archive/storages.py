@@ -1,6 +1,6 @@
 """Storage sharing in archives: each storage is one record, which several tensors can share.
 
-Input: tensors. Output: bytes and storage references; and the inverse.
+Input: tensors. Output: bytes and storage references. The reader performs the inverse conversion.
 
     StorageWriter().storage_ref(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
     view(storage, 1, (2,), (1,))              the elements of the tensor
@@ -53,7 +53,7 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collector of tensor storages; each storage is written once."""
+    """Collector of tensor storages, each of which is written once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage
@@ -68,7 +68,7 @@ class StorageWriter:
         return storage_ref._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def storage_ref(self, tensor: Tensor) -> TensorStorageRef:
-        """Return the storage reference of a tensor; register the storage if it is new."""
+        """Return the storage reference of a tensor. If the storage is new, register it."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
         if tensor.is_meta:
@@ -99,7 +99,7 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _root(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that owns the memory of a view; return a copy if the memory is not contiguous."""
+    """Return the array that owns the memory of a view, or a copy if the memory is not contiguous."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -117,7 +117,7 @@ class StorageType(NamedTuple):
     """Element type of a storage class such as `torch.FloatStorage`."""
 
     dtype: dtype
-    quantized: int | None = None  # PyTorch's code of the quantized dtype; None if not quantized
+    quantized: int | None = None  # PyTorch's code of the quantized dtype, or None if not quantized
 
 
 QUANTIZED: Final = {  # storage class -> dtype of the integers and PyTorch's code of the quantized dtype
@@ -141,7 +141,7 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
-    """Return the element type of a storage class, or None; quantized types are accepted only in modules."""
+    """Return the element type of a storage class, or None. Only modules may have quantized types."""
     dtype = _NAMES.get(name)
     if dtype is not None:
         return StorageType(dtype)
@@ -181,7 +181,7 @@ class LoadedStorage(TypedStorage):
 
 
 def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, location: str) -> Storage:
-    """Convert a record to a storage of `numel` elements; raise ArchiveError if the sizes do not match."""
+    """Convert a record to a storage of `numel` elements. Raise ArchiveError if the sizes do not match."""
     dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(
@@ -192,7 +192,7 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
-    """Return a view of a storage as the elements of a tensor; raise ArchiveError if it is out of bounds."""
+    """Return a view of a storage as the elements of a tensor. Raise ArchiveError if it is out of bounds."""
     layout_numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in layout_numbers):
         raise ArchiveError(

@@ -1,4 +1,4 @@
-"""Removal of debug records from archives; the model loses its source locations.
+"""Removal of debug records from archives, without which the model has no source locations.
 
 Input: the records of an archive, and a path. Output: a file that contains all other records, unchanged.
 
@@ -19,7 +19,7 @@ _DEBUG: Final = ".debug_pkl"
 
 
 def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
-    """Write all records except debug records; return the compressed size of the omitted records in bytes."""
+    """Write all records except debug records, and return the compressed size of the omitted records."""
 
     def write(file: IO[bytes], root: str) -> None:
         with zipfile.ZipFile(file, "w") as stripped:
@@ -32,5 +32,5 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Return the compression method for a copied record, stored or deflated; PyTorch reads only these."""
+    """Return the compression method for a copied record. PyTorch reads only stored and deflated records."""
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

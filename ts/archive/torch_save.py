@@ -1,6 +1,6 @@
 """`ts.save` and `ts.load`: Python values that contain tensors, in the ZIP format of `torch.save`.
 
-Input: a value, and a path or an open file. Output: the file; and the inverse:
+Input: a value, and a path or an open file. Output: the file. `load` performs the inverse conversion.
 
     ts.save({"weight": x, "step": 3}, "state.pt")          readable by torch.load
     ts.load("state.pt", map_location="cpu")                also reads files of torch.save
@@ -137,7 +137,7 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
         return NotImplemented
 
     def reference(self, storage_ref: TensorStorageRef) -> _StorageReference:
-        """Return the persistent id of a storage; raise RuntimeError if views of it have different types."""
+        """Return the persistent id of a storage. Raise RuntimeError if views of it have different types."""
         reference = self.references.get(storage_ref.key)
         if reference is None:
             identity = (
@@ -189,7 +189,7 @@ def _sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def _sparse_tensor(layout: Any, components: Any) -> Tensor:
-    """Build a sparse tensor from its parts; raise ArchiveError if they are inconsistent."""
+    """Build a sparse tensor from its parts. Raise ArchiveError if they are inconsistent."""
     count = 2 if layout is dtypes.sparse_coo else 3
     is_supported = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(
         components, tuple
@@ -212,7 +212,7 @@ def _sparse_tensor(layout: Any, components: Any) -> Tensor:
 
 
 def _layout(name: Any) -> dtypes.layout:
-    """Return the layout that a name in the file denotes; raise ArchiveError for other names."""
+    """Return the layout that a name in the file denotes. Raise ArchiveError for other names."""
     layout = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
     if layout is None:
         raise ArchiveError(f"unknown layout {name!r}")
@@ -220,7 +220,7 @@ def _layout(name: Any) -> dtypes.layout:
 
 
 def _name_in_pytorch(obj: Any) -> _GlobalName:
-    """Return the PyTorch name of a class or function of `ts`; layers have other module names in PyTorch."""
+    """Return the PyTorch name of a class or function of `ts`. Layers have other module names in PyTorch."""
     from ts import nn
     from ts.nn import functional
 
@@ -316,7 +316,7 @@ def load(
     elements on another device, or None to leave them on the CPU. Unless `weights_only` is False, only objects
     of the types that the module's docstring lists are constructed. With `mmap`, large tensors of a file are
     mapped into memory: pages are read on first access, and writes to the tensors do not change the file.
-    Strings that Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
+    Strings that Python 2 wrote are decoded with `encoding`, where "bytes" keeps them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     is_trusted = weights_only is not None and not weights_only
@@ -339,7 +339,7 @@ def load(
 
 
 def _read_rest(f: IO[bytes]) -> io.BytesIO:
-    """Return the rest of a file as BytesIO; if `f` has `readinto`, avoid a copy of the contents."""
+    """Return the rest of a file as BytesIO. If `f` has `readinto`, the contents are not copied."""
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
     begin = f.tell()
@@ -360,7 +360,7 @@ def _read_rest(f: IO[bytes]) -> io.BytesIO:
 
 
 def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped: bool) -> Any:
-    """Load the value at the start of a file; afterwards the position is the end of the value."""
+    """Load the value at the start of a file, and set the file position to the end of the value."""
     beginning = file.read(len(legacy_format.BEGINNING))
     file.seek(0)
     if beginning == legacy_format.BEGINNING:
@@ -378,7 +378,7 @@ def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped
 
 
 def _value(encoding: str, data: bytes, reader: _ZipTensorLoader) -> Any:
-    """Unpickle a value; only allowed types are constructed."""
+    """Unpickle a value. Only objects of allowed types are constructed."""
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
@@ -388,7 +388,7 @@ def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _ZipTen
 
 
 class _UnrestrictedUnpickler(pickle.Unpickler):
-    """Unpickler that imports any name; PyTorch's names become their counterparts in `ts`."""
+    """Unpickler that imports any name. PyTorch's names are replaced by their equivalents in `ts`."""
 
     def __init__(self, data: bytes, reader: _ZipTensorLoader, options: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data), **options)
@@ -436,7 +436,7 @@ class _ZipTensorLoader(TensorLoader):
         return global_object
 
     def find_global(self, module: str, name: str) -> Any:
-        """Return the object for a global name that files may refer to; return None for other names."""
+        """Return the object for a global name that files may contain, or None for other names."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
@@ -476,7 +476,7 @@ class _ZipTensorLoader(TensorLoader):
         return self.get_loaded_storage(super().storage(archive, reference))
 
     def get_loaded_storage(self, stored: Storage) -> LoadedStorage:
-        """Return the storage object for loaded elements; repeated references return the same object."""
+        """Return the storage object for loaded elements. Repeated references return the same object."""
         storage = self.values.get(id(stored.elements))
         if storage is None:
             storage = self.values[id(stored.elements)] = LoadedStorage(stored, self.map_to_device)
@@ -578,7 +578,7 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
 
 
 def _wrapper(cls: Any, *metadata: Any) -> Tensor:
-    """Return a tensor of a wrapper subclass; `metadata` are arguments of `Tensor._make_wrapper_subclass`."""
+    """Return a tensor of a wrapper subclass, from the arguments of `Tensor._make_wrapper_subclass`."""
     if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
         raise ArchiveError(
             f"a tensor of a wrapper subclass needs a subclass of Tensor and 7 values, found {cls!r} "

@@ -27,7 +27,7 @@ _STEPS_PER_CHECK: Final = 256  # opcodes between two checks of the limits on tim
 
 
 class Global:
-    """Resolved global of a pickle; `call`, `new` and `build` define the permitted operations."""
+    """Resolved global of a pickle. `call`, `new` and `build` define the permitted operations."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Global:
         self.takes_arguments = takes_arguments  # True if `new` accepts arguments
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the global with the arguments of REDUCE; raise ArchiveError if it must not be called."""
+        """Call the global with the arguments of REDUCE. Raise ArchiveError if it must not be called."""
         if self.call is None:
             raise ArchiveError(f"{self.name} cannot be called")
         return self.call(*arguments)
@@ -70,7 +70,7 @@ def _ignore(created: Any, state: Any) -> None:
 
 
 class Unpickler:
-    """Restricted interpreter of a pickle; callbacks resolve globals and storages."""
+    """Restricted interpreter of a pickle, which resolves globals and storages by callbacks."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Unpickler:
         encoding: str = "latin-1",
     ) -> None:
         self.data = data
-        self.encoding = encoding  # encoding of Python 2 strings; "bytes" keeps them as bytes
+        self.encoding = encoding  # encoding of Python 2 strings, or "bytes" to keep them as bytes
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
@@ -116,7 +116,7 @@ class Unpickler:
     # ---- bytes ---------------------------------------------------------------------------------------
 
     def read_bytes(self, count: int) -> bytes:
-        """Consume `count` bytes and return them; raise ArchiveError if the pickle ends earlier."""
+        """Consume `count` bytes and return them. Raise ArchiveError if the pickle ends earlier."""
         end = self.at + count
         if end > len(self.data):
             self.fail("unexpected end of data")
@@ -149,13 +149,13 @@ class Unpickler:
         return self.stack.pop()
 
     def top(self, kind: type) -> Any:
-        """Return the top of the stack without removing it; raise ArchiveError unless it is a `kind`."""
+        """Return the top of the stack without removing it. Raise ArchiveError unless it is a `kind`."""
         if not self.stack or not isinstance(self.stack[-1], kind):
             self.fail(f"expected a {kind.__name__} on the stack")
         return self.stack[-1]
 
     def pop_mark(self) -> list[Any]:
-        """Remove the topmost mark and all values above it; return the values."""
+        """Remove the topmost mark and all values above it, and return the values."""
         stack = self.stack
         for i in range(len(stack) - 1, -1, -1):
             if stack[i] is _MARK:
@@ -170,7 +170,7 @@ class Unpickler:
         self.stack.append(tuple(reversed(values)))
 
     def get(self, index: int) -> None:
-        """Push the memoized value `index`; raise ArchiveError if it does not exist."""
+        """Push the memoized value `index`. Raise ArchiveError if it does not exist."""
         if index not in self.memo:
             self.fail(f"memo has no entry {index}")
         self.stack.append(self.memo[index])
@@ -184,7 +184,7 @@ class Unpickler:
     # ---- objects -------------------------------------------------------------------------------------
 
     def require_global(self, value: Any) -> Global:
-        """Return `value` if it is a Global; raise ArchiveError for any other object."""
+        """Return `value` if it is a Global. Raise ArchiveError for any other object."""
         if not isinstance(value, Global):
             self.fail("expected a class or function on the stack")
         return value
@@ -202,7 +202,7 @@ class Unpickler:
         self.stack.append(created)
 
     def new(self) -> None:
-        """Run NEWOBJ: create an object of an allowed class; only some classes take arguments."""
+        """Run NEWOBJ: create an object of an allowed class. Only some classes take arguments."""
         arguments = self.pop()
         cls = self.require_global(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes_arguments):
@@ -284,14 +284,14 @@ def _pairs(values: list[Any]) -> dict[Any, Any]:
 
 
 def checked_key(key: Any) -> Any:
-    """Check the size of a dictionary key, because hashing visits all nested elements; return the key."""
+    """Check the size of a dictionary key, because hashing visits all nested elements. Return the key."""
     if isinstance(key, tuple) and not is_small(key):
         raise ValueError("a dictionary key is too large")
     return key
 
 
 def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
-    """Build an `OrderedDict` from pickled pairs; the keys are checked."""
+    """Build an `OrderedDict` from pickled pairs, after a check of the keys."""
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 

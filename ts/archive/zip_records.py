@@ -7,8 +7,8 @@ Input: an open file. Output: the contents of its records, and tensors on their t
         TensorLoader(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
 Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped into memory
-copy-on-write and not read; their CRC is not checked. All processes that map the file share unmodified pages.
-Such a file may be replaced while it is in use, but not truncated or overwritten.
+copy-on-write instead of being read, and their CRC is not checked. All processes that map the file share
+unmodified pages. Such a file may be replaced while it is in use, but not truncated or overwritten.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def open_archive(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 
 
 class ZipRecords:
-    """Records of an archive by name; the name of the common top-level folder is omitted.
+    """Records of an archive by name, without the name of the common top-level folder.
 
     `scripted` is True if the archive must contain a scripted module, False if it must contain a value of
     `torch.save`, and None if both are accepted.
@@ -114,7 +114,7 @@ class ZipRecords:
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
-        """Return a record; raise ArchiveError if it is missing, a zip bomb, or not of `size` bytes."""
+        """Return a record. Raise ArchiveError if it is missing, a zip bomb, or not of `size` bytes."""
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
@@ -144,12 +144,12 @@ class ZipRecords:
         return data
 
     def storage(self, name: str, size: int) -> NDArray[np.uint8]:
-        """Return the memory of a storage of `size` bytes; it is mapped if possible, and read otherwise."""
+        """Return the memory of a storage of `size` bytes. It is mapped if possible, and read otherwise."""
         mapped = self.mapped(name, size)
         return self.read(name, size) if mapped is None else mapped
 
     def mapped(self, name: str, size: int) -> NDArray[np.uint8] | None:
-        """Return a record as a view of the memory-mapped file; return None if it cannot be mapped."""
+        """Return a record as a view of the memory-mapped file, or None if it cannot be mapped."""
         entry = self.entries.get(name)
         if self.map is None or entry is None or size < _MIN_MAPPED_BYTES:
             return None
@@ -168,13 +168,13 @@ class ZipRecords:
         return np.frombuffer(self.map, np.uint8, size, start)
 
     def bytes(self, name: str) -> bytes:
-        """Return a record as bytes; used for records read as a whole, such as pickles and texts."""
+        """Return a record as bytes, for records that are read as a whole, such as pickles and texts."""
         data = self.read(name)
         deadline.charge(0, bytes=data.size)
         return data.tobytes()
 
     def text(self, name: str) -> str:
-        """Decode a text record as UTF-8; raise ArchiveError if it is invalid."""
+        """Decode a text record as UTF-8. Raise ArchiveError if it is invalid."""
         try:
             return self.bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
@@ -187,7 +187,7 @@ class ZipRecords:
 
     @property
     def version(self) -> int:
-        """Format version of the archive; it selects the semantics of operators."""
+        """Format version of the archive, which selects the semantics of operators."""
         version = self.text(self.version_name).strip()
         if not version.isdecimal() or len(version) > 9:
             raise ArchiveError(f"invalid version of the archive: {version[:20]!r}")
@@ -233,7 +233,7 @@ class TensorLoader:
         hooks: Any,
         marks: Any = None,
     ) -> Tensor:
-        """Rebuild a tensor from a storage reference; apply the `conj` and `neg` marks of lazy views."""
+        """Rebuild a tensor from a storage reference, and apply the `conj` and `neg` marks of lazy views."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no valid storage")
         from ts._core.tensor.tensor import wrap_array
@@ -275,7 +275,7 @@ def _apply_lazy_marks(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
 
 
 def device_named(name: Any) -> device:
-    """Return the device named `name` in an archive; raise ArchiveError if the name is invalid."""
+    """Return the device named `name` in an archive. Raise ArchiveError if the name is invalid."""
     try:
         return device(name)
     except RuntimeError as error:
