@@ -1,1 +1,1 @@
-"""Command-line interface `ts`, also available as `python -m ts`; see `ts.cli.main` for the commands."""
+"""Command-line interface `ts`, also available as `python -m ts`. `ts.cli.main` defines the commands."""

@@ -8,8 +8,8 @@ Input: the path of an archive. Output: section titles, each with its lines:
      ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
      ("missing", ["nothing"])]
 
-Code of the archive is not executed. If a dependency is missing, the model cannot be built; all other sections
-are still reported.
+Code of the archive is not executed. If a dependency is missing, the model cannot be built, but all other
+sections are still reported.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
 _MAX_LISTED_ITEMS: Final = 20  # maximum number of missing operators or records that are listed
-# ZIP flag for UTF-8 names; Python's zipfile sets it only for names that are not ASCII
+# ZIP flag for UTF-8 names. Python's zipfile sets it only for names that are not ASCII.
 _UTF8_NAME_FLAG: Final = 0x800
 
 
@@ -160,7 +160,7 @@ def _tensors(*groups: tuple[str, Any]) -> list[Section]:
 
 
 def _methods(module: ScriptModule) -> list[str]:
-    """Return the signature of each method; a method that fails to compile has a note instead."""
+    """Return the signature of each method, or a note for a method that fails to compile."""
     lines = []
     for name in method_names(module):
         try:

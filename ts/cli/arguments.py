@@ -45,7 +45,7 @@ arguments are read according to the parameters' types:
 
 
 def parse_literal(source: str, expected: types.Type) -> Any:
-    """Parse a Python literal; raise UsageError with the expected type on failure."""
+    """Parse a Python literal. If parsing fails, raise UsageError with the expected type."""
     try:
         return ast.literal_eval(source)
     except (ValueError, SyntaxError):
@@ -68,7 +68,7 @@ def read_member(member_name: str, expected: types.EnumType) -> Any:
 
 
 def read_device(device_name: str) -> Any:
-    """Parse a device such as `cpu`, `cuda:0` or `meta`; raise UsageError for other text."""
+    """Parse a device such as `cpu`, `cuda:0` or `meta`. Raise UsageError for other text."""
     try:
         return ts.device(device_name)
     except RuntimeError as error:
@@ -97,7 +97,7 @@ def read_tensor(argument: str, expected: types.Type) -> ts.Tensor:
 
 
 def parse_tensor_description(description: str) -> tuple[ts.dtype, list[int]] | None:
-    """Parse a tensor description such as `float32[1,3,224,224]`; return None for other text."""
+    """Parse a tensor description such as `float32[1,3,224,224]`. Return None for other text."""
     match = _SHAPE.fullmatch(description)
     if match is None:
         return None
@@ -132,7 +132,7 @@ def read_input(name: str, argument: str, expected: types.Type) -> Any:
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
     """Return a reproducible random tensor.
 
-    Floating-point values are normally distributed; integers are 0 or 1, so that most index arguments are
+    Floating-point values are normally distributed. Integers are 0 or 1, so that most index arguments are
     valid.
     """
     source = ts.Generator().manual_seed(0)
@@ -143,7 +143,7 @@ def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
 
 
 def to_tensor(array: Any, location: str) -> ts.Tensor:
-    """Convert an array to a tensor; raise UsageError for strings and other unsupported dtypes."""
+    """Convert an array to a tensor. Raise UsageError for strings and other unsupported dtypes."""
     try:
         return ts.from_numpy(array)
     except (TypeError, ValueError) as error:

@@ -10,8 +10,8 @@ Input: an archive, or a function in a file, which is saved to an archive first. 
     memory        55.8 MiB  231.3 MiB     4.14x
     the results differ by 1.8e-07 at most
 
-Each engine runs in a separate process (`ts.cli.bench_worker`) with the same archive and arguments; the rounds
-of the engines alternate, so that other load of the machine affects both equally.
+Each engine runs in a separate process (`ts.cli.bench_worker`) with the same archive and arguments. The rounds
+of the engines alternate, so that other load of the machine affects both engines equally.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _positive(argument: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the benchmark and print the table; return 1 if the results differ."""
+    """Run the benchmark and print the table. Return 1 if the results differ."""
     target = parse_target(options.target)
     with ExitStack() as stack:
         with limits_of(options, untrusted=not target.is_program):
@@ -141,7 +141,7 @@ def _archive(target: Target, function: ScriptFunction | ScriptMethod, stack: Exi
 
 
 class _Process:
-    """Subprocess that runs one engine; it is terminated at the end of the `with` block."""
+    """Subprocess that runs one engine, and is terminated at the end of the `with` block."""
 
     def __init__(self, name: str, python: str, deadline: float) -> None:
         self.name, self.python, self.deadline = name, python, deadline
@@ -165,7 +165,7 @@ class _Process:
         self.process.communicate()
 
     def request(self, command: str, **details: Any) -> Any:
-        """Send a request and return the response; raise ProgramError on timeout or an invalid response."""
+        """Send a request and return the response. Raise ProgramError on timeout or an invalid response."""
         assert self.process.stdin is not None and self.process.stdout is not None
         timer = threading.Timer(max(self.deadline - time.monotonic(), 0.0), self.process.kill)
         timer.start()
@@ -198,7 +198,7 @@ class _Process:
 
 
 def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str, Any]]) -> int:
-    """Print the measurements and the comparison of the results; return the exit code."""
+    """Print the measurements and the comparison of the results, and return the exit code."""
     threads = "one thread" if options.threads == 1 else f"{options.threads} threads"
     print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
     rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]

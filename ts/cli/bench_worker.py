@@ -1,7 +1,7 @@
 """Worker process of `ts bench` for one engine: `bench_worker.py ts` or `bench_worker.py torch`.
 
 Input: requests on standard input, one JSON object per line. Output: one line per response on the original
-standard output; output of the measured program is discarded.
+standard output. Output of the measured program is discarded.
 
     {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
                                                {"start": 0.1, "version": "2.13.0"}
@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 26  # larger results are not compared
 
 
 def encode(value: Any, package: Any) -> Any:
-    """Encode a value for JSON; raise TypeError for unsupported types."""
+    """Encode a value for JSON. Raise TypeError for unsupported types."""
     if isinstance(value, package.Tensor):
         host = value.detach().cpu().contiguous()
         name = str(host.dtype).rpartition(".")[2]
@@ -48,7 +48,7 @@ def encode(value: Any, package: Any) -> Any:
 
 
 def decode(value: Any, package: Any) -> Any:
-    """Decode a value that `encode` returned; `package` creates the tensors."""
+    """Decode a value that `encode` returned. `package` creates the tensors."""
     if not isinstance(value, dict):
         return value
     ((kind, payload),) = value.items()
@@ -91,7 +91,7 @@ class Engine:
         return {"start": time.perf_counter() - self.began, "version": str(self.package.__version__)}
 
     def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
-        """Time the first call; return also the encoded result if it is serializable and small enough."""
+        """Time the first call. The response has the encoded result if it is serializable and small enough."""
         self.values = [decode(value, self.package) for value in values]
         self.names = {name: decode(value, self.package) for name, value in names.items()}
         start = time.perf_counter()

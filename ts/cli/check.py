@@ -13,8 +13,8 @@ Input: Python files, folders or archives. The following definitions of a Python 
 Functions marked with `ignore` or `unused`, exceptions, interfaces and inherited members from other modules
 are skipped.  For an archive, the methods of its model and its missing dependencies are checked.
 
-Then `ts.cli.static_failures` finds operators that reject the known dtypes and shapes.  Python files are
-imported; functions and archives are executed only with `--run`.  Without `--run`, tensor elements are
+Then `ts.cli.static_failures` finds operators that reject the known dtypes and shapes. Python files are
+imported, but functions and archives are executed only with `--run`. Without `--run`, tensor elements are
 unknown, and index ranges are not checked.
 """
 
@@ -54,7 +54,7 @@ from ts.ir.schema import Argument
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
-"""Compiles a definition; returns its description and the run-time errors that always occur."""
+"""Compiles a definition, and returns its description and the run-time errors that always occur."""
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -89,7 +89,7 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """Inputs of `--input` by parameter name; `used` contains the parameter names that occurred so far."""
+    """Inputs of `--input` by parameter name. `used` contains the parameter names that occurred so far."""
 
     used: set[str]
     runs: bool  # True for `--run`: functions are called with the inputs
@@ -170,7 +170,7 @@ def _input_values(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
 def _check_call(
     function: Any, object: Sequence[Any], parameters: Sequence[Argument], inputs: _Inputs
 ) -> tuple[str, list[str]]:
-    """Check a function for run-time errors that always occur; with `--run`, call it with the inputs.
+    """Check a function for run-time errors that always occur. With `--run`, call it with the inputs.
 
     Return a note that the report appends to the signature, and the failures.
     """
@@ -231,7 +231,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if an error is not a compiler error; only then does the report name its class."""
+    """Return True if an error is not a compiler error, so that the report names its class."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
@@ -257,7 +257,7 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
-    """Load an exported program; return its signature and the inconsistencies of its declared shapes."""
+    """Load an exported program. Return its signature and the inconsistencies of its declared shapes."""
     from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)

@@ -32,7 +32,7 @@ _CONTROL_CHARACTER_ESCAPES = {
 
 
 def console(stream: TextIO) -> Any:
-    """Return a rich console for a terminal; return None for a file or pipe, or if rich is missing."""
+    """Return a rich console for a terminal, or None for a file or pipe, or if rich is missing."""
     if not stream.isatty():
         return None
     try:
@@ -43,7 +43,7 @@ def console(stream: TextIO) -> Any:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO) -> None:
-    """Print rows as a table; the heading is printed only on a coloured terminal."""
+    """Print rows as a table. The heading is printed only on a coloured terminal."""
     screen = console(stream)
     if screen is None:
         widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
@@ -62,7 +62,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
 
 
 def sections(entries: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
-    """Print sections with titles; a section with a single line is printed on the line of its title."""
+    """Print sections with titles. A section with a single line is printed on the line of its title."""
     screen = console(stream)
     entries = [
         (title, [line.translate(_CONTROL_CHARACTER_ESCAPES) for line in lines]) for title, lines in entries

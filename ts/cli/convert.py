@@ -167,8 +167,8 @@ def _varying_sizes(
 ) -> dict[str, Any]:
     """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
-    Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2;
-    an example with explicit elements and size 0 or 1 is an error.
+    Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2.
+    An example with explicit elements and size 0 or 1 is an error.
     """
     from ts.export import Dim
     from ts.utils import _pytree as pytree
@@ -195,7 +195,7 @@ def _varying_sizes(
 
 
 def _weights(source: Path, archive: bool) -> dict[str, Any]:
-    """Return the tensors of a file by name; `archive` is True for an archive, False for a weights file."""
+    """Return the tensors of a file by name. `archive` is True for an archive, False for a weights file."""
     if archive:
         return dict(load_archive(source).state_dict())
     with report_read_errors(source):

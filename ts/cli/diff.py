@@ -57,7 +57,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the differences of two archives; return 1 if there are any."""
+    """Print the differences of two archives. Return 1 if there are any."""
     first, second = parse_target(options.first).path, parse_target(options.second).path
     for path in (first, second):
         if is_exported(path):

@@ -13,11 +13,11 @@ from ts.errors import FrontendError, LimitExceeded
 
 
 class UsageError(Exception):
-    """Error in the command line; the exit code is 2."""
+    """Error in the command line, with exit code 2."""
 
 
 class ProgramError(Exception):
-    """Error while a file is read or run; the exit code is 1."""
+    """Error while a file is read or run, with exit code 1."""
 
 
 def format_error(error: BaseException) -> str:

@@ -31,7 +31,10 @@ _GROUPS_ARGUMENT_INDEX: Final = 6  # index of the argument `groups` in the schem
 
 
 def arguments(module: ScriptModule) -> list[str]:
-    """Return one line per argument of `forward`; return an empty list if it has none or fails to compile."""
+    """Return one line per argument of `forward`.
+
+    The list is empty if `forward` has no arguments or fails to compile.
+    """
     try:
         schema = module.archived().cls.type.methods["forward"].schema
         graph: Graph = module.inlined_graph
@@ -73,7 +76,7 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
-    """Return a constant or a tensor of the module, with its name; (None, "") for a computed value."""
+    """Return a module's constant or tensor with its name, or (None, "") for a computed value."""
     if isinstance(weight := constant_value(value), ts.Tensor):
         return weight, "of a constant"
     path: list[str] = []

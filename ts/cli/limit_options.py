@@ -67,7 +67,7 @@ def _limit_or_default(limit: float | None, default: float | None) -> float | Non
 
 
 def _memory() -> int | None:
-    """Return three quarters of the machine's memory in bytes; None if the size of the memory is unknown."""
+    """Return three quarters of the machine's memory in bytes, or None if its size is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
     except (AttributeError, ValueError, OSError):

@@ -50,7 +50,7 @@ COMMANDS: Final = {
     "from safetensors",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-# exit codes for errors, by command; 1 for all other commands
+# exit codes for errors of commands for which they are not 1
 _FAILURE_EXIT_CODES: Final = {"diff": 2}
 
 
@@ -59,7 +59,7 @@ def _module(name: str) -> Any:
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
-    """Build the argument parser; only the command `named` declares its arguments.
+    """Build the argument parser, in which only the command `named` declares its arguments.
 
     All other commands are only listed.
     """
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except Exception as error:  # raised by the user's program; the message contains the location
+    except Exception as error:  # raised by the user's program, with the location in the message
         _show(format_error(error))
     finally:
         sys.path[:] = path
@@ -139,7 +139,7 @@ def _launch(arguments: Sequence[str]) -> int:
 
 
 def _import(name: str) -> None:
-    """Import a module, or execute FILE.py as a module; raise ProgramError if it fails."""
+    """Import a module, or execute FILE.py as a module. Raise ProgramError if that fails."""
     from ts.cli.targets import import_module
 
     import_module(name)

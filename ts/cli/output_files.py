@@ -7,9 +7,9 @@ Input: the result of a function. Output: arrays, by name:
     {"boxes": x, "labels": y}    {"boxes": x, "labels": y}
     (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
 
-Items of a named tuple have the names of its fields; None is omitted. Tensors of 16-bit floats that NumPy does
-not support are converted to float32 without loss. A file is written under a temporary name and replaces the
-old file when it is complete.
+Items of a named tuple have the names of its fields. A result None is omitted. Tensors of 16-bit floats that
+NumPy does not support are converted to float32 without loss. A file is written under a temporary name and
+replaces the old file when it is complete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ts.cli.errors import ProgramError, UsageError
 
 
 def check_out(path: str) -> None:
-    """Raise UsageError for an output file of unknown format; called before the computation starts."""
+    """Raise UsageError for an output file of unknown format, before the computation starts."""
     if path != STANDARD and not path.endswith((".npy", ".npz")):
         raise UsageError(
             f"--out: expected .npy (one tensor), .npz (all results) or {STANDARD} (one tensor, to standard "

@@ -1,4 +1,4 @@
-"""`ts graph | code | bytecode`: print the output of one compiler stage; `ts graph` can also draw it."""
+"""`ts graph | code | bytecode`: print the output of one compiler stage. `ts graph` can also draw it."""
 
 from __future__ import annotations
 

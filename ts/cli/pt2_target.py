@@ -8,8 +8,8 @@ and `check` use:
     function(x, batch_a=a)           result of the program
     function.graph, function.code    as text
 
-Arguments of an exported program may be nested containers; the leaves are the parameters, named after the
-graph's inputs. Numbers and strings that were constant at export may be omitted.
+Arguments of an exported program may be nested containers. The leaves of these containers are the parameters,
+named after the graph's inputs. Numbers and strings that were constant at export may be omitted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Schema(NamedTuple):
 
 
 class ExportedFunction:
-    """Exported program with the interface of a function; the leaves of the inputs are the parameters."""
+    """Exported program with the interface of a function. The leaves of the inputs are the parameters."""
 
     name = "forward"
 
@@ -50,7 +50,7 @@ class ExportedFunction:
         self.schema = Schema([_argument(name, value) for name, value in self.inputs])
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        """Run the exported program; an input without a value gets the value of the example input."""
+        """Run the exported program. An input without a value gets the value of the example input."""
         names = [name for name, _ in self.inputs]
         values = dict(zip(names, positional, strict=False)) | keywords
         leaves = [values.get(name, value) for name, value in self.inputs]
@@ -91,13 +91,13 @@ class _Graph:
 
 
 def load_exported(path: Path) -> ExportedFunction:
-    """Load an exported program; raise a one-line ProgramError if that fails."""
+    """Load an exported program. Raise a one-line ProgramError if that fails."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         return ExportedFunction(load(path))
 
 
 def function_of(path: Path, name: str) -> ExportedFunction:
-    """Return the exported program of a file; `name` must be empty or "forward"."""
+    """Return the exported program of a file. `name` must be empty or "forward"."""
     if name not in ("", "forward"):
         raise UsageError(f"{path} is an exported program: it has no {name!r}, only forward")
     return load_exported(path)
@@ -159,7 +159,10 @@ def operators(program: ExportedProgram) -> Counter[str]:
 
 
 def find_shape_errors(program: ExportedProgram) -> list[str]:
-    """Return a message if declared shapes are inconsistent; an empty list if not, or if sympy is missing."""
+    """Return a list with a message if declared shapes are inconsistent.
+
+    The list is empty if they are consistent or if sympy is missing.
+    """
     try:
         require_sympy()
     except MissingSympyError:

@@ -12,10 +12,10 @@ calls:
                ~~~~~~~~~ <--- HERE
 
 Known values are propagated: each operator with known arguments runs on meta tensors, which have shapes and
-dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
-both training and evaluation mode.  If the condition of a branch is known, only the taken branch is visited,
-and a `raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a
-written or reshaped tensor are unknown.
+dtypes, but no elements. Module attributes are known unless the function writes them. A failure is reported
+only if it occurs in both training and evaluation mode. If the condition of a branch is known, only the taken
+branch is visited, and a `raise` in it is a failure, too. Loop-carried values, tensor elements, and values
+that may alias a written or reshaped tensor are unknown.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Failure(NamedTuple):
     node: Node
 
     def format_message(self, function: str) -> str:
-        """Return the message and the highlighted source lines; the outermost call comes first."""
+        """Return the message and the highlighted source lines, with the outermost call first."""
         lines, name = [f"{self.message}:"], function
         for callee, range in self.node.callstack:
             if range is not None:
@@ -56,7 +56,7 @@ class Failure(NamedTuple):
 
 
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
-    """Return the operator calls of a graph that always fail; None stands for an unknown input."""
+    """Return the operator calls of a graph that always fail. None in `inputs` is an unknown input."""
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
     first, *others = [
         _find_failures(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))
@@ -86,11 +86,11 @@ class _Search:
         self.is_decided: bool | None = None  # in a branch: True if its condition is known, else False
 
     def visit(self, block: Block) -> bool:
-        """Visit the nodes of a block; return True if control flow reaches the end."""
+        """Visit the nodes of a block. Return True if control flow reaches the end."""
         return all(self.visit_any(node) for node in block.nodes())
 
     def visit_any(self, node: Node) -> bool:
-        """Visit a node; return True if control flow reaches the next node."""
+        """Visit a node. Return True if control flow reaches the next node."""
         kind = node.kind()
         if kind == "prim::Constant":
             self.enter(node.output(), node.output().to_ivalue())
@@ -155,7 +155,7 @@ class _Search:
         return bool(returning)
 
     def visit_loop(self, node: Node) -> None:
-        """Visit a loop body; only values that the loop does not change are known in it."""
+        """Visit a loop body, in which only values that the loop does not change are known."""
         (body,) = node.blocks()
         for before, inner, after, output in zip(
             node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
@@ -168,7 +168,7 @@ class _Search:
             self.is_decided = decided
 
     def visit_node(self, node: Node) -> bool:
-        """Run an operator if its arguments are known; return False if it fails."""
+        """Run an operator if its arguments are known. Return False if it fails."""
         if has_side_effects(node) or (node.kind() in STRUCTURAL and not node.outputs()):
             return True
         arguments = self.arguments(node)
@@ -199,7 +199,7 @@ class _Search:
         return True
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Return the arguments of a node on the meta device; return None if any argument is unknown."""
+        """Return the arguments of a node on the meta device, or None if any argument is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
         arguments = []
@@ -246,7 +246,7 @@ def _on_meta(sample: Any) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """Return a comparable summary of a known value; for a tensor, its dtype and shape."""
+    """Return a comparable summary of a known value, which for a tensor is its dtype and shape."""
     if isinstance(sample, ts.Tensor):
         return sample.dtype, tuple(sample.shape)
     if isinstance(sample, dict):

@@ -2,12 +2,12 @@
 
     FILE.py:NAME             a function, a module, or a module class with a constructor without arguments
     ARCHIVE                  `forward` of its model
-    ARCHIVE:METHOD           another method; with a dotted name, a method of a submodule
+    ARCHIVE:METHOD           another method, or with a dotted name a method of a submodule
     ARCHIVE:PART             `forward` of a submodule, such as `model.pt:encoder.layers.0`
     PROGRAM.pt2              an exported program, for commands that support it
 
-Input: the text of a target. Output: the scripted function; UsageError for an unknown name. A `.py` file is a
-trusted program and is executed; every other file is read as an archive, and no code of it is executed.
+Input: the text of a target. Output: the scripted function, or UsageError for an unknown name. A `.py` file is
+a trusted program and is executed. Every other file is read as an archive, and no code of it is executed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """File path and member name; the name "" stands for the file itself."""
+    """File path and member name, where the name "" means the file itself."""
 
     path: Path
     name: str
@@ -46,7 +46,7 @@ class Target(NamedTuple):
 
 
 def parse_target(argument: str) -> Target:
-    """Parse a target argument; raise UsageError if the file does not exist."""
+    """Parse a target argument. Raise UsageError if the file does not exist."""
     if Path(argument).exists():
         return Target(Path(argument), "")
     path, colon, name = argument.rpartition(":")
@@ -77,14 +77,14 @@ def is_exported(path: Path) -> bool:
 
 
 def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
-    """Load the model of an archive in evaluation mode; raise a one-line ProgramError if that fails."""
+    """Load the model of an archive in evaluation mode. Raise a one-line ProgramError if that fails."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         module = ts.jit.load(path, map_location, **options)
         return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
 
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
-    """Return the method of `module` or of a submodule with a dotted name; the default is `forward`."""
+    """Return the method of `module` or of a submodule with a dotted name. The default is `forward`."""
     *submodule_names, last = name.split(".") if name else ["forward"]
     for depth, submodule_name in enumerate(submodule_names):
         module = _find_submodule(module, submodule_name, ".".join(submodule_names[:depth]), path)
@@ -110,7 +110,7 @@ def _find_submodule(module: ScriptModule, name: str, parent_name: str, path: Pat
 
 
 def load_module(path: Path) -> ModuleType:
-    """Execute a file as a module; raise UsageError if it does not exist, or ProgramError if it fails.
+    """Execute a file as a module. Raise UsageError if it does not exist, or ProgramError if it fails.
 
     A file in a folder with `__init__.py` becomes a module of that package, so that relative imports work.
     Output of the module goes to stderr, because stdout is reserved for the output of the command.
@@ -154,7 +154,7 @@ _folders: dict[str, str] = {}  # folders of loaded packages, by package name
 
 
 def _import_from_package(path: Path, name: str) -> ModuleType:
-    """Import a package's module; first unload an equally named package of another folder."""
+    """Import a package's module, after unloading an equally named package of another folder."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
@@ -209,7 +209,7 @@ def load_runnable(target: Target) -> Any:
 
 
 def instantiate(cls: type) -> Any:
-    """Return an instance of a module class without required arguments; output goes to stderr."""
+    """Return an instance of a module class without required arguments. Its output is sent to stderr."""
     with redirect_stdout(sys.stderr):
         return cls()
 
@@ -236,7 +236,7 @@ def load_function(target: Target) -> ScriptFunction | ScriptMethod:
 
 
 def compile_function(function: Any) -> ScriptFunction | ScriptMethod:
-    """Return a scripted function; for a module, or a module class, return its `forward`."""
+    """Return a scripted function, which for a module or module class is its `forward`."""
     if inspect.isclass(function):
         if required_parameters(function):
             raise UsageError(

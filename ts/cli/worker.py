@@ -164,7 +164,7 @@ def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
 
 
 def security_in(folder: str | None) -> Any:
-    """Return security settings for the certificates in a folder; raise ProgramError if they are missing."""
+    """Return security settings for certificates in a folder. Raise ProgramError if files are missing."""
     if folder is None:
         return None
     from ts.distributed.cluster import certificates
