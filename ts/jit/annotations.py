@@ -7,7 +7,7 @@ Input: evaluated annotations, or functions. Output: types of `ts.types`.
     @ts.jit.script
     def pad(x, by: BroadcastingList2[int]): ...      pad(x, 1) is pad(x, [1, 1])
 
-    try_ann_to_type(List[int])                       List[int] of `ts.types`; None if unsupported
+    try_ann_to_type(List[int])                       List[int] of `ts.types`, or None if unsupported
     get_signature(f)                                 ([types of arguments], return type)
 """
 
@@ -44,7 +44,7 @@ def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) 
 
 
 def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type:
-    """Return the type of an annotation; raise ValueError if it is not supported."""
+    """Return the type of an annotation. Raise ValueError if it is not supported."""
     type_of_annotation = try_ann_to_type(annotation)
     if type_of_annotation is None:
         raise ValueError(f"Unknown type annotation: '{annotation}'")

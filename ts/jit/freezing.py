@@ -4,7 +4,7 @@
     frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
 
 Parameters and other attributes of a frozen module are constants in the graphs of the methods, unless the
-methods write to them; see `ts.passes.freezing`.
+methods write to them. `ts.passes.freezing` contains the passes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ts.runtime.module import ScriptModule
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
     """Return a copy of a scripted module in evaluation mode, with attributes replaced by constants.
 
-    `preserved_attrs` contains names of attributes and methods to keep, also of submodules (`"head.weight"`);
-    by default, only the method `forward` is kept. `optimize_numerics` permits the optimizations of
+    `preserved_attrs` contains names of attributes and methods to keep, also of submodules (`"head.weight"`).
+    By default, only the method `forward` is kept. `optimize_numerics` permits the optimizations of
     `run_frozen_optimizations` that change rounding.
 
     Raises RuntimeError for a module that is not scripted or is in training mode, and for unknown names.
@@ -84,7 +84,9 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """Return a frozen and optimized copy of a scripted module; optimize an already frozen module in place.
+    """Return a frozen and optimized copy of a scripted module.
+
+    A module that is already frozen is optimized in place.
 
     `other_methods` contains names of methods to keep in addition to `forward`.
     """

@@ -33,7 +33,7 @@ class Definition(ParsedFunction):
 def get_jit_def(
     fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
 ) -> Definition:
-    """Parse the definition of a function; raise an error for constructs outside the language."""
+    """Parse the definition of a function. Raise an error for constructs outside the language."""
     return Definition(function_def(fn, def_name), self_name)
 
 

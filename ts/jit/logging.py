@@ -1,4 +1,4 @@
-"""Named counters that programs increment, in a logger; the module is also available as `ts.jit._logging`.
+"""Named counters that programs increment, in a logger. The module is also available as `ts.jit._logging`.
 
 ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
 """

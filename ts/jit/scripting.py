@@ -3,7 +3,7 @@
     @script                                      from a Python function
     def f(n: int) -> int: ...
 
-    cu = CompilationUnit('''                     from a string; the functions may call each other
+    cu = CompilationUnit('''                     from a string, whose functions may call each other
     def g(x: Tensor) -> Tensor:
         return torch.relu(x)
     ''')
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         """Type of the result of `script(function)` for type checkers, with the function's call signature."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function; the declaration tells type checkers the parameters and the result."""
+            """Call the function. The declaration tells type checkers the parameters and the result."""
             ...
 
 
@@ -92,7 +92,7 @@ def script(
     _rcb: object = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Compile a function, module or class; an object that is already compiled is returned unchanged.
+    """Compile a function, module or class. An object that is already compiled is returned unchanged.
 
     A function is compiled only once. `example_inputs` determines the types of parameters without annotations:
     a list of argument tuples, or a dict from callables to such lists. The example calls are made in Python.
@@ -154,7 +154,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
 
 
 def _script_instance(obj: Any) -> Any:
-    """Return a script object with the attributes of `obj`; return `obj` if it is a script object."""
+    """Return a script object with the attributes of `obj`, or `obj` itself if it is a script object."""
     from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
     if isinstance(obj, RecursiveScriptClass):
@@ -206,7 +206,7 @@ def _not_scriptable_message(obj: object) -> str:
 
 
 class CompilationUnit:
-    """Set of functions compiled from source text; the functions are attributes."""
+    """Set of functions compiled from source text, which are attributes of the set."""
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}
@@ -215,7 +215,7 @@ class CompilationUnit:
             self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
-        """Compile function definitions; they may call each other and functions defined before."""
+        """Compile function definitions, which may call each other and functions defined before."""
         if not isinstance(lang, str):
             raise TypeError(
                 f"CompilationUnit: expected source code as a string, got {type(lang).__name__}; "
@@ -230,7 +230,7 @@ class CompilationUnit:
                 raise hide_internal_frames(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
-        """Compile source that `fn.code` printed; return False if `lang` is no valid printed source."""
+        """Compile source that `fn.code` printed. Return False if `lang` is no valid printed source."""
         from ts.frontend.compile import compile_all
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
@@ -293,7 +293,7 @@ class CompilationUnit:
         return self._classes.get(qualified_name)
 
     def set_optimized(self, optimize: bool) -> None:
-        """Do nothing; the option has no effect in PyTorch either."""
+        """Do nothing, because the option has no effect in PyTorch, either."""
 
     def get_functions(self) -> list[ScriptFunction]:
         """Return all functions, in the order of their definition."""

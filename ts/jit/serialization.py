@@ -57,16 +57,16 @@ def load(
     """Load a scripted module from an archive.
 
     `map_location` is the device of the loaded tensors. The keys of `_extra_files` are names of additional
-    records; the contents of the records become the values.
+    records, whose contents become the values.
 
     With `mmap`, large tensors of a file given by path are mapped into memory: pages are read on first access
-    and shared by all processes that load the file; writes remain private to the process. The mapped file may
-    be replaced, as `save` does, but not overwritten; otherwise use `mmap=False`.
+    and shared by all processes that load the file. Writes remain private to the process. The mapped file may
+    be replaced, as `save` does, but not overwritten. For files that may be overwritten, use `mmap=False`.
 
     For untrusted files: `limits` apply while the file is read, and again to each later compilation of one of
-    its functions; calls are limited by `with ts.limits()`.  `allowed_ops` lists the permitted operators by
-    name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`); others raise an error with the
-    source location.
+    its functions. Calls are limited by `with ts.limits()`. `allowed_ops` lists the permitted operators by
+    name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`). Other operators raise an error
+    with the source location.
     """
     if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(
@@ -80,7 +80,7 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
     Code of the archive is not executed. Each record has a `kind`, a `name`, and the `locations` in the
-    archive that use it; its string form contains all of them.
+    archive that use it. The string of a record contains all of them.
     """
     from ts.archive.compatibility_check import missing
 

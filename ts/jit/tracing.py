@@ -6,7 +6,7 @@
 
 A single control-flow path is recorded. A branch on a computed number (`if x.sum() > 0:`) causes a
 TracerWarning during tracing and a guard in the traced function, which raises an error if the condition
-differs. With `guards="warn"`, the guard warns and the trace follows the recorded path; with `guards="off"`,
+differs. With `guards="warn"`, the guard warns and the trace follows the recorded path. With `guards="off"`,
 it follows the path silently, as PyTorch's traces do.
 """
 
@@ -120,7 +120,7 @@ def trace_module(
     *,
     guards: str = "raise",
 ) -> Any:
-    """Trace the methods named by the keys of `inputs`; return the traced module.
+    """Trace the methods named by the keys of `inputs`, and return the traced module.
 
     For `guards`, see `trace`.
     """
@@ -167,7 +167,9 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """Return (graph, result) of a traced call; parameters and buffers of `f` are additional graph inputs.
+    """Return (graph, result) of a traced call.
+
+    Parameters and buffers of `f` are additional inputs of the graph.
 
     With `return_inputs`, also return the values of the graph's inputs in this call.
     """
@@ -228,7 +230,7 @@ def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) ->
 
 
 def _as_tuple(inputs: Any) -> tuple[Any, ...]:
-    """Return the arguments as a tuple; a single tensor or dict becomes a tuple with one item."""
+    """Return the arguments as a tuple. A single tensor or dict becomes a tuple with one item."""
     return (inputs,) if isinstance(inputs, Tensor | dict) else tuple(inputs)
 
 
