@@ -42,9 +42,9 @@ def subparser(name: str) -> argparse.ArgumentParser:
     if name == "launch":
         return get_args_parser()
     (group,) = [a for a in parser(name)._actions if isinstance(a, argparse._SubParsersAction)]
-    found = group.choices[name]
-    assert isinstance(found, argparse.ArgumentParser)
-    return found
+    parser_of_command = group.choices[name]
+    assert isinstance(parser_of_command, argparse.ArgumentParser)
+    return parser_of_command
 
 
 def rows(command: argparse.ArgumentParser) -> list[str]:

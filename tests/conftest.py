@@ -44,9 +44,9 @@ def browser():
         pytest.skip("needs Chromium: apt-get install chromium")
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=chromium, args=quiet)
-        yield found
-        found.close()
+        instance = p.chromium.launch(executable_path=chromium, args=quiet)
+        yield instance
+        instance.close()
 
 
 @pytest.fixture

@@ -75,14 +75,14 @@ def main(families: list[str]) -> int:
     for record in registry.records():
         if families and record.family not in families:
             continue
-        found = list(measure(record))
-        if not found or max(elapsed for elapsed, _, _ in found) < MIN_SECONDS:
+        results = list(measure(record))
+        if not results or max(elapsed for elapsed, _, _ in results) < MIN_SECONDS:
             continue
-        ratio = min(elapsed / max(estimate, 1e-12) for elapsed, estimate, _ in found)
+        ratio = min(elapsed / max(estimate, 1e-12) for elapsed, estimate, _ in results)
         ratios[record.family].append(ratio)
         if ratio < 1:
             above.append(f"{ratio:6.2f} {record.key}")
-        times = "  ".join(f"{dtype} {1e3 * elapsed:.3g}/{1e3 * estimate:.3g}" for elapsed, estimate, dtype in found)
+        times = "  ".join(f"{dtype} {1e3 * elapsed:.3g}/{1e3 * estimate:.3g}" for elapsed, estimate, dtype in results)
         print(f"{record.family:18} {record.key:40} {ratio:8.2f}   {times} ms", flush=True)
     for family, several in ratios.items():
         if statistics.median(several) > 3:

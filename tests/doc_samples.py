@@ -79,5 +79,5 @@ def page(text: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Return the pages that have samples."""
-    found = {path: path.read_text() for path in sorted(DOCS.rglob("*.md"))}
-    return {path: page(text) for path, text in found.items() if _MARK.search(text)}
+    results = {path: path.read_text() for path in sorted(DOCS.rglob("*.md"))}
+    return {path: page(text) for path, text in results.items() if _MARK.search(text)}

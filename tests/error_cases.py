@@ -45,8 +45,8 @@ def read(path: Path) -> Expectation:
     text, _, comment = path.read_text().partition(_ERROR)
     kind, _, lines = comment.partition("\n")
     message = "\n".join(line[2:] for line in lines.split("\n"))
-    found = _TORCH.search(text + "\n")
-    return Expectation(text.rstrip() + "\n", kind, message.strip("\n"), found[1] if found else None)
+    match = _TORCH.search(text + "\n")
+    return Expectation(text.rstrip() + "\n", kind, message.strip("\n"), match[1] if match else None)
 
 
 def write(path: Path, kind: str, message: str) -> None:

@@ -43,21 +43,21 @@ class ImportStatement(NamedTuple):
 @cache
 def files() -> dict[Path, str]:
     """Return the source files with their module names; a header belongs to the module of its `.pyx`."""
-    found = {}
+    results = {}
     for top in ("ts", "backends"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".py", ".pyx", ".pxd"):
                 parts = path.relative_to(ROOT).with_suffix("").parts
                 parts = ("ts", *parts) if top == "backends" else parts
-                found[path] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    return found
+                results[path] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return results
 
 
 @cache
 def edges() -> tuple[Import, ...]:
     """Return each import of one module of `ts` by another."""
     modules = set(files().values())
-    found = []
+    imports = []
     for path, importer in files().items():
         package = importer if path.stem == "__init__" else importer.rpartition(".")[0]
         read = _in_python if path.suffix == ".py" else _in_cython
@@ -67,8 +67,8 @@ def edges() -> tuple[Import, ...]:
                 continue
             inside = [f"{module}.{name}" for name in names or () if f"{module}.{name}" in modules]
             targets = inside if names is not None and len(inside) == len(names) else [*inside, module]
-            found += [Import(importer, each, in_function, line) for each in targets if each != importer]
-    return tuple(found)
+            imports += [Import(importer, each, in_function, line) for each in targets if each != importer]
+    return tuple(imports)
 
 
 def with_packages(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
@@ -90,7 +90,7 @@ def cycles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
-    found = []
+    results = []
 
     def visit(module: str) -> None:
         number[module] = lowest[module] = len(number)
@@ -105,12 +105,12 @@ def cycles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
             component = set(stack[at:])
             del stack[at:]
             if len(component) > 1:
-                found.append(component)
+                results.append(component)
 
     for module in list(after):
         if module not in number:
             visit(module)
-    return found
+    return results
 
 
 # ---- parsing ----------------------------------------------------------------------------------------------

@@ -217,12 +217,12 @@ RULES: dict[str, dict[str, str]] = {
 
 def tested() -> dict[str, list[Path]]:
     """Return the programs of each rule."""
-    found: dict[str, list[Path]] = {}
+    results: dict[str, list[Path]] = {}
     for path in all_programs():
         for line in _RULE.findall(path.read_text()):
             for rule in line.split(","):
-                found.setdefault(rule.strip(), []).append(path)
-    return found
+                results.setdefault(rule.strip(), []).append(path)
+    return results
 
 
 def pages() -> dict[Path, str]:

@@ -73,10 +73,10 @@ def read(path: Path) -> Program:
     """Parse a program file."""
     program = Program(path, path.read_text())
     for number, line in enumerate(program.text.splitlines(), 1):
-        found = _EXPECT.search(line)
-        if found is None:
+        match = _EXPECT.search(line)
+        if match is None:
             continue
-        kind, text = found.groups()
+        kind, text = match.groups()
         if kind == " error":
             program.compile_error = (number, text)
         elif kind == " runtime error":

@@ -18,8 +18,8 @@ def on_grid(x):
 
 def dimensions(name):
     """Return the number of dimensions of a window operator."""
-    found = re.search(r"(\d)d", name)
-    return int(found[1]) if found else 2
+    match = re.search(r"(\d)d", name)
+    return int(match[1]) if match else 2
 
 
 def convolution(t, name):

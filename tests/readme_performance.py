@@ -41,8 +41,8 @@ def result(text: str, section: str, row: str) -> dict[str, str]:
     """Return the cells of a row of RESULTS.md by their column headings."""
     (body,) = [part for part in re.split(r"^##+ ", text, flags=re.MULTILINE)[1:] if part.startswith(section)]
     lines = [cells(line) for line in body.splitlines() if line.startswith("|")]
-    (found,) = [line for line in lines if line[0] == row]
-    return dict(zip(lines[0], found, strict=True))
+    (row_cells,) = [line for line in lines if line[0] == row]
+    return dict(zip(lines[0], row_cells, strict=True))
 
 
 def table() -> str:

@@ -65,23 +65,23 @@ def modules(torch: types.ModuleType) -> dict[str, types.ModuleType]:
         path = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if not SKIPPED.search(path) and (len(parts) == 1 or (base.joinpath(*parts[:-1]) / "__init__.py").exists()):
             paths.add(path)
-    found = {}
+    results = {}
     for path in sorted(paths | set(KEPT), key=lambda p: (p.count("."), p)) + MODULES_IN_C:
         try:
-            found[path] = importlib.import_module(f"torch.{path}".rstrip("."))
+            results[path] = importlib.import_module(f"torch.{path}".rstrip("."))
         except (Exception, SystemExit) as error:
             if path not in WITHOUT_PACKAGE:
                 print(f"{path}: {error}", file=sys.stderr)
-    return dict(sorted(found.items()))
+    return dict(sorted(results.items()))
 
 
 def attribute_text(value: Any, name: str) -> str:
     """Return a string attribute; "" if it is missing or raises."""
     try:
-        found = getattr(value, name, None)
+        text = getattr(value, name, None)
     except Exception:
         return ""
-    return found if isinstance(found, str) else ""
+    return text if isinstance(text, str) else ""
 
 
 def is_private(path: str) -> bool:
@@ -92,12 +92,12 @@ def is_private(path: str) -> bool:
 class Names:
     """The names of all modules, with the canonical path of each object."""
 
-    def __init__(self, found: dict[str, types.ModuleType]) -> None:
-        self.modules = found
-        self.paths = {id(module): path for path, module in found.items()}
+    def __init__(self, modules: dict[str, types.ModuleType]) -> None:
+        self.modules = modules
+        self.paths = {id(module): path for path, module in modules.items()}
         self.places: dict[int, list[tuple[str, str]]] = defaultdict(list)
         self.values: dict[str, dict[str, Any]] = {}
-        for path, module in found.items():
+        for path, module in modules.items():
             named = {n: v for n, v in list(vars(module).items()) if not n.startswith("__") and n != "annotations" and n.isidentifier() and n.isascii()}
             lazy = [n for n in getattr(module, "__all__", ()) if n not in named and hasattr(module, n)]
             self.values[path] = named | {n: getattr(module, n) for n in lazy}
@@ -241,19 +241,19 @@ def parameters_text(names: Names) -> Iterator[str]:
 
 def read(text: str) -> dict[str, set[str]]:
     """Return the lines of a file by section: the words of `kind name ...` as `kind name`, or the line itself."""
-    found: dict[str, set[str]] = defaultdict(set)
+    results: dict[str, set[str]] = defaultdict(set)
     section = ""
     for line in text.splitlines():
         if line.startswith("["):
             section = line
         elif ": " in line and section == "":
-            found[line].add(line)
+            results[line].add(line)
         elif not line.startswith("#"):
             word, *names = line.split(" ")
-            found[section].update(f"{word} {name}" for name in names)
+            results[section].update(f"{word} {name}" for name in names)
             if word == "alias":
-                found[section].update(f"alias {name.partition('=')[0].rpartition('.')[2]}" for name in names)
-    return found
+                results[section].update(f"alias {name.partition('=')[0].rpartition('.')[2]}" for name in names)
+    return results
 
 
 def differences(recorded: str, present: str) -> list[str]:

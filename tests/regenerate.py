@@ -69,10 +69,10 @@ def main(arguments: list[str]) -> int:
     check = parser.parse_args(arguments).check
     expected = texts()
     if check:
-        found = differences(expected)
-        if found:
-            print(f"{found}\n\nNot as their sources are: run `python -m tests.regenerate`.")
-        return bool(found)
+        diff = differences(expected)
+        if diff:
+            print(f"{diff}\n\nNot as their sources are: run `python -m tests.regenerate`.")
+        return bool(diff)
     for path, text in expected.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

@@ -150,7 +150,7 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
     # Source text contains neither warning ids nor module scopes of traces.
     text = re.sub(r"\[warn_id=\d+\]|, scope: \S+", "", to_text(graph, show_ranges=False))
     # Source text does not contain the field names of an operator's named results, also in PyTorch.
-    text = re.sub(r"NamedTuple(\([^()]*\))", lambda found: re.sub(r"\w+ : ", "", found[1]), text)
+    text = re.sub(r"NamedTuple(\([^()]*\))", lambda match: re.sub(r"\w+ : ", "", match[1]), text)
     graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)
 

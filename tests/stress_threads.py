@@ -48,13 +48,13 @@ def squares(n: int) -> list[int]:
 
 
 def words(text: str, times: int) -> dict[str, int]:
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for word in (text + " ").split(" ") * times:
-        if word in found:
-            found[word] += 1
+        if word in results:
+            results[word] += 1
         else:
-            found[word] = 1
-    return found
+            results[word] = 1
+    return results
 
 
 def collatz(n: int) -> int:
@@ -84,9 +84,9 @@ class Point:
 
 
 def points(n: int) -> list[int]:
-    found = [Point(i * 7 % 5, i * 3 % 4).swapped() for i in range(n)]
-    found.sort()
-    return [p.x * p.y for p in found]
+    results = [Point(i * 7 % 5, i * 3 % 4).swapped() for i in range(n)]
+    results.sort()
+    return [p.x * p.y for p in results]
 
 
 def forks(n: int) -> int:
@@ -184,9 +184,9 @@ TENSOR = ts.ones(1000)
 # ---- work items ---------------------------------------------------------------------------------------
 
 
-def expect(found, expected):
-    if found != expected:
-        raise AssertionError(f"{found!r} instead of {expected!r}")
+def expect(actual, expected):
+    if actual != expected:
+        raise AssertionError(f"{actual!r} instead of {expected!r}")
 
 
 @work
@@ -294,8 +294,8 @@ def save_and_load(draw):
     expect(loaded(ts.ones(2, n)).item(), 2.0 * n**3)
     file = io.BytesIO()
     ts.save({"x": ts.arange(n), "n": n}, file)
-    found = ts.load(io.BytesIO(file.getvalue()))
-    expect((found["n"], found["x"].tolist()), (n, list(range(n))))
+    result = ts.load(io.BytesIO(file.getvalue()))
+    expect((result["n"], result["x"].tolist()), (n, list(range(n))))
 
 
 @work

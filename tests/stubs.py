@@ -469,8 +469,8 @@ def documented(page: str) -> str:
     for schema, letters in re.findall(r"^\| `(.+?)` \| [^|]*\| (\w*) \|", page, re.MULTILINE):
         accepted.setdefault(re.split(r"[.(]", schema)[0], set()).update(letters)
     by_letters: dict[str, list[str]] = {}
-    for name, found in accepted.items():
-        by_letters.setdefault("".join(letter for letter in "bihfc" if letter in found), []).append(name)
+    for name, dtypes in accepted.items():
+        by_letters.setdefault("".join(letter for letter in "bihfc" if letter in dtypes), []).append(name)
     head = "Dtypes that operators accept, and results of their examples; written by `python -m tests.regenerate`."
     lines = [f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\n_DTYPES_TEXT: Final = {{\n']
     for letters in sorted(filter(None, by_letters), key=lambda letters: (-len(letters), letters)):

@@ -40,7 +40,7 @@ def pairs(dtype):
     return [ts.from_numpy(a).to(dtype) for a in both]
 
 
-def assert_accurate(found, name, g, x):
+def assert_accurate(actual, name, g, x):
     """Compare a gradient with the operator's record, computed in extended precision from the same arguments.
 
     A product with a following sum may be one instruction (fused multiply-add) at some SIMD levels and two at
@@ -48,15 +48,15 @@ def assert_accurate(found, name, g, x):
     formula cancel (`MAX_FACTOR`).
     """
     expected = record_gradient(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
-    assert found.dtype == g.numpy().dtype
+    assert actual.dtype == g.numpy().dtype
     with np.errstate(all="ignore"):
-        rounded = expected.astype(found.dtype)
+        rounded = expected.astype(actual.dtype)
         terms = np.abs(g.numpy() * MAX_FACTOR[name](x.numpy())) if name in MAX_FACTOR else np.abs(rounded)
     finite = np.isfinite(rounded)
-    assert np.array_equal(found[~finite], rounded[~finite], equal_nan=True)
-    error = np.abs(found[finite] - expected[finite])
+    assert np.array_equal(actual[~finite], rounded[~finite], equal_nan=True)
+    error = np.abs(actual[finite] - expected[finite])
     with np.errstate(all="ignore"):  # an infinite gradient times 0
-        assert ((error == 0) | (error <= 2 * np.spacing(terms[finite].astype(found.dtype)))).all()
+        assert ((error == 0) | (error <= 2 * np.spacing(terms[finite].astype(actual.dtype)))).all()
 
 
 @pytest.mark.parametrize("name", BACKWARD_ARGUMENTS)
@@ -73,9 +73,9 @@ def test_other_layouts_and_dtypes(name):
     g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
     op = getattr(ts.ops.aten, name)
     last = [t.contiguous(memory_format=ts.channels_last) for t in (g, x)]
-    found = op(*last, *BACKWARD_ARGUMENTS[name])
-    assert found.stride() == last[0].stride()
-    assert_accurate(found.numpy(), name, g, x)
+    result = op(*last, *BACKWARD_ARGUMENTS[name])
+    assert result.stride() == last[0].stride()
+    assert_accurate(result.numpy(), name, g, x)
     wide = [ts.zeros(2, 3, 4, 10)[..., ::2].copy_(t) for t in (g, x)]
     assert_accurate(op(*wide, *BACKWARD_ARGUMENTS[name]).numpy(), name, g, x)
     half = op(g.half(), x.half(), *BACKWARD_ARGUMENTS[name])
@@ -97,13 +97,13 @@ def test_lerp_by_a_tensor(dtype):
     record = next(op.record for op in registry.lookup("aten::lerp") if op.overload == "Tensor")
     with np.errstate(all="ignore"):
         expected = record.kernel(np, x.numpy(), y.numpy(), w.numpy())
-    found = ts.lerp(x, y, w).numpy()
-    assert np.array_equal(np.isnan(found), np.isnan(expected)) and found.dtype == expected.dtype
+    actual = ts.lerp(x, y, w).numpy()
+    assert np.array_equal(np.isnan(actual), np.isnan(expected)) and actual.dtype == expected.dtype
     finite = np.isfinite(expected)
-    assert np.array_equal(found[~finite], expected[~finite], equal_nan=True)
+    assert np.array_equal(actual[~finite], expected[~finite], equal_nan=True)
     with np.errstate(all="ignore"):
         size = (np.abs(x.numpy()) + np.abs(y.numpy())) * (1 + np.abs(w.numpy()))
-    error = np.abs(found[finite] - expected[finite])
+    error = np.abs(actual[finite] - expected[finite])
     assert (error <= 8 * np.finfo(expected.dtype).eps * size[finite]).all()
     assert ts.lerp(ts.zeros(2), ts.ones(2), ts.tensor(0.25)).tolist() == [0.25, 0.25]
 
@@ -120,7 +120,7 @@ def test_long_rows_have_the_bits_of_single_elements(name, dtype):
     """Activations have equal bits for vectors and single elements, independent of length and position."""
     function = getattr(ts.nn.functional, name)
     x = pairs(dtype)[1]
-    found = function(x, *FORWARD[name]).numpy()
-    alone = np.array([function(x[i : i + 1], *FORWARD[name]).item() for i in range(x.numel())], found.dtype)
-    assert np.array_equal(found, alone, equal_nan=True)
-    assert np.array_equal(np.signbit(found[found == 0]), np.signbit(alone[alone == 0]))
+    result = function(x, *FORWARD[name]).numpy()
+    alone = np.array([function(x[i : i + 1], *FORWARD[name]).item() for i in range(x.numel())], result.dtype)
+    assert np.array_equal(result, alone, equal_nan=True)
+    assert np.array_equal(np.signbit(result[result == 0]), np.signbit(alone[alone == 0]))

@@ -21,11 +21,11 @@ def numbers(shape, dtype, seed=0):
     return x
 
 
-def agree(found, expected, dtype):
-    assert found.dtype == ts.from_numpy(np.empty(0, dtype)).dtype
-    assert found.shape == expected.shape
+def agree(actual, expected, dtype):
+    assert actual.dtype == ts.from_numpy(np.empty(0, dtype)).dtype
+    assert actual.shape == expected.shape
     rtol = 1e-12 if dtype == "float64" else 2e-6
-    np.testing.assert_allclose(found.numpy(), expected, rtol=rtol, atol=rtol * 1e-2)
+    np.testing.assert_allclose(actual.numpy(), expected, rtol=rtol, atol=rtol * 1e-2)
 
 
 CALLS = {  # name: function of tensors, and the general kernel
@@ -88,8 +88,8 @@ def test_similarities_and_distances(shapes, dtype):
 
 def test_nan_and_zero_vectors():
     x = ts.tensor([[0.0, 0.0], [NAN, 1.0]])
-    found = f.cosine_similarity(x, ts.ones(2, 2))
-    assert found[0].item() == 0 and math.isnan(found[1].item())
+    result = f.cosine_similarity(x, ts.ones(2, 2))
+    assert result[0].item() == 0 and math.isnan(result[1].item())
     assert math.isnan(f.pairwise_distance(x, ts.ones(2, 2), INF)[1].item())
     with pytest.raises(RuntimeError):
         f.cosine_similarity(ts.ones(2, 3), ts.ones(2, 4))

@@ -389,16 +389,16 @@ def test_inactive_dropout_returns_its_input(name):
     b, c, z, d = unit.f(x, y)
     assert ts.equal(z, d) and ts.equal(z, ts.full((2, 2), 3.0))
     assert ts.allclose(c, z.exp() * 3) and ts.allclose(b, x.exp())
-    found, z = unit.g(x, y)
-    assert [each[0, 0].log().item() for each in found] == pytest.approx([6.0, 10.0, 14.0])
+    result, z = unit.g(x, y)
+    assert [each[0, 0].log().item() for each in result] == pytest.approx([6.0, 10.0, 14.0])
     with ts.jit.optimized_execution(False):
-        for want, got in zip((b, c, z), (*unit.f(x, y)[:2], unit.g(x, y)[1])):
-            assert ts.equal(want, got)
+        for expected, got in zip((b, c, z), (*unit.f(x, y)[:2], unit.g(x, y)[1])):
+            assert ts.equal(expected, got)
 
 
 def test_operators_that_may_return_their_argument_alias_it():
     graph = ts.jit.CompilationUnit("def f(x):\n  z = x + 0\n  return z.type_as(x), torch.dropout(z, 0.5, False), z.exp()\n").f.graph
     aliases = AliasDb(graph)
     (z,) = [node.output() for node in graph.nodes() if node.kind() == "aten::add"]
-    found = {node.kind(): aliases.may_alias(z, node.output()) for node in graph.nodes() if z in node.inputs()}
-    assert found == {"aten::type_as": True, "aten::dropout": True, "aten::exp": False}
+    results = {node.kind(): aliases.may_alias(z, node.output()) for node in graph.nodes() if z in node.inputs()}
+    assert results == {"aten::type_as": True, "aten::dropout": True, "aten::exp": False}

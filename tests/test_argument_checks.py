@@ -103,9 +103,9 @@ def test_searchsorted_in_boundaries_with_nan():
 def test_einsum_sums_missing_ellipsis_dimensions():
     """Ellipsis dimensions that the output lacks are summed, and have gradients."""
     x = ts.arange(36.0).reshape(2, 3, 3, 2).requires_grad_()
-    found = ts.einsum("bii...->b", x)
-    assert found.tolist() == [51.0, 159.0]
-    found.sum().backward()
+    result = ts.einsum("bii...->b", x)
+    assert result.tolist() == [51.0, 159.0]
+    result.sum().backward()
     assert x.grad.sum().item() == 12.0 and x.grad[0, 0, 1].tolist() == [0.0, 0.0]
     assert ts.einsum("i...->i", ts.arange(6.0).reshape(2, 3)).tolist() == [3.0, 12.0]
     assert ts.einsum("...->", ones(2, 3)).item() == 6.0

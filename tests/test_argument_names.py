@@ -80,8 +80,8 @@ def test_lists_of_integers(value, name):
     """The first element selects an integer list; errors show the position of a later invalid element."""
     with pytest.raises(TypeError) as error:
         ts.zeros([value, 1])
-    found = f"but found element of type {name} at pos 0"
-    assert str(error.value).split("\n")[0] == f"zeros(): argument 'size' (position 1) must be tuple of ints, {found}"
+    message = f"but found element of type {name} at pos 0"
+    assert str(error.value).split("\n")[0] == f"zeros(): argument 'size' (position 1) must be tuple of ints, {message}"
     if value is not True:
         with pytest.raises(TypeError) as error:
             ts.zeros([1, value])

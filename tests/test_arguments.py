@@ -12,7 +12,7 @@ import ts
 
 
 @pytest.mark.parametrize(
-    "make, want",
+    "make, expected",
     [
         (lambda out: ts.zeros(2, out=out), [0, 0]),
         (lambda out: ts.ones((2,), out=out), [1, 1]),
@@ -27,10 +27,10 @@ import ts
     ],
 )
 @pytest.mark.parametrize("dtype", [ts.float64, ts.int32])
-def test_factories_with_out(make, want, dtype):
+def test_factories_with_out(make, expected, dtype):
     """Factories resize `out`, keep its dtype and return it."""
     out = ts.empty(0, dtype=dtype)
-    assert make(out) is out and out.dtype is dtype and out.tolist() == want
+    assert make(out) is out and out.dtype is dtype and out.tolist() == expected
 
 
 def test_size_operations_return_sizes():

@@ -25,10 +25,10 @@ def test_float_remainders_equal_numpy_except_zero_signs(dtype):
     with np.errstate(all="ignore"):
         rest, as_in_c = np.remainder(x.numpy(), y.numpy()), np.fmod(x.numpy(), y.numpy())
         down = np.floor_divide(x.numpy(), y.numpy())
-    found = x.remainder(y).numpy()
-    assert np.array_equal(found, rest, equal_nan=True)
-    zeros = found == 0
-    assert np.array_equal(np.signbit(found[zeros]), np.signbit(x.numpy()[zeros]))
+    result = x.remainder(y).numpy()
+    assert np.array_equal(result, rest, equal_nan=True)
+    zeros = result == 0
+    assert np.array_equal(np.signbit(result[zeros]), np.signbit(x.numpy()[zeros]))
     assert np.array_equal(x.fmod(y).numpy(), as_in_c, equal_nan=True)
     assert np.array_equal(x.floor_divide(y).numpy(), down, equal_nan=True)
 

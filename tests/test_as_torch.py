@@ -10,12 +10,12 @@ from ts.torch_version import TorchVersion
 
 
 def run(program: str, *arguments: str) -> str:
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *arguments, "-c", textwrap.dedent(program)] if not arguments else [sys.executable, *arguments],
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def test_modules_are_the_same():

@@ -14,9 +14,9 @@ def test_attention(make, rows):
     ts.manual_seed(0)
     q, k, v = ts.randn(1, 2, rows, 4, requires_grad=True), ts.randn(1, 2, 3, 4), ts.randn(1, 2, 3, 4)
     mask = make(rows, 3)
-    found = scaled_dot_product_attention(q, k, v, mask)
-    assert ts.allclose(found, scaled_dot_product_attention(q, k, v, mask._materialize()))
-    found.sum().backward()
+    result = scaled_dot_product_attention(q, k, v, mask)
+    assert ts.allclose(result, scaled_dot_product_attention(q, k, v, mask._materialize()))
+    result.sum().backward()
     assert q.grad is not None
     scaled = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.1)
     assert ts.allclose(scaled, scaled_dot_product_attention(q, k, v, mask._materialize(), scale=0.1))

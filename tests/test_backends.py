@@ -105,12 +105,12 @@ def test_operators_do_not_check_for_backends():
     """Operators contain no checks for a backend; device differences are in the namespaces
     (`backends/array_namespace.py`)."""
     pattern = re.compile("|".join(ASKING))
-    found = []
+    results = []
     for path in sorted((Path(__file__).parent.parent / "ts" / "ops").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Compare, ast.Call, ast.Attribute)) and pattern.match(ast.unparse(node)):
-                found.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
-    assert found == []
+                results.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert results == []
 
 
 def test_a_plain_module_becomes_a_namespace():

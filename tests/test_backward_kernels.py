@@ -19,14 +19,14 @@ def random_array(shape, dtype, seed):
 def general(key, *args):
     """Return the results of a record's kernel for arrays."""
     args = [x.code if isinstance(x, ts.dtype) else x for x in args]
-    found = registry.find(f"aten::{key}").kernel(namespace, *args)
-    return found if isinstance(found, (list, tuple)) else [found]
+    result = registry.find(f"aten::{key}").kernel(namespace, *args)
+    return result if isinstance(result, (list, tuple)) else [result]
 
 
 def agrees(key, dtype, *args):
     tensors = [ts.from_numpy(x) if isinstance(x, np.ndarray) else x for x in args]
-    found = getattr(ts.ops.aten, key)(*tensors)
-    for actual, expected in zip(found if isinstance(found, (list, tuple)) else [found], general(key, *args), strict=True):
+    result = getattr(ts.ops.aten, key)(*tensors)
+    for actual, expected in zip(result if isinstance(result, (list, tuple)) else [result], general(key, *args), strict=True):
         assert actual.shape == expected.shape
         scale = max(1.0, float(np.abs(expected).max(initial=0)))
         assert np.allclose(actual.numpy(), expected, rtol=0, atol=DIGITS[dtype] * scale), key

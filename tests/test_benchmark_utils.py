@@ -23,8 +23,8 @@ def measured(times, number=10, **texts):
 
 def test_statements_share_names():
     runs = []
-    found = Timer("runs.append(y)", setup="y = torch.ones(2)", globals={"runs": runs}, timer=Clock()).timeit(5)
-    assert len(runs) == 2 + 5 and found.raw_times == [1.0] and found.median == 0.2
+    measurement = Timer("runs.append(y)", setup="y = torch.ones(2)", globals={"runs": runs}, timer=Clock()).timeit(5)
+    assert len(runs) == 2 + 5 and measurement.raw_times == [1.0] and measurement.median == 0.2
     assert runs[0].tolist() == [1.0, 1.0]
 
 
@@ -37,17 +37,17 @@ def test_number_of_threads():
 def test_blocks():
     calls, clock = [], Clock(1e-6)
     slow = Timer("clock.now += 0.01", globals={"clock": clock}, timer=clock)
-    found = slow.blocked_autorange(lambda number, seconds: calls.append(number), min_run_time=3.0)
-    assert sum(found.raw_times) >= 3.0 and len(calls) == len(found.raw_times) and set(calls) == {found.number_per_run}
+    measurement = slow.blocked_autorange(lambda number, seconds: calls.append(number), min_run_time=3.0)
+    assert sum(measurement.raw_times) >= 3.0 and len(calls) == len(measurement.raw_times) and set(calls) == {measurement.number_per_run}
     steady = Timer("clock.now += 1.0", globals={"clock": clock}, timer=clock).adaptive_autorange(min_run_time=2.0, max_run_time=50.0)
     assert len(steady.times) == 4 and steady.iqr < 1e-6
 
 
 def test_numbers():
-    found = measured([10.0, 20.0, 30.0, 40.0])
-    assert found.times == [1.0, 2.0, 3.0, 4.0] and found.median == found.mean == 2.5 and found.iqr == 1.5
-    assert not found.meets_confidence() and found.has_warnings and found.significant_figures == 1
-    assert measured([10.0] * 8).significant_figures == 5 and found.num_threads == 1
+    measurement = measured([10.0, 20.0, 30.0, 40.0])
+    assert measurement.times == [1.0, 2.0, 3.0, 4.0] and measurement.median == measurement.mean == 2.5 and measurement.iqr == 1.5
+    assert not measurement.meets_confidence() and measurement.has_warnings and measurement.significant_figures == 1
+    assert measured([10.0] * 8).significant_figures == 5 and measurement.num_threads == 1
     assert select_unit(3e-5) == ("us", 1e-6) and unit_to_english("ms") == "millisecond" and trim_sigfig(1234.5, 2) == 1200.0
 
 

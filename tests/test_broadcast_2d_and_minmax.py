@@ -26,8 +26,8 @@ def test_arithmetic_with_broadcasting(name, dtype, shapes):
     for x, y in ((a, b), (b, a), (a[..., ::-1], b), (np.asfortranarray(a), b)):
         with np.errstate(all="ignore"):
             expected = ARITHMETIC[name](x, y)
-        found = getattr(ts, name)(ts.from_numpy(x.copy("K")), ts.from_numpy(y.copy("K")))
-        assert np.array_equal(found.numpy(), expected)
+        actual = getattr(ts, name)(ts.from_numpy(x.copy("K")), ts.from_numpy(y.copy("K")))
+        assert np.array_equal(actual.numpy(), expected)
     broadcast = np.ascontiguousarray(np.broadcast_to(a, np.broadcast_shapes(*shapes)))
     target = ts.from_numpy(broadcast.copy())
     getattr(target, name + "_")(ts.from_numpy(b))

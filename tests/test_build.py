@@ -47,8 +47,8 @@ def test_indirect_headers_are_dependencies(monkeypatch, tmp_path):
     (tmp_path / "outer.h").write_text('#include <math.h>\n#include "inner.h"\n#include "elsewhere.h"\n')
     (tmp_path / "inner.h").write_text('  # include "innermost.h"\n')
     (tmp_path / "innermost.h").write_text("")
-    found = read_setup(monkeypatch)["with_included_headers"]([str(tmp_path / "outer.h"), "<stdio.h>", "Python.h"])
-    assert [Path(header).name for header in found] == ["inner.h", "innermost.h", "outer.h"]
+    result = read_setup(monkeypatch)["with_included_headers"]([str(tmp_path / "outer.h"), "<stdio.h>", "Python.h"])
+    assert [Path(header).name for header in result] == ["inner.h", "innermost.h", "outer.h"]
 
 
 def test_kinds_of_builds_differ(monkeypatch):
@@ -110,16 +110,16 @@ def test_stamp_covers_all_sources(monkeypatch, tmp_path):
     (tmp_path / "ts").mkdir()
     (tmp_path / "backends").mkdir()
     source = tmp_path / "backends" / "one.pyx"
-    found = [stamp(), stamp(TS_CHECKED="1")]
+    results = [stamp(), stamp(TS_CHECKED="1")]
     source.write_text("x = 1\n")
-    found.append(stamp())
+    results.append(stamp())
     source.write_text("x = 2\n")
-    found.append(stamp())
+    results.append(stamp())
     source.rename(source.with_name("two.pyx"))
-    found.append(stamp())
-    assert len(set(found)) == len(found) and found[-1] == stamp()
+    results.append(stamp())
+    assert len(set(results)) == len(results) and results[-1] == stamp()
     (tmp_path / "ts" / "made.c").write_text("")
-    assert found[-1] == stamp()
+    assert results[-1] == stamp()
 
 
 def test_build_progress(monkeypatch, tmp_path, capsys):

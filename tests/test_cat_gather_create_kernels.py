@@ -93,8 +93,8 @@ def test_columns_by_index(rows, n):
     for dtype in (np.int8, np.float32, np.float64, np.complex128):
         x = np.arange(rows * n).reshape(rows, n).astype(dtype)
         for index in (np.arange(n)[::-1].copy(), np.array([0, n - 1, 0], np.int32), np.zeros(0, np.int64)):
-            found = ts.index_select(ts.from_numpy(x), 1, ts.from_numpy(index))
-            assert np.array_equal(found.numpy(), x[:, index])
+            result = ts.index_select(ts.from_numpy(x), 1, ts.from_numpy(index))
+            assert np.array_equal(result.numpy(), x[:, index])
         assert ts.from_numpy(x.reshape(-1))[ts.tensor([-1, 0, -rows * n])].tolist() == x.reshape(-1)[[-1, 0, 0]].tolist()
         for wrong in (n, -1, 1 << 62, -(1 << 62)):
             with pytest.raises((IndexError, RuntimeError)):
@@ -116,8 +116,8 @@ def test_activations_against_higher_precision(n, dtype):
     np.testing.assert_allclose(functions.gelu(given).numpy(), wide * normal, rtol=20 * rtol, atol=1e-30)
     np.testing.assert_allclose(functions.silu(given).numpy(), wide * sigmoid, rtol=rtol)
     np.testing.assert_allclose(ts.sigmoid(given).numpy(), sigmoid, rtol=rtol)
-    found = functions.gelu(given, approximate="tanh").numpy()
-    np.testing.assert_allclose(found, 0.5 * wide * (1 + cubic), rtol=rtol, atol=1e-6)
+    result = functions.gelu(given, approximate="tanh").numpy()
+    np.testing.assert_allclose(result, 0.5 * wide * (1 + cubic), rtol=rtol, atol=1e-6)
     assert np.isnan(functions.gelu(ts.full_like(given, math.nan)).numpy()).all()
 
 

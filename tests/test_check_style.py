@@ -30,8 +30,8 @@ def test_first_sentences(text, accepted):
 def test_hiding_words():
     """Words of the list are reported in docstrings and comments, at any position."""
     text = '"""Return a lock.\n\nNobody holds it."""\nx = 1  # for whoever waits\n'
-    found = [*check_style.check_docstrings("m.py", text), *check_style.check_comments("m.py", text)]
-    assert [(line, rule) for _, line, rule, _ in found] == [(1, "word"), (4, "word")]
+    results = [*check_style.check_docstrings("m.py", text), *check_style.check_comments("m.py", text)]
+    assert [(line, rule) for _, line, rule, _ in results] == [(1, "word"), (4, "word")]
 
 
 @pytest.mark.parametrize(

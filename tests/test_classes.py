@@ -292,14 +292,14 @@ def test_gradient_modes():
 
     @ts.jit.script
     def modes() -> List[bool]:
-        found = [ts.is_grad_enabled()]
+        results = [ts.is_grad_enabled()]
         with ts.no_grad():
-            found.append(ts.is_grad_enabled())
+            results.append(ts.is_grad_enabled())
             with ts.enable_grad():
-                found.append(ts.is_grad_enabled())
-            found.append(ts.is_grad_enabled())
-        found.append(ts.is_grad_enabled())
-        return found
+                results.append(ts.is_grad_enabled())
+            results.append(ts.is_grad_enabled())
+        results.append(ts.is_grad_enabled())
+        return results
 
     assert modes() == [True, False, True, False, True]
     assert "__torch__.torch.autograd.grad_mode.no_grad = prim::CreateObject()" in str(modes.graph)

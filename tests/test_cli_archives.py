@@ -118,8 +118,8 @@ def test_run_names_fields_and_widens_floats(tmp_path, capsys):
         "def find(x: ts.Tensor) -> Boxes:\n    return Boxes(x.bfloat16(), 3)\n"
     )
     assert output(capsys, "run", f"{path}:find", "[1.5]", "-o", tmp_path / "boxes.npz")[0] == 0
-    found = np.load(tmp_path / "boxes.npz")
-    assert {n: (found[n].dtype.name, found[n].tolist()) for n in found.files} == {
+    result = np.load(tmp_path / "boxes.npz")
+    assert {n: (result[n].dtype.name, result[n].tolist()) for n in result.files} == {
         "corners": ("float32", [1.5]),
         "count": ("int64", 3),
     }

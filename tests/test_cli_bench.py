@@ -110,8 +110,8 @@ def values():
 @pytest.mark.parametrize("value", list(values()), ids=str)
 def test_values_are_serialized(value):
     """Values survive JSON encoding with types, dtypes, sizes and elements."""
-    found = bench_worker.decode(json.loads(json.dumps(bench_worker.encode(value, ts))), ts)
-    assert bench.difference(found, value) == 0
+    result = bench_worker.decode(json.loads(json.dumps(bench_worker.encode(value, ts))), ts)
+    assert bench.difference(result, value) == 0
 
 
 def test_unserializable_values():

@@ -178,9 +178,9 @@ RUNNING = [p for p in map(read, sorted(FOLDER.glob("**/*.py"))) if not (p.script
 @pytest.mark.parametrize("program", RUNNING, ids=lambda p: f"{p.path.parent.name}/{p.path.stem}")
 def test_programs_that_run_are_not_reported(program):
     """Of all language test programs, `ts check` reports exactly those that fail."""
-    found = failures(ts.jit.script(program.load(package="checked")).inlined_graph, [])
+    actual = failures(ts.jit.script(program.load(package="checked")).inlined_graph, [])
     expected = [] if program.runtime_error is None else [program.runtime_error[0]]
-    assert {f.node.range.line for f in found} <= set(expected), [f.format_message("main") for f in found]
+    assert {f.node.range.line for f in actual} <= set(expected), [f.format_message("main") for f in actual]
 
 
 # ---- files -------------------------------------------------------------------------------------------

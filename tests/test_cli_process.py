@@ -131,8 +131,8 @@ def test_arrays_through_pipes(tmp_path):
     given = io.BytesIO()
     np.save(given, np.arange(3.0))
     words = [sys.executable, "-m", "ts", "run", f"{path}:twice", "-", "-o", "-"]
-    found = subprocess.run(words, input=given.getvalue(), capture_output=True, timeout=120, check=False)
-    assert (found.returncode, found.stderr) == (0, b"")
-    assert np.load(io.BytesIO(found.stdout)).tolist() == [0.0, 2.0, 4.0]
-    found = subprocess.run(words, input=b"no array", capture_output=True, timeout=120, check=False)
-    assert found.returncode == 2 and found.stderr.startswith(b"ts run: cannot read -: ")
+    result = subprocess.run(words, input=given.getvalue(), capture_output=True, timeout=120, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert np.load(io.BytesIO(result.stdout)).tolist() == [0.0, 2.0, 4.0]
+    result = subprocess.run(words, input=b"no array", capture_output=True, timeout=120, check=False)
+    assert result.returncode == 2 and result.stderr.startswith(b"ts run: cannot read -: ")

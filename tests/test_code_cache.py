@@ -116,29 +116,29 @@ def files(folder):
 def test_cache_is_read_by_other_processes(folder, compiled):
     """Cached code is read by other archives with the same bytes and by other processes."""
     x = ts.arange(6.0)
-    want = load()(x).tolist()
+    expected = load()(x).tolist()
     assert compiled == ["forward"]
     (file,) = files(folder)
     again = load()
-    assert again(x).tolist() == want and compiled == ["forward"]
+    assert again(x).tolist() == expected and compiled == ["forward"]
     script = f"import io, ts; m = ts.jit.load(io.BytesIO({WHOLE!r})); print(m(ts.arange(6.0)).tolist())"
     before = file.stat().st_mtime_ns
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert out == f"{want}\n" and files(folder) == [file] and file.stat().st_mtime_ns == before
+    assert out == f"{expected}\n" and files(folder) == [file] and file.stat().st_mtime_ns == before
     assert "aten::reshape" in str(again.graph) and "sizes" in again.code  # compiled on access
-    assert again(x).tolist() == want and again.forward.schema.arguments[2].default == 2
+    assert again(x).tolist() == expected and again.forward.schema.arguments[2].default == 2
 
 
 def test_all_kinds(folder, compiled):
     data, x = saved(Everything()), ts.ones(3)
     first, second = load(data), load(data)
-    want = first(x, words=["a"])
+    expected = first(x, words=["a"])
     assert first.falls(7) == 13
     count = len(compiled)
     got = second(x, words=["a"])
     assert second.falls(7) == 13
     assert len(compiled) == count and "forward" in compiled
-    assert got.x.tolist() == want.x.tolist() and got.n == want.n == 1 + 3 + 6 and type(got).__name__ == "Pair"
+    assert got.x.tolist() == expected.x.tolist() and got.n == expected.n == 1 + 3 + 6 and type(got).__name__ == "Pair"
     assert second(x).n == 55 + 9 and second(x, mode=next(iter(type(second.mode)))).x.tolist() == [1.0, 2.0, 3.0]
 
 
@@ -222,12 +222,12 @@ def test_unsafe_folders_are_ignored(folder, compiled):
 
 def test_damaged_files(folder, compiled):
     """A truncated or changed cache file is ignored and rewritten."""
-    want = load()(ts.ones(6)).tolist()
+    expected = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     contents = file.read_bytes()
     for damaged in (b"", contents[:-1], contents[:40], contents.replace(b"reshape", b"flatten"), b"\n", contents + b"\0"):
         file.write_bytes(damaged)
-        assert load()(ts.ones(6)).tolist() == want
+        assert load()(ts.ones(6)).tolist() == expected
         assert file.read_bytes() == contents
     assert len(compiled) == 7
 
@@ -240,25 +240,25 @@ def write_cache_file(file, data):
 
 def test_code_of_another_signature(folder, compiled):
     """A cache file whose code contradicts its stored signature is ignored."""
-    want = load()(ts.ones(6)).tolist()
+    expected = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     contents = json.loads(file.read_bytes().partition(b"\n")[2])
     *_, (name, _, default) = contents["arguments"]
     for change in ({"result": "int"}, {"arguments": contents["arguments"][:-1]}, {"arguments": [*contents["arguments"][:-1], [name, "Any", default]]}):
         write_cache_file(file, contents | change)
-        assert load()(ts.ones(6)).tolist() == want
+        assert load()(ts.ones(6)).tolist() == expected
     assert len(compiled) == 4
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
 def test_special_files_are_ignored(folder, compiled):
     """A pipe, device or directory in place of a cache file is ignored without blocking."""
-    want = load()(ts.ones(6)).tolist()
+    expected = load()(ts.ones(6)).tolist()
     (file,) = files(folder)
     for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir):
         file.unlink()
         make(file)
-        assert load()(ts.ones(6)).tolist() == want
+        assert load()(ts.ones(6)).tolist() == expected
     assert len(compiled) == 4
 
 

@@ -20,8 +20,8 @@ def functions(x: complex):
 def test_special_arguments(x):
     """Results equal Python's, including signs of zeros."""
     expected = [f(x) for f in (cmath.acosh, cmath.asinh, cmath.atanh, cmath.acos, cmath.asin, cmath.atan, cmath.log)]
-    for found, wanted in zip(functions(x), expected, strict=True):
-        for part, other in ((found.real, wanted.real), (found.imag, wanted.imag)):
+    for actual, wanted in zip(functions(x), expected, strict=True):
+        for part, other in ((actual.real, wanted.real), (actual.imag, wanted.imag)):
             assert part == pytest.approx(other, nan_ok=True) and math.copysign(1, part) == math.copysign(1, other)
 
 

@@ -51,11 +51,11 @@ def test_layers_of_one_input_become_one():
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (2, 3, 4), (0, 4)])
 def test_results_are_the_same_but_for_rounding(again, shape):
     module, x = frozen(Layers), ts.randn(shape)
-    want = module(x, again)
+    expected = module(x, again)
     graph = module.graph.copy()
     concat_frozen_linear(graph, everywhere=True)
-    found = ts.jit.create_function_from_graph("f", graph)(module._c if hasattr(module, "_c") else module, x, again)
-    for a, b in zip(found, want, strict=True):
+    result = ts.jit.create_function_from_graph("f", graph)(module._c if hasattr(module, "_c") else module, x, again)
+    for a, b in zip(result, expected, strict=True):
         assert a.shape == b.shape and ts.allclose(a, b, rtol=1e-5, atol=1e-6)
 
 

@@ -21,8 +21,8 @@ YES, NO = ts.tensor(True), ts.tensor(False)
 @pytest.mark.parametrize("pred", [YES, NO, True, False, ts.tensor([1.0]), ts.tensor(0)])
 def test_cond_takes_one_branch(pred):
     """`cond` runs one branch, selected by a one-element tensor or a Python bool."""
-    found = cond(pred, lambda x: x + 1, lambda x: x - 1, (X,))
-    assert found.equal(X + 1 if bool(pred) else X - 1)
+    result = cond(pred, lambda x: x + 1, lambda x: x - 1, (X,))
+    assert result.equal(X + 1 if bool(pred) else X - 1)
 
 
 def test_branches_are_analyzed_once():
@@ -145,8 +145,8 @@ def test_operands_may_be_written_without_gradients():
 
 def test_data_dependent_results_are_not_checked():
     """A function that reads elements runs without analysis, and its results may have any size."""
-    found = cond(YES, lambda x: x[x > 2] * float(x.sum()), lambda x: x.nonzero().float(), (X,))
-    assert found.tolist() == [45.0, 60.0, 75.0]
+    result = cond(YES, lambda x: x[x > 2] * float(x.sum()), lambda x: x.nonzero().float(), (X,))
+    assert result.tolist() == [45.0, 60.0, 75.0]
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_associative_scan_is_a_scan(n):
     """`associative_scan` equals a sequential scan for any length and direction and a noncommutative
     function."""
     x = ts.arange(float(4 * n)).reshape(n, 2, 2) / 10
-    found = associative_scan(lambda a, b: a @ b, x, 0, combine_mode="generic")
+    actual = associative_scan(lambda a, b: a @ b, x, 0, combine_mode="generic")
     expected = [x[0]]
     for i in range(1, n):
         expected.append(expected[-1] @ x[i])
-    ts.testing.assert_close(found, ts.stack(expected))
+    ts.testing.assert_close(actual, ts.stack(expected))
     back = associative_scan(lambda a, b: a + b, x, 0, reverse=True, combine_mode="generic")
     ts.testing.assert_close(back, x.flip([0]).cumsum(0).flip([0]))
 

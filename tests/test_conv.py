@@ -84,9 +84,9 @@ def test_follows_the_definition(name, width, widest):
     column = bias.reshape(-1, *(1,) * (x.ndim - 2))
     assert np.allclose(run(x, weight, *rest, bias=bias), expected + column, rtol=1e-13, atol=1e-12)
     x, weight = x.astype(np.float32), weight.astype(np.float32)
-    found = run(x, weight, *rest)
-    assert found.dtype == np.float32
-    assert np.allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+    actual = run(x, weight, *rest)
+    assert actual.dtype == np.float32
+    assert np.allclose(actual, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -135,8 +135,8 @@ def test_transposed_is_the_adjoint(name):
 def test_transposed_gaps_hold_the_bias():
     """Transposed convolution writes only the bias at positions between strides wider than the kernel."""
     x, weight = ts.ones(1, 1, 2), ts.ones(1, 1, 1)
-    found = ts.conv_transpose1d(x, weight, ts.tensor([5.0]), stride=3, output_padding=2)
-    assert found.tolist() == [[[6.0, 5.0, 5.0, 6.0, 5.0, 5.0]]]
+    result = ts.conv_transpose1d(x, weight, ts.tensor([5.0]), stride=3, output_padding=2)
+    assert result.tolist() == [[[6.0, 5.0, 5.0, 6.0, 5.0, 5.0]]]
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(ts.float16, 11), (ts.bfloat16, 8)])
@@ -168,14 +168,14 @@ def test_calls_from_many_threads():
     """Convolutions in several threads are independent."""
     x, weight, rest = operands("padded", np.float32)
     expected = run(x, weight, *rest)
-    found = []
-    callers = [threading.Thread(target=lambda: found.append(run(x, weight, *rest))) for _ in range(8)]
+    results = []
+    callers = [threading.Thread(target=lambda: results.append(run(x, weight, *rest))) for _ in range(8)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
-    assert len(found) == 8
-    assert all(np.array_equal(one, expected) for one in found)
+    assert len(results) == 8
+    assert all(np.array_equal(one, expected) for one in results)
 
 
 def test_results_of_channels_last_are_channels_last():
@@ -187,8 +187,8 @@ def test_results_of_channels_last_are_channels_last():
     assert expected.is_contiguous()
     pairs = [(x.contiguous(memory_format=last), weight), (x, weight.contiguous(memory_format=last))]
     for a, b in pairs:
-        found = ts.nn.functional.conv2d(a, b)
-        assert found.stride() == (80, 1, 20, 4) and ts.allclose(found, expected)
+        actual = ts.nn.functional.conv2d(a, b)
+        assert actual.stride() == (80, 1, 20, 4) and ts.allclose(actual, expected)
 
 
 def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_offset=(0,), row=4, length=4, size=4):
@@ -251,7 +251,7 @@ def test_tensors_rebound_by_another_thread(which, monkeypatch):
     from ts.backends.cpu import conv_decomposition
 
     x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)
-    want = ts.full((1, 4, 15, 15), 45.0)
+    expected = ts.full((1, 4, 15, 15), 45.0)
     decompose = conv_decomposition.decompose
 
     def rebind(*args):
@@ -259,6 +259,6 @@ def test_tensors_rebound_by_another_thread(which, monkeypatch):
         return decompose(*args)
 
     monkeypatch.setattr(conv_decomposition, "decompose", rebind)
-    assert ts.nn.functional.conv2d(x, weight).equal(want)
+    assert ts.nn.functional.conv2d(x, weight).equal(expected)
     monkeypatch.undo()
-    assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)
+    assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(expected)

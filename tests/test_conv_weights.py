@@ -15,10 +15,10 @@ def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=Fals
     """Return the gradient of the weight."""
     n = weight.ndim - 2
     tensors = (ts.from_numpy(a) for a in (grad, x, weight))
-    found = ts.ops.aten.convolution_backward(
+    result = ts.ops.aten.convolution_backward(
         *tensors, None, stride, padding, dilation, transposed, more or [0] * n, groups, [False, True, False]
     )
-    return found[1].numpy()
+    return result[1].numpy()
 
 
 def gradients(name, dtype, images=None):
@@ -51,9 +51,9 @@ def test_follows_the_definition(name, width, widest):
     x, weight, grad, rest = gradients(name, np.float64, images=3)
     expected = reference_weight_gradient(x, weight, grad, *rest)
     assert np.allclose(gradient(x, weight, grad, *rest), expected, rtol=1e-12, atol=1e-12)
-    found = gradient(*(a.astype(np.float32) for a in (x, weight, grad)), *rest)
-    assert found.dtype == np.float32
-    assert np.allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+    actual = gradient(*(a.astype(np.float32) for a in (x, weight, grad)), *rest)
+    assert actual.dtype == np.float32
+    assert np.allclose(actual, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -77,9 +77,9 @@ def test_gradient_of_transposed_convolution(name):
     function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
     result = function(ts.from_numpy(x), ts.from_numpy(weight), None, stride, padding, 0, groups, dilation).numpy()
     y = np.random.default_rng(8).standard_normal(result.shape)
-    found = gradient(x, weight, y, stride, padding, dilation, groups, True)
-    assert found.shape == weight.shape
-    assert np.isclose((result * y).sum(), (weight * found).sum(), rtol=1e-10)
+    actual = gradient(x, weight, y, stride, padding, dilation, groups, True)
+    assert actual.shape == weight.shape
+    assert np.isclose((result * y).sum(), (weight * actual).sum(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["padded", "depthwise", "strided"])
@@ -90,24 +90,24 @@ def test_non_finite_values_do_not_spread(name, number):
     x[0, 0, 2, -1] = number
     with np.errstate(invalid="ignore"):
         expected = reference_weight_gradient(x, weight, grad, *rest)
-    found = gradient(x, weight, grad, *rest)
+    actual = gradient(x, weight, grad, *rest)
     assert np.isfinite(expected).any() and not np.isfinite(expected).all()
-    assert np.allclose(found, expected, equal_nan=True)
+    assert np.allclose(actual, expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
 def test_small_floats_round_once(dtype):
     """Sums of 16-bit floats are computed in float32: a 16-bit sum of 300 ones is not exact."""
     x, weight, grad = ts.ones(300, 1, 2).to(dtype), ts.ones(1, 1, 1).to(dtype), ts.ones(300, 1, 2).to(dtype)
-    found = ts.ops.aten.convolution_backward(grad, x, weight, [1], [1], [0], [1], False, [0], 1, [True] * 3)
-    assert [g.dtype for g in found] == [dtype] * 3
-    assert found[1].to(ts.float32).tolist() == [[[600.0]]] and found[2].to(ts.float32).tolist() == [600.0]
+    result = ts.ops.aten.convolution_backward(grad, x, weight, [1], [1], [0], [1], False, [0], 1, [True] * 3)
+    assert [g.dtype for g in result] == [dtype] * 3
+    assert result[1].to(ts.float32).tolist() == [[[600.0]]] and result[2].to(ts.float32).tolist() == [600.0]
 
 
 def test_complex_numbers():
     x, weight, grad = ts.tensor([[[1 + 2j, 3 - 1j]]]), ts.tensor([[[2 - 1j]]]), ts.tensor([[[1j, 1 + 0j]]])
-    found = ts.ops.aten.convolution_backward(grad, x, weight, None, [1], [0], [1], False, [0], 1, [False, True, False])
-    assert found[1].tolist() == [[[(1 + 2j) * 1j + (3 - 1j)]]]
+    result = ts.ops.aten.convolution_backward(grad, x, weight, None, [1], [0], [1], False, [0], 1, [False, True, False])
+    assert result[1].tolist() == [[[(1 + 2j) * 1j + (3 - 1j)]]]
 
 
 def test_a_copy_has_the_product_of_two_rows():

@@ -280,9 +280,9 @@ def test_nan(cuda):
     y = ts.tensor([0.0, float("nan"), 2.0, 1.0])
     for f in (ts.maximum, ts.minimum, ts.fmax, ts.fmin, ts.lt, ts.ne, lambda a, b: a.relu(), lambda a, b: a.isnan(),
               lambda a, b: a.sign(), ts.floor_divide, ts.atan2, lambda a, b: a.clamp(0, 1), lambda a, b: a.isinf()):  # fmt: skip
-        want, got = f(x, y), f(x.cuda(), y.cuda()).cpu()
-        assert want.dtype is got.dtype
-        assert np.allclose(got.numpy(), want.numpy(), rtol=1e-6, atol=0, equal_nan=True)
+        expected, got = f(x, y), f(x.cuda(), y.cuda()).cpu()
+        assert expected.dtype is got.dtype
+        assert np.allclose(got.numpy(), expected.numpy(), rtol=1e-6, atol=0, equal_nan=True)
 
 
 def test_bfloat16_is_computed_in_float32(cuda):

@@ -158,8 +158,8 @@ def test_expanded_tensors(cuda):
     """Expanded inputs are read through zero strides."""
     f = script(EXPRESSION)
     x, y = ts.randn(5, 40, device="cuda"), ts.randn(1, 40, device="cuda")
-    found = f(x, y.expand(5, 40))
-    assert found.cpu().equal(f(x, y).cpu()) and found.stride() == (40, 1) and runs(f) == 2
+    result = f(x, y.expand(5, 40))
+    assert result.cpu().equal(f(x, y).cpu()) and result.stride() == (40, 1) and runs(f) == 2
 
 
 @pytest.mark.parametrize("shape, steps", [((1, 2, 4), (1, 1, 2)), ((2, 1, 4), (4, 1, 1)), ((1, 3, 1, 4), (12, 1, 7, 3)), ((1, 5), (1, 1))])
@@ -167,7 +167,7 @@ def test_dimensions_of_one_element(cuda, shape, steps):
     """Results with dimensions of size 1 have the strides that single operators return."""
     f = script("def f(x):\n    return torch.cos(torch.relu(x))\n")
     x = ts.randn(40, device="cuda").as_strided(shape, steps)
-    assert (found := f(x)).stride() == one_by_one(f, x).stride() and found.equal(one_by_one(f, x))
+    assert (result := f(x)).stride() == one_by_one(f, x).stride() and result.equal(one_by_one(f, x))
 
 
 UNSUPPORTED = {

@@ -44,9 +44,9 @@ def f(x: Tensor, state: Tensor):
     state.zero_()
     for k in range(3):
         assert state.cpu().tolist() == [k] * 30
-        want = f(x.cpu(), state.cpu())
+        expected = f(x.cpu(), state.cpu())
         graph.replay()
-        assert y.cpu().allclose(want, atol=1e-6)
+        assert y.cpu().allclose(expected, atol=1e-6)
 
 
 def test_constants_belong_to_the_graph(cuda):
@@ -74,11 +74,11 @@ def test_replay_draws_new_random_numbers(cuda):
     ts.cuda.manual_seed(3)
     for k in (0, 1, 2):
         if k == 1:
-            found = compute()
+            result = compute()
         else:
             graph.replay()
-            found = random_numbers
-        assert all(a.cpu().equal(b) for a, b in zip(found, plain[k], strict=True))
+            result = random_numbers
+        assert all(a.cpu().equal(b) for a, b in zip(result, plain[k], strict=True))
 
 
 def test_graph_memory_pool(cuda):
@@ -167,7 +167,7 @@ def test_graphed_modules(cuda):
     for factor in (1.0, -2.0):
         with ts.no_grad():
             module[0].weight.mul_(factor)
-        want = (x.cpu() @ module[0].weight.cpu().t() + module[0].bias.cpu()).relu()
-        assert module(x).cpu().allclose(want, atol=1e-6)
+        expected = (x.cpu() @ module[0].weight.cpu().t() + module[0].bias.cpu()).relu()
+        assert module(x).cpu().allclose(expected, atol=1e-6)
     address = module(x).data_ptr()
     assert module(x).data_ptr() == address and module.train()(x).data_ptr() != address

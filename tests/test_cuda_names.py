@@ -32,9 +32,9 @@ def attribute_chains(folder, roots):
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and id(node) not in inner:
-                found = dotted(node)
-                if found and found[0] in roots and len(found) > 1:
-                    yield path.name, node.lineno, ".".join(found[1:])
+                chain = dotted(node)
+                if chain and chain[0] in roots and len(chain) > 1:
+                    yield path.name, node.lineno, ".".join(chain[1:])
 
 
 def has_cupy_name(root, name):
@@ -48,9 +48,9 @@ def has_cupy_name(root, name):
 def test_names_in_the_backend():
     """Names `cupy.NAME` and `cupyx.NAME` in backends/cuda exist."""
     for root in ("cupy", "cupyx"):
-        found = list(attribute_chains("backends/cuda", {root}))
-        assert found
-        assert [x for x in found if not has_cupy_name(root, x[2])] == []
+        results = list(attribute_chains("backends/cuda", {root}))
+        assert results
+        assert [x for x in results if not has_cupy_name(root, x[2])] == []
 
 
 def test_names_in_kernels(cuda):
@@ -92,10 +92,10 @@ def test_api_list_matches_installed_cupy():
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     if "No module named 'cupy'" in done.stderr:
         pytest.skip("CuPy is not installed")
-    found = json.loads(done.stdout)
-    if found["version"] != API["version"]:
-        pytest.skip(f"recorded from {API['version']}, installed is {found['version']}")
-    assert found["modules"]["cupy"] == API["modules"]["cupy"] and found["ndarray"] == API["ndarray"]
+    result = json.loads(done.stdout)
+    if result["version"] != API["version"]:
+        pytest.skip(f"recorded from {API['version']}, installed is {result['version']}")
+    assert result["modules"]["cupy"] == API["modules"]["cupy"] and result["ndarray"] == API["ndarray"]
 
 
 def test_documentation_lists_cpu_fallbacks(cuda):

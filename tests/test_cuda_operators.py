@@ -29,14 +29,14 @@ SIGN_FREE = ("svd", "qr", "eig", "eigh", "lu", "ldl", "householder")
 
 def values(shape, dtype, seed):
     """Return elements that most operators accept: positive definite if square, otherwise small numbers."""
-    found = np.random.default_rng(seed).uniform(0.1, 0.9, shape)
+    result = np.random.default_rng(seed).uniform(0.1, 0.9, shape)
     if len(shape) == 2 and shape[0] == shape[1]:
-        found = (found + found.T) / 2 + 2 * np.eye(shape[0])
+        result = (result + result.T) / 2 + 2 * np.eye(shape[0])
     if dtype == "bool":
-        return ts.tensor(found > 0.5)
+        return ts.tensor(result > 0.5)
     if dtype in ("int64", "uint8"):
-        return ts.tensor((found * 3).astype(np.int64)).to(getattr(ts, dtype))
-    return ts.tensor(found).to(getattr(ts, dtype))
+        return ts.tensor((result * 3).astype(np.int64)).to(getattr(ts, dtype))
+    return ts.tensor(result).to(getattr(ts, dtype))
 
 
 def make_argument(parameter, shape, dtype, position):
@@ -79,12 +79,12 @@ def copied(x):
     return [copied(y) for y in x] if type(x) is list else x
 
 
-def difference(name, want, got, elements):
+def difference(name, expected, got, elements):
     """Return a description of the difference between two results, including elements if `elements` is true,
     or None."""
-    if not isinstance(want, (ts.Tensor, list, tuple)):
-        return None if want == got or "Generator" in str(type(want)) else f"{got} instead of {want}"
-    for w, g in itertools.zip_longest(tensors(want), tensors(got)):
+    if not isinstance(expected, (ts.Tensor, list, tuple)):
+        return None if expected == got or "Generator" in str(type(expected)) else f"{got} instead of {expected}"
+    for w, g in itertools.zip_longest(tensors(expected), tensors(got)):
         if (w.dtype, tuple(w.shape)) != (g.dtype, tuple(g.shape)):
             return f"{g.dtype}{list(g.shape)} instead of {w.dtype}{list(w.shape)}"
         if not elements or any(word in name for word in (*UNDEFINED, *WITHOUT_ORDER)):
@@ -112,7 +112,7 @@ def compare_record(record, dtype):
         on_device = [moved(copied(a)) for a in args]
         try:
             ts.manual_seed(0)
-            want = operator(*args)
+            expected = operator(*args)
         except (
             RuntimeError,
             NotImplementedError,
@@ -131,7 +131,7 @@ def compare_record(record, dtype):
             complaints.append(f"{record.key} {dtype}{list(shape)}: {type(error).__name__}: {error}")
             continue
         count += 1
-        wrong = difference(record.name, want, got, not record.nondeterministic)
+        wrong = difference(record.name, expected, got, not record.nondeterministic)
         if wrong is None and list(tensors(args)) and not all(t.is_cuda for t in tensors(got)):
             wrong = "the result is not on the device"
         if wrong:

@@ -40,9 +40,9 @@ def launches(cuda, monkeypatch):
     """Record the kernel launches of a test with their sizes."""
     from ts.backends.cuda import pointwise_launch
 
-    found = []
-    monkeypatch.setattr(pointwise_launch, "launch_kernel", lambda *a, real=pointwise_launch.launch_kernel: (found.append(a[:2]), real(*a)) and None)
-    return found
+    results = []
+    monkeypatch.setattr(pointwise_launch, "launch_kernel", lambda *a, real=pointwise_launch.launch_kernel: (results.append(a[:2]), real(*a)) and None)
+    return results
 
 
 # rows handled by a part of a warp; by a warp, with even and odd length; by a block, within and beyond shared
@@ -217,8 +217,8 @@ def test_weight_and_bias_rows(prepare):
     x, w = ts.randn(5, 30), ts.randn(60)
     all_compare(prepare, [(f, x, x, w[30:]), (f, x, x, None)], tolerance=2e-5)
     assert not unfused_reasons(f)
-    found = f(x.cuda(), x.cuda(), w.cuda()[::2])
-    assert found.cpu().allclose(f(x, x, w[::2]), atol=1e-6)
+    result = f(x.cuda(), x.cuda(), w.cuda()[::2])
+    assert result.cpu().allclose(f(x, x, w[::2]), atol=1e-6)
     assert unfused_reasons(f) == ["it has an argument that is neither a number nor a row"]
 
 

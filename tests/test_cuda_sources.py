@@ -96,7 +96,7 @@ LAUNCHES = (  # threads per row, whether the row is cached, vector width, rank, 
 
 def row_expressions(dtype):
     """Return row expressions with the names of their arguments and a flag for optional arguments."""
-    found = {}
+    results = {}
     for record in [r for r in registry.records() if r.cuda_rows is not None]:
         given = record.schema.arguments[1:]
         text = record.cuda_rows
@@ -104,8 +104,8 @@ def row_expressions(dtype):
             text = text(9, **{a.name: ARGUMENT_VALUES.get(a.name) for a in given})
         if dtype in kernel_sources.FLOATS or reduction_codegen.is_integer_exact(text):
             used_arguments = [a for a in given if reduction_codegen.contains_name(a.name, text)]
-            found[text] = [(a.name, a.name not in ARGUMENT_VALUES and str(a).partition(" ")[0].endswith("?")) for a in used_arguments]
-    return found
+            results[text] = [(a.name, a.name not in ARGUMENT_VALUES and str(a).partition(" ")[0].endswith("?")) for a in used_arguments]
+    return results
 
 
 @pytest.mark.parametrize("dtype", some("bfloat16", "int64", of=("float16", "bfloat16", "float32", "float64", "int64", "int32", "uint8")))

@@ -22,9 +22,9 @@ def test_a_list_of_results():
 
     multiples.register_autograd(backward)
     x = ts.ones(2, requires_grad=True)
-    found = multiples(x)
-    assert type(found) is list and all(y.requires_grad for y in found)
-    (found[0] + 2 * found[1]).sum().backward()
+    result = multiples(x)
+    assert type(result) is list and all(y.requires_grad for y in result)
+    (result[0] + 2 * result[1]).sum().backward()
     assert x.grad.tolist() == [8, 8]
     multiples(x)[0].sum().backward()
     assert x.grad.tolist() == [10, 10]

@@ -154,11 +154,11 @@ def test_set_default_device_inside_of_a_block(_default):
 
 def test_default_device_is_thread_local(_default):
     ts.set_default_device("meta")
-    found = []
-    thread = threading.Thread(target=lambda: found.append((ts.get_default_device(), ts.ones(1).device)))
+    results = []
+    thread = threading.Thread(target=lambda: results.append((ts.get_default_device(), ts.ones(1).device)))
     thread.start()
     thread.join()
-    assert found == [(CPU, CPU)]
+    assert results == [(CPU, CPU)]
 
 
 def test_unknown_devices_are_rejected_and_change_nothing(_default):

@@ -39,8 +39,8 @@ def edit_texts(keys: List[str], steps: List[int], d: Dict[str, int]) -> List[int
         elif step == 3:
             seen.append(d.setdefault(key, i))
         else:
-            found = d.get(key)
-            seen.append(-1 if found is None else found)
+            result = d.get(key)
+            seen.append(-1 if result is None else result)
     for key in d:
         seen.append(d[key])
     return seen
@@ -63,8 +63,8 @@ def edit_ints(keys: List[int], steps: List[int], d: Dict[int, float]) -> List[fl
         elif step == 3:
             seen.append(d.setdefault(key, 0.5))
         else:
-            found = d.get(key)
-            seen.append(-1.0 if found is None else found)
+            result = d.get(key)
+            seen.append(-1.0 if result is None else result)
     for key in d:
         seen.append(d[key])
     return seen
@@ -116,8 +116,8 @@ def test_dict_edits_after_side_exits(function, pool):
     arguments = calls(pool, 1, 60)
     expected = outcome_of_copies(function, arguments)[:2]
     assert outcome_of_copies(native(function), arguments)[:2] == expected
-    for found in outcomes_when_left(native(function, forced=True), arguments):
-        assert found[:2] == expected
+    for actual in outcomes_when_left(native(function, forced=True), arguments):
+        assert actual[:2] == expected
 
 
 def count(keys: List[str], limit: int) -> List[int]:

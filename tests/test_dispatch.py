@@ -67,9 +67,9 @@ def test_direct_loop_equals_the_general_kernel(dtype):
                 with pytest.raises(RuntimeError):
                     ADD(x, y)
                 continue
-            found = ADD(x, y)
-            assert found.dtype is expected.dtype and found.shape == expected.shape
-            assert np.array_equal(found.numpy(), expected.numpy())
+            actual = ADD(x, y)
+            assert actual.dtype is expected.dtype and actual.shape == expected.shape
+            assert np.array_equal(actual.numpy(), expected.numpy())
 
 
 @pytest.mark.parametrize("number", [2, 2.5, True, -1])

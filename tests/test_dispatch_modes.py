@@ -251,8 +251,8 @@ def test_transforms():
 def test_containers_and_several_results():
     graph = make_fx(lambda a, b: (a["x"] * 2 + b[0], b[1]))({"x": X}, [W[0], W])
     assert "fx_pytree.tree_flatten_spec([a, b], self._in_spec)" in graph.code
-    found = graph({"x": X}, [W[0], W])
-    assert found[0][0].tolist() == [3.0] * 3 and ts.equal(found[1], W)
+    result = graph({"x": X}, [W[0], W])
+    assert result[0][0].tolist() == [3.0] * 3 and ts.equal(result[1], W)
     assert code(lambda x: x.max(1)[0], X)[1:3] == [
         "getitem = max_1[0]",
         "getitem_1 = max_1[1];  max_1 = getitem_1 = None",

@@ -177,18 +177,18 @@ SWITCH = re.compile(r'variable = "(\w+)" if "\w+" in os\.environ else "(\w+)"')
 
 def variables_of_the_sources():
     """Return the environment variables that `ts`, its build and its tests read."""
-    found = set()
+    variables = set()
     for path in [ROOT / "setup.py", *sorted((ROOT / "ts").rglob("*.py*")), *sorted((ROOT / "backends").rglob("*.py*"))]:
         if path.suffix in (".py", ".pyx", ".pxd"):
             text = path.read_text()
-            found |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
+            variables |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
             for pattern in (READ, NAMED, SWITCH):
-                found.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
+                variables.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
     for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/pass_logging.py` concatenates these names
-        found |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
+        variables |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
     for path in (ROOT / "tests").rglob("*.py"):
-        found.update(re.findall(r'environ\.get\("(TS_[A-Z_]+)"', path.read_text()))
-    return found - {""}
+        variables.update(re.findall(r'environ\.get\("(TS_[A-Z_]+)"', path.read_text()))
+    return variables - {""}
 
 
 def test_environment_variables():

@@ -39,10 +39,10 @@ def test_equations():
         expected = np.einsum(text, *arrays)
         planned += plans.find_contraction_path(text, tuple(x.shape for x in arrays)) is not None
         for _ in range(2):
-            found = ts.einsum(text, *(ts.from_numpy(x) for x in arrays))
-            assert found.is_contiguous()
-            assert np.array_equal(found.numpy(), expected), (text, [x.shape for x in arrays])
-            assert found.shape == expected.shape
+            actual = ts.einsum(text, *(ts.from_numpy(x) for x in arrays))
+            assert actual.is_contiguous()
+            assert np.array_equal(actual.numpy(), expected), (text, [x.shape for x in arrays])
+            assert actual.shape == expected.shape
     assert planned > 1400
 
 
@@ -52,10 +52,10 @@ def test_operands_of_other_orders_and_dtypes():
     for _ in range(2):
         for x in (ts.from_numpy(a), ts.from_numpy(a.transpose(2, 1, 0).copy()).permute(2, 1, 0)):
             for dtype in (ts.float32, ts.float64, ts.int64, ts.complex64, ts.bfloat16):
-                found = ts.einsum("bij, jk -> bki", x.to(dtype), ts.from_numpy(b).to(dtype))
-                assert found.dtype == dtype
+                result = ts.einsum("bij, jk -> bki", x.to(dtype), ts.from_numpy(b).to(dtype))
+                assert result.dtype == dtype
                 if dtype != ts.bfloat16:
-                    assert np.array_equal(found.numpy(), np.einsum("bij,jk->bki", a, b))
+                    assert np.array_equal(result.numpy(), np.einsum("bij,jk->bki", a, b))
         with pytest.raises(RuntimeError, match="not implemented for 'Bool'"):
             ts.einsum("bij, jk -> bki", ts.from_numpy(a) > 1, ts.from_numpy(b) > 1)
         with pytest.raises(RuntimeError, match="does not broadcast"):
@@ -84,6 +84,6 @@ def test_the_order_of_several_operands(installed, monkeypatch):
     assert len(contraction_path.pairs) == 3
     shapes = ((2, 3, 4), (4, 5), (5, 6), (3, 2))
     arrays = [np.random.default_rng(1).integers(-3, 4, shape).astype("f") for shape in shapes]
-    found = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)
-    assert np.array_equal(found, np.einsum("abc,cd,de,bf->aef", *arrays))
+    result = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)
+    assert np.array_equal(result, np.einsum("abc,cd,de,bf->aef", *arrays))
     plans.find_contraction_path.cache_clear()

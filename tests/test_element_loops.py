@@ -130,12 +130,12 @@ def negative_indices(x: Tensor, y: Tensor):
 
 
 def tensors_above_one(x: Tensor, y: Tensor):
-    found = []
+    results = []
     for i in range(len(x)):
         z = x[i] * 2 + y[i]
         if bool(z > 1):
-            found.append(z)
-    return found
+            results.append(z)
+    return results
 
 
 def roots(x: Tensor, y: Tensor):
@@ -230,10 +230,10 @@ MATRICES = (stencil, product, row_sums, by_rows)
 def run(f, tensors):
     """Return the result or error of a call, and the final contents of its tensors."""
     try:
-        found = f(*tensors)
+        result = f(*tensors)
     except Exception as error:
-        found = f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}"
-    return describe(found), [describe(t) for t in tensors]
+        result = f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}"
+    return describe(result), [describe(t) for t in tensors]
 
 
 def describe(x):
@@ -326,7 +326,7 @@ def test_numbers_that_become_elements():
     for program, tensor in ((recurrence, ts.rand(4)), (whole_sum, ts.arange(4))):
         loops = [node for node in ts.jit.script(program).graph_for(tensor, tensor).all_nodes() if node.kind() == "prim::Loop"]
         kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
-        (first, *_) = [found for found in kinds if "prim::LoadElement" in found]
+        (first, *_) = [loop_kinds for loop_kinds in kinds if "prim::LoadElement" in loop_kinds]
         assert not any("tensor" in kind or "Implicit" in kind for kind in first)
 
 
@@ -337,8 +337,8 @@ def test_unspecialized_ranks():
 
 def test_views_stay_views():
     x = ts.tensor([1.0, 5.0, 3.0])
-    found = ts.jit.script(largest)(x, x)
-    found += 1
+    result = ts.jit.script(largest)(x, x)
+    result += 1
     assert x.tolist() == [1.0, 6.0, 3.0]
     assert ts.jit.script(swap)(x, x) is x
 
@@ -479,7 +479,7 @@ def test_lengths_are_read_before_the_loop():
         graph = ts.jit.script(program).graph_for(ts.rand(3), ts.rand(3))
         loops = [node for node in graph.all_nodes() if node.kind() == "prim::Loop"]
         kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
-        versions = [found & {"aten::size", "aten::len"} for found in kinds if "prim::LoadElement" in found]
+        versions = [loop_kinds & {"aten::size", "aten::len"} for loop_kinds in kinds if "prim::LoadElement" in loop_kinds]
         assert versions and all(length_reads == left for length_reads in versions)
 
 

@@ -15,10 +15,10 @@ def test_message(path):
     """The program raises the error class and message in its last comment."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = failure(path)
-    assert found is not None, "the program runs"
+        actual = failure(path)
+    assert actual is not None, "the program runs"
     if os.environ.get("TS_UPDATE_GOLDEN"):
-        write(path, *found)
+        write(path, *actual)
     expected = read(path)
-    assert found == (expected.kind, expected.message)
+    assert actual == (expected.kind, expected.message)
     assert "internal error" not in expected.message

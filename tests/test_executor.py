@@ -77,10 +77,10 @@ def outer(x, deep: int) -> Tensor:
 
 def called_by(code):
     """Return a code and the codes that it calls, recursively."""
-    found = [code]
-    for each in found:
-        found += [f.available_code for f in each.functions if f.available_code is not None and f.available_code not in found]
-    return found
+    codes = [code]
+    for each in codes:
+        codes += [f.available_code for f in each.functions if f.available_code is not None and f.available_code not in codes]
+    return codes
 
 
 def has_groups(function):
@@ -101,14 +101,14 @@ def test_optimized_execution_applies_to_callees(warm):
         f(x, 1)
         assert has_groups(f)
     with ts.jit.optimized_execution(False):
-        found = f(x, deep=1)
+        result = f(x, deep=1)
         assert not has_groups(f) and len(called_by(f.compiled_code)) == 3
         with ts.jit.optimized_execution(True):
-            assert ts.equal(f(x, 1), found)
+            assert ts.equal(f(x, 1), result)
             assert has_groups(f)
         assert not has_groups(f)
         plain = f.compiled_code
-    assert ts.equal(f(x, 1), found)
+    assert ts.equal(f(x, 1), result)
     assert has_groups(f)
     with ts.jit.optimized_execution(False):
         assert f.compiled_code is plain  # compiled once
@@ -137,10 +137,10 @@ def test_optimized_execution_of_methods():
             return self.layer.run(x)
 
     model, x = ts.jit.script(Model()), ts.rand(3)
-    found = model(x)
+    result = model(x)
     run = model.layer.run.function
     with ts.jit.optimized_execution(False):
-        assert ts.equal(model(x), found)
+        assert ts.equal(model(x), result)
         assert run.without_optimisation().available_code is run.compiled_code
         assert not has_groups(run)
     assert has_groups(run)

@@ -57,9 +57,9 @@ class Net(ts.nn.Module):
 
 
 def line_of(facts, text):
-    found = [line for part in facts.functions for line in part.lines if text in line.text]
-    assert len(found) == 1, text
-    return found[0]
+    results = [line for part in facts.functions for line in part.lines if text in line.text]
+    assert len(results) == 1, text
+    return results[0]
 
 
 @pytest.fixture(scope="module")
@@ -187,11 +187,11 @@ def hostile_page():
 
 
 def test_untrusted_names_are_escaped(hostile_page):
-    found = Tags(hostile_page)
-    assert found.tags.count("script") == 1 and not {"img", "b", "iframe", "link"} & set(found.tags)
-    assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "style")]
-    assert all(value.startswith("#") for name, value in found.attributes if name == "href")
-    assert any("<img src=x onerror='window.evil=1'>" in text for text in found.texts)
+    result = Tags(hostile_page)
+    assert result.tags.count("script") == 1 and not {"img", "b", "iframe", "link"} & set(result.tags)
+    assert not [name for name, _ in result.attributes if name.startswith("on") or name in ("src", "style")]
+    assert all(value.startswith("#") for name, value in result.attributes if name == "href")
+    assert any("<img src=x onerror='window.evil=1'>" in text for text in result.texts)
 
 
 def test_content_security_policy(hostile_page):

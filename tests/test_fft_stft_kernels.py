@@ -12,10 +12,10 @@ from ts.ops import stft as general
 REAL = [ts.float32, ts.float64]
 
 
-def close(found, expected, dtype):
-    assert found.shape == expected.shape
-    assert found.dtype == expected.dtype
-    assert np.allclose(found, expected, rtol=0, atol=1e-12 if dtype == ts.float64 else 2e-5, equal_nan=True)
+def close(actual, expected, dtype):
+    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype
+    assert np.allclose(actual, expected, rtol=0, atol=1e-12 if dtype == ts.float64 else 2e-5, equal_nan=True)
 
 
 def numbers(*shape, dtype=ts.float32, seed=0):
@@ -67,15 +67,15 @@ def test_spectra_equal_the_general_kernel(name, dtype, window):
     host = None if w is None else w.numpy()
     center, normalized = more.get("center", True), more.get("normalized", False)
     for x in (numbers(samples, dtype=dtype), numbers(3, samples, dtype=dtype), numbers(samples, 2, dtype=dtype).t()):
-        found = ts.stft(x, n, hop, width, w, center, "reflect", normalized, None, True)
+        actual = ts.stft(x, n, hop, width, w, center, "reflect", normalized, None, True)
         expected = general._stft_center(
             namespace, np.ascontiguousarray(x.numpy()), n, hop, width, host, center, "reflect", normalized, None, True
         )
-        close(found.numpy(), expected, dtype)
-        assert found.stride() == tuple(s // expected.itemsize for s in expected.strides)
+        close(actual.numpy(), expected, dtype)
+        assert actual.stride() == tuple(s // expected.itemsize for s in expected.strides)
         if name == "one frame":
             continue
-        for spectra in (found, found.contiguous()):
+        for spectra in (actual, actual.contiguous()):
             for length in (None, samples - 5, samples + 7):
                 options = (n, hop, width)
                 try:

@@ -46,10 +46,10 @@ def bits(x):
 @pytest.mark.parametrize("dtype", FLOAT8, ids=str)
 def test_every_bit_pattern_converts_and_returns(dtype):
     x = all_of(dtype)
-    for i, (got, want) in enumerate(
+    for i, (got, expected) in enumerate(
         zip(x.float().tolist(), [number(i, dtype) for i in range(256)], strict=True)
     ):
-        assert got == want or (math.isnan(got) and math.isnan(want)), i
+        assert got == expected or (math.isnan(got) and math.isnan(expected)), i
     numbers = ~x.isnan()
     for wide in (ts.float32, ts.float64, ts.bfloat16):
         assert bits(x.to(wide).to(dtype)[numbers]) == bits(x[numbers])
@@ -63,9 +63,9 @@ def test_numbers_become_the_nearest(dtype):
         finite[1:] if dtype is ts.float8_e8m0fnu else finite
     )  # values below the smallest number are rounded up
     middle = (finite[1:] + finite[:-1]) / 2
-    for away, want in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
+    for away, expected in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
         at = middle + away * np.abs(middle)
-        assert ts.from_numpy(at).to(dtype).double().tolist() == want.tolist()
+        assert ts.from_numpy(at).to(dtype).double().tolist() == expected.tolist()
 
 
 def test_overflow():
@@ -143,8 +143,8 @@ def in_file(x):
 
 def test_files():
     for dtype in FLOAT8:
-        found = in_file(all_of(dtype))
-        assert found["whole"].dtype is dtype and bits(found["part"]) == list(range(1, 256))
+        result = in_file(all_of(dtype))
+        assert result["whole"].dtype is dtype and bits(result["part"]) == list(range(1, 256))
 
 
 def narrow(x):

@@ -50,8 +50,8 @@ def test_combine_state_for_ensemble():
     nets = [Tied(), Tied(), Tied()]
     functional, params, buffers = modules.combine_state_for_ensemble(nets)
     assert [p.shape for p in params] == [(3, 2, 2), (3, 2), (3, 2)] and buffers == ()
-    found = ts.vmap(functional, (0, 0, None))(params, buffers, ts.ones(1, 2))
-    assert ts.allclose(found, ts.stack([net(ts.ones(1, 2)) for net in nets]))
+    result = ts.vmap(functional, (0, 0, None))(params, buffers, ts.ones(1, 2))
+    assert ts.allclose(result, ts.stack([net(ts.ones(1, 2)) for net in nets]))
     for models, text in (([], "at least one model"), ([Tied(), ts.nn.ReLU()], "same class"), ([Tied(), Tied().eval()], "mode")):
         with pytest.raises(RuntimeError, match=f"combine_state_for_ensemble: .*{text}"):
             modules.combine_state_for_ensemble(models)
@@ -112,8 +112,8 @@ def test_replaced_steps(monkeypatch, chunk_size):
     def function(x, pair):
         return {"sum": x.sum() + pair[0], "both": (x * 2, pair[1])}
 
-    found = ts.vmap(function, (0, (0, None)), {"sum": 0, "both": (1, None)}, chunk_size=None)(x, (y, 5))
-    assert found["sum"].tolist() == [1.0, 6.0, 11.0] and found["both"][0].tolist() == (x * 2).T.tolist() and found["both"][1] == 5
+    result = ts.vmap(function, (0, (0, None)), {"sum": 0, "both": (1, None)}, chunk_size=None)(x, (y, 5))
+    assert result["sum"].tolist() == [1.0, 6.0, 11.0] and result["both"][0].tolist() == (x * 2).T.tolist() and result["both"][1] == 5
     doubled = ts.vmap(lambda x: ts.vmap(lambda e: e * 2)(x), chunk_size=chunk_size)(x)
     assert doubled.tolist() == (x * 2).tolist() and set(calls) == {1, 2}
     with pytest.raises(ValueError, match="Expected all tensors to have the same size in the mapped dimension"):

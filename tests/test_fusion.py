@@ -113,12 +113,12 @@ def test_inputs_that_are_not_fused(name):
     make_x, make_y = ELSEWHERE[name]
     f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
     x, y = make_x(), make_y()
-    found = f(x, y)
+    actual = f(x, y)
     assert runs(f) == 0
     expected = -x * y + x
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    if found.device.type != "meta":
-        assert_bit_equal(found, expected)
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    if actual.device.type != "meta":
+        assert_bit_equal(actual, expected)
 
 
 def test_errors_of_groups_equal_operator_errors():
@@ -138,8 +138,8 @@ def test_numbers_promote_as_in_separate_operators():
 def test_masks_are_returned_as_bools():
     f = script("def f(x, y):\n    a = x * y\n    return a > 0.5, torch.logical_not(a < 0.25)\n")
     x, y = ts.randn(3000), ts.randn(3000)
-    found, expected = f(x, y), (x * y > 0.5, ts.logical_not(x * y < 0.25))
-    for a, b in zip(found, expected, strict=True):
+    actual, expected = f(x, y), (x * y > 0.5, ts.logical_not(x * y < 0.25))
+    for a, b in zip(actual, expected, strict=True):
         assert_bit_equal(a, b)
     assert runs(f) == 1
 
@@ -171,8 +171,8 @@ def test_number_of_plans():
         f(ts.ones(3, dtype=x), 2.0, ts.ones(3, dtype=y))
     (group,) = groups(f)
     assert 1 < len(group.plans) <= 6
-    found = f(ts.ones(3), 2.0, ts.ones(3))
-    assert_bit_equal(found, ts.exp(ts.ones(3) * 2.0))
+    result = f(ts.ones(3), 2.0, ts.ones(3))
+    assert_bit_equal(result, ts.exp(ts.ones(3) * 2.0))
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def test_report_of_ungrouped_operators():
     f = script(MIXED)
     x, w = ts.rand(4, 6), ts.rand(3, 3)
     f(x, x, w)
-    want = """\
+    expected = """\
 plan of f
   fused mul_add_tanh (line 9)
     x float32, y float32, 1 int (number): ran fused 1 time
@@ -311,7 +311,7 @@ plan of f
     fused sigmoid_mul (line 15)
       x float32, 2 int (number): ran fused 1 time
 """
-    assert str(f.plan).startswith(want)
+    assert str(f.plan).startswith(expected)
     with ts.jit.optimized_execution(False):
         assert "`optimized_execution(False)` is active" in str(f.plan)
     stopping = script("def g(x):\n    breakpoint()\n    return (x + 1) * 2\n", "g")
@@ -578,9 +578,9 @@ def fusible_operators():
                 name = "dtype" if record.converts and argument.name == "other" else argument.name
                 samples.append(name if kind == "TensorType" else 7 if name == "dtype" else 0.5)
         node = graph.append_node(graph.create(record.name, inputs, len(record.schema.returns)))
-        found = None if node.operator() is None or node.operator().record is not record else operands(node)
-        if isinstance(found, list):
-            yield record.key, samples[: len(found)]
+        result = None if node.operator() is None or node.operator().record is not record else operands(node)
+        if isinstance(result, list):
+            yield record.key, samples[: len(result)]
 
 
 def argument_for(sample, x, number):
@@ -597,10 +597,10 @@ def letter(argument):
 
 def test_each_fusible_operator_has_a_float_loop():
     """An operator without one would prevent its group from being fused; bit and integer operators are for masks."""
-    found = dict(fusible_operators())
-    assert len(found) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(found)
+    results = dict(fusible_operators())
+    assert len(results) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(results)
     missing = []
-    for key, samples in found.items():
+    for key, samples in results.items():
         for x, number in ((ts.linspace(-0.9, 9.9, 500), 0.5), (ts.arange(60), 3)):
             args = [argument_for(sample, x, number) for sample in samples]
             kinds = "".join(map(letter, args))
@@ -679,9 +679,9 @@ def test_the_default_dtype_is_that_of_the_call():
     try:
         for dtype in (ts.float32, ts.float64, ts.float32):
             ts.set_default_dtype(dtype)
-            found = f(x)
-            assert found.dtype == dtype
-            assert_bit_equal(found, ts.sigmoid(x * 2) + x * 0.5)
+            result = f(x)
+            assert result.dtype == dtype
+            assert_bit_equal(result, ts.sigmoid(x * 2) + x * 0.5)
     finally:
         ts.set_default_dtype(ts.float32)
 

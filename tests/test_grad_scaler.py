@@ -216,12 +216,12 @@ def test_without_a_device():
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
 def test_unscaling_every_dtype(dtype):
-    grads, found = [ts.ones(2, 2, dtype=dtype), ts.full((3,), 4.0, dtype=dtype)], ts.zeros(())
-    ts._amp_foreach_non_finite_check_and_unscale_(grads, found, ts.tensor(0.5))
-    assert found.item() == 0.0 and grads[0].tolist() == [[0.5, 0.5]] * 2 and grads[1].tolist() == [2.0] * 3
+    grads, found_inf = [ts.ones(2, 2, dtype=dtype), ts.full((3,), 4.0, dtype=dtype)], ts.zeros(())
+    ts._amp_foreach_non_finite_check_and_unscale_(grads, found_inf, ts.tensor(0.5))
+    assert found_inf.item() == 0.0 and grads[0].tolist() == [[0.5, 0.5]] * 2 and grads[1].tolist() == [2.0] * 3
     grads[1][0] = float("inf")
-    ts._amp_foreach_non_finite_check_and_unscale_(grads, found, ts.tensor(0.5))
-    assert found.item() == 1.0
+    ts._amp_foreach_non_finite_check_and_unscale_(grads, found_inf, ts.tensor(0.5))
+    assert found_inf.item() == 1.0
 
 
 def test_invalid_operands_of_amp_operators():

@@ -37,9 +37,9 @@ class Net(ts.nn.Module):
 
 
 def picture(function):
-    found = build_diagram(ts.jit.script(function).graph)
-    arrange(found)
-    return found
+    diagram = build_diagram(ts.jit.script(function).graph)
+    arrange(diagram)
+    return diagram
 
 
 def boxes(picture):
@@ -73,17 +73,17 @@ def test_captured_values_have_edges_to_blocks():
 
 def test_constants_are_drawn_at_their_use():
     """Constants are drawn at their use, except default values such as `alpha` of `add`."""
-    found = picture(branching)
-    lines = {box.text: box.lines for box in boxes(found)}
+    diagram = picture(branching)
+    lines = {box.text: box.lines for box in boxes(diagram)}
     assert lines["aten::mul"] == ["other = 2"] and lines["aten::add"] == []
-    assert not any("Constant" in text for text in texts(found))
+    assert not any("Constant" in text for text in texts(diagram))
 
 
 def test_modules():
     """Attributes are drawn as paths, and call nodes contain the name of the callee."""
     net = ts.jit.script(Net())
-    found = build_diagram(net.graph)
-    assert texts(found) == ["%x.1 : Tensor", "call self.layer.forward", "aten::relu", "aten::sum", "return"]
+    diagram = build_diagram(net.graph)
+    assert texts(diagram) == ["%x.1 : Tensor", "call self.layer.forward", "aten::relu", "aten::sum", "return"]
     inlined = {box.text: box.lines for box in boxes(build_diagram(net.inlined_graph))}
     assert inlined["aten::linear"] == ["weight = self.layer.weight", "bias = self.layer.bias"]
     assert inlined["aten::sum"] == ["dim = [0, 1]"]
@@ -136,9 +136,9 @@ def test_layout(seed):
 
 
 def random_picture(count, seed):
-    found = build_diagram(random_graph(count, seed))
-    arrange(found)
-    return found
+    diagram = build_diagram(random_graph(count, seed))
+    arrange(diagram)
+    return diagram
 
 
 def random_graph(count, seed):
@@ -157,10 +157,10 @@ def random_graph(count, seed):
 
 def test_distant_values_are_named():
     """A value used far from its definition is drawn again by name, so that edges are short."""
-    found = random_picture(300, 0)
-    again = [box for box in found.boxes if box.kind == "again"]
-    assert again and all(box.text.startswith("%") and box.names in found.boxes for box in again)
-    assert max(wire.target.depth - wire.source.depth for wire in found.wires) <= 10
+    diagram = random_picture(300, 0)
+    again = [box for box in diagram.boxes if box.kind == "again"]
+    assert again and all(box.text.startswith("%") and box.names in diagram.boxes for box in again)
+    assert max(wire.target.depth - wire.source.depth for wire in diagram.wires) <= 10
 
 
 def test_two_thousand_nodes():
@@ -175,9 +175,9 @@ def test_blocks_within_many_blocks():
     """Blocks nested too deeply are replaced by their number of nodes."""
     program = ["def f(x: int) -> int:", *(f"{'    ' * (k + 1)}if x > {k}:" for k in range(60))]
     unit = ts.jit.CompilationUnit("\n".join([*program, f"{'    ' * 61}x += 1", "    return x", ""]))
-    found = build_diagram(unit.f.graph)
-    arrange(found)
-    deepest = [line for box in boxes(found) for line in box.lines if line.startswith("…")]
+    diagram = build_diagram(unit.f.graph)
+    arrange(diagram)
+    deepest = [line for box in boxes(diagram) for line in box.lines if line.startswith("…")]
     assert len(deepest) >= 1 and deepest[0].endswith("nodes")
 
 

@@ -30,8 +30,8 @@ def test_results_equal_the_general_kernel(name, dtype):
     grid = grid_for(len(x), dtype)
     for mode, padding, align in itertools.product((0, 1), (0, 1, 2), (False, True)):
         expected = sampled(namespace, x, grid, mode, padding, align)
-        found = ts.grid_sampler(ts.from_numpy(x), ts.from_numpy(grid), mode, padding, align)
-        assert np.array_equal(found.numpy(), expected, equal_nan=True), (mode, padding, align)
+        actual = ts.grid_sampler(ts.from_numpy(x), ts.from_numpy(grid), mode, padding, align)
+        assert np.array_equal(actual.numpy(), expected, equal_nan=True), (mode, padding, align)
 
 
 def test_non_contiguous_grids_and_images():

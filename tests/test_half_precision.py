@@ -46,10 +46,10 @@ def test_rounding_of_ties_and_neighbours(dtype):
     exact = middle.astype(np.float64) * 2 == below + above  # false between bfloat16's smallest numbers
     for sign in (1, -1):
         flip = 0x8000 if sign < 0 else 0
-        found = [as_numpy(ts.from_numpy(np.float32(sign) * m).to(dtype)) for m in (
+        results = [as_numpy(ts.from_numpy(np.float32(sign) * m).to(dtype)) for m in (
             middle, np.nextafter(middle, np.float32(0)), np.nextafter(middle, np.float32(np.inf)))]
         expected = (low + (low & 1), low, low + 1)
-        assert all(np.array_equal(f[exact], (w | flip)[exact]) for f, w in zip(found, expected, strict=True))
+        assert all(np.array_equal(f[exact], (w | flip)[exact]) for f, w in zip(results, expected, strict=True))
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)
@@ -85,12 +85,12 @@ def test_loops_compute_in_32_bits_and_round_once(name, dtype):
         for args in [(o,) for o in others] or [()]:
             if isinstance(args and args[0], float) and name in ("maximum", "atan2"):
                 continue
-            found = getattr(a, name)(*args)
+            actual = getattr(a, name)(*args)
             wide = getattr(a.float(), name)(*(o.float() if isinstance(o, ts.Tensor) else o for o in args))
             expected = wide if wide.dtype == ts.bool else wide.to(dtype)
-            assert found.dtype == expected.dtype
-            assert found.stride() == expected.stride()
-            assert np.array_equal(found.float().numpy(), expected.float().numpy(), equal_nan=True)
+            assert actual.dtype == expected.dtype
+            assert actual.stride() == expected.stride()
+            assert np.array_equal(actual.float().numpy(), expected.float().numpy(), equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=str)

@@ -22,9 +22,9 @@ def test_results_are_rounded_once(name, dtype):
     ts.manual_seed(0)
     x = (ts.randn(6, 8, 4) * 3).to(dtype)
     for source in (x, x.permute(2, 0, 1)[..., :4], x[:, ::2]):
-        found = CALLS[name](source)
-        assert found.dtype == dtype
-        assert ts.equal(found, CALLS[name](source.float()).to(dtype))
+        result = CALLS[name](source)
+        assert result.dtype == dtype
+        assert ts.equal(result, CALLS[name](source.float()).to(dtype))
 
 
 def test_dtype_argument_is_used():

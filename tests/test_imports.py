@@ -159,8 +159,8 @@ def forbidden_imports():
 
 def large_cycles(imports):
     """Return the import cycles of more than `MAX_CYCLE_MODULES` modules, except in the package table."""
-    found = cycles(with_packages(e for e in imports if e.importer != "ts"))
-    return [sorted(cycle) for cycle in found if len(cycle) > MAX_CYCLE_MODULES]
+    result = cycles(with_packages(e for e in imports if e.importer != "ts"))
+    return [sorted(cycle) for cycle in result if len(cycle) > MAX_CYCLE_MODULES]
 
 
 @pytest.mark.parametrize("name", sorted({package_of(module) for module in files().values()} - {"ts"}))
@@ -168,8 +168,8 @@ def test_packages_import_only_allowed_packages(name):
     """A package is in the layering table, and its files import only allowed packages, including imports in
     functions."""
     assert name in MAY_IMPORT
-    found = [e for e in forbidden_imports() if package_of(e.importer) == name]
-    assert not found, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in found)
+    results = [e for e in forbidden_imports() if package_of(e.importer) == name]
+    assert not results, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in results)
 
 
 def test_packages_import_only_earlier_packages():

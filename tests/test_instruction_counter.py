@@ -60,9 +60,9 @@ def counted(function, *arguments):
 
 def test_loop_counts():
     """Instructions of a loop count once per iteration."""
-    found = counted(total, 10).instructions()
-    assert found["MUL_I64"] == found["ADD_I64"] == found["LOOP_STEP"] == 10
-    assert found["RETURN"] == 1 and "BREAK" not in found
+    result = counted(total, 10).instructions()
+    assert result["MUL_I64"] == result["ADD_I64"] == result["LOOP_STEP"] == 10
+    assert result["RETURN"] == 1 and "BREAK" not in result
     assert counted(total, 0).instructions()["MUL_I64"] == 0
 
 
@@ -78,8 +78,8 @@ def test_pairs():
 @pytest.mark.parametrize("n", [0, 1, 6, 64])
 def test_branches_and_callees(n):
     """Instructions of called functions count."""
-    found = counted(helper, n).instructions()
-    assert found["FLOORDIV_I64"] == (helper_of_even(n) if n % 2 == 0 else 0)
+    result = counted(helper, n).instructions()
+    assert result["FLOORDIV_I64"] == (helper_of_even(n) if n % 2 == 0 else 0)
 
 
 def test_recursion():
@@ -92,8 +92,8 @@ def test_recursion():
 
 
 def test_lists():
-    found = counted(calls, [1, 2, 3]).instructions()
-    assert found["LIST_GET_SCALAR"] == 3 and found["CALL"] == 3 + 1 + 2 + 3
+    result = counted(calls, [1, 2, 3]).instructions()
+    assert result["LIST_GET_SCALAR"] == 3 and result["CALL"] == 3 + 1 + 2 + 3
 
 
 def test_failing_function():

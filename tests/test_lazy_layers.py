@@ -36,11 +36,11 @@ def test_widths(text, shape, width):
     layer = eval(f"ts.nn.{text}")
     other = copy.deepcopy(layer)
     x = ts.randn(*shape)
-    want = layer(x)
+    expected = layer(x)
     assert width in (getattr(layer, n, None) for n in ("in_channels", "num_features"))
     other.load_state_dict(layer.state_dict())  # loading a state also initializes
     assert not other.has_uninitialized_params()
-    assert other.eval()(x).shape == want.shape and type(other) is type(layer)
+    assert other.eval()(x).shape == expected.shape and type(other) is type(layer)
 
 
 def test_invalid_input_does_not_initialize():
@@ -55,9 +55,9 @@ def test_scripts_reject_uninitialized_parameters():
     with pytest.raises(RuntimeError, match="has uninitialized parameters"):
         ts.jit.script(layer)
     x = ts.ones(2, 5)
-    want = layer(x).tolist()
-    assert ts.jit.script(layer)(x).tolist() == want
-    assert pickle.loads(pickle.dumps(layer))(x).tolist() == want
+    expected = layer(x).tolist()
+    assert ts.jit.script(layer)(x).tolist() == expected
+    assert pickle.loads(pickle.dumps(layer))(x).tolist() == expected
 
 
 class Scale(ts.nn.modules.lazy.LazyModuleMixin, ts.nn.Module):

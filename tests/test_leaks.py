@@ -108,10 +108,10 @@ def leaked(f, calls):
         before = memory_in_use()
         f(calls)
         gc.collect()
-        found = Memory(*(now - then for now, then in zip(memory_in_use(), before, strict=True))).beyond(calls)
-        if not found:
+        result = Memory(*(now - then for now, then in zip(memory_in_use(), before, strict=True))).beyond(calls)
+        if not result:
             break
-    return found
+    return result
 
 
 @pytest.mark.parametrize("mode", ["eager", "script"])
@@ -122,13 +122,13 @@ def test_operators_do_not_leak(family, mode):
     functions = [loop(expression) for expression in EXPRESSIONS[family]]
     if mode == "script":
         functions = [ts.jit.script(f) for f in functions]
-    found = {}
+    results = {}
     for expression, f in zip(EXPRESSIONS[family], functions, strict=True):
         run = partial(f, x=x, m=m, i=i, b=b, g=g, k=k)
         for _ in range(3):  # warm-up: fills caches and grows the heap
             run(CALLS // 8)
-        found[expression] = leaked(run, CALLS)
-    assert {e: what for e, what in found.items() if what} == {}
+        results[expression] = leaked(run, CALLS)
+    assert {e: what for e, what in results.items() if what} == {}
 
 
 @pytest.mark.skipif(

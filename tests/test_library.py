@@ -66,8 +66,8 @@ def test_shapes_without_elements(name):
         return x.sum(1)
 
     rows.register_fake(lambda x: x.new_empty(x.shape[0]))
-    found = rows(ts.empty(3, 5, device="meta"))
-    assert found.device.type == "meta" and found.shape == (3,)
+    result = rows(ts.empty(3, 5, device="meta"))
+    assert result.device.type == "meta" and result.shape == (3,)
 
 
 def test_gradients(name):
@@ -243,8 +243,8 @@ def test_decorators_of_libraries():
         return x * 2
 
     x = ts.ones(2)
-    found = [op(x).tolist() for op in (ts.ops.decorated.f, ts.ops.decorated.g, ts.ops.decorated.h)]
-    assert found == [[2.0, 2.0], [3.0, 3.0], [2.0, 2.0]]
+    results = [op(x).tolist() for op in (ts.ops.decorated.f, ts.ops.decorated.g, ts.ops.decorated.h)]
+    assert results == [[2.0, 2.0], [3.0, 3.0], [2.0, 2.0]]
     assert [f(1), g(1), h(1)] == [2, 3, 2]
 
 

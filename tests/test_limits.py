@@ -429,28 +429,28 @@ class Counter(ts.nn.Module):
 
 def fuel_figures(message):
     """Return (limit, used) in the message of a FuelExceeded."""
-    found = re.match(r"the program used more fuel than ts.limits\(fuel=(\d+)\) allows: (\d+) units were used", message)
-    assert found, message
-    return int(found[1]), int(found[2])
+    match = re.match(r"the program used more fuel than ts.limits\(fuel=(\d+)\) allows: (\d+) units were used", message)
+    assert match, message
+    return int(match[1]), int(match[2])
 
 
 def time_figures(message):
     """Return (limit, used) in seconds in the message of a TimeExceeded."""
     pattern = r"the program took more time than ts.limits\(seconds=([\d.e+-]+)\) allows: ([\d.e+-]+) seconds have passed"
-    found = re.match(pattern, message)
-    assert found, message
-    return float(found[1]), float(found[2])
+    match = re.match(pattern, message)
+    assert match, message
+    return float(match[1]), float(match[2])
 
 
 def memory_figures(message):
     """Return (limit, in use, requested) in bytes in the message of a MemoryExceeded."""
-    found = re.match(
+    match = re.match(
         r"the program used more memory than ts.limits\(bytes=(\d+)\) allows: (\d+) bytes were in use"
         r"(?: and (\d+) more were requested)?$",
         message,
     )
-    assert found, message
-    return int(found[1]), int(found[2]), int(found[3] or 0)
+    assert match, message
+    return int(match[1]), int(match[2]), int(match[3] or 0)
 
 
 def limit_error(call, **limits):

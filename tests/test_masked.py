@@ -25,8 +25,8 @@ MASK = ts.tensor([[True, False, True], [False, False, False]])
     ],
 )
 def test_reductions(name, expected):
-    found = getattr(ts.masked, name)(X, dim=1, mask=MASK).tolist()
-    assert found == pytest.approx(expected, nan_ok=True)
+    actual = getattr(ts.masked, name)(X, dim=1, mask=MASK).tolist()
+    assert actual == pytest.approx(expected, nan_ok=True)
 
 
 def test_results_of_the_same_shape():

@@ -52,8 +52,8 @@ def test_layouts(left, right, dtype):
             x, y = ts.from_numpy(a), ts.from_numpy(b)
             assert np.array_equal(ts.matmul(x, y).numpy(), np.matmul(a, b))
             name = "baddbmm" if lead else "addmm"
-            found = getattr(ts, name)(ts.from_numpy(c), x, y, beta=0.5, alpha=2).numpy()
-            assert np.array_equal(found, 0.5 * c + 2 * np.matmul(a, b))
+            actual = getattr(ts, name)(ts.from_numpy(c), x, y, beta=0.5, alpha=2).numpy()
+            assert np.array_equal(actual, 0.5 * c + 2 * np.matmul(a, b))
 
 
 @pytest.fixture(params=[512, 256, 128])
@@ -97,8 +97,8 @@ def test_panels_fill_the_product(m, k, n, own):
             a, b = numbers((m, k), dtype), numbers((k, n), dtype)
             for x in (a, LAYOUTS["columns"](a), LAYOUTS["every second"](a)):
                 for y in (b, LAYOUTS["columns"](b)):
-                    found = ts.matmul(ts.from_numpy(x), ts.from_numpy(y)).numpy()
-                    assert np.array_equal(found, np.matmul(x, y))
+                    result = ts.matmul(ts.from_numpy(x), ts.from_numpy(y)).numpy()
+                    assert np.array_equal(result, np.matmul(x, y))
     finally:
         ts.set_num_threads(threads)
         use_tiles(before)
@@ -148,8 +148,8 @@ def test_summands_of_packed_products():
         packed_operand_cache.forget()
         for summand in (ts.ones(48), ts.ones(1, 48), ts.ones(m, 48), ts.ones(m, 1)):
             for beta, alpha in ((1, 1), (2, 1), (1, 3), (0, 2)):
-                found = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
-                assert ts.equal(found, beta * summand + alpha * (x.unsqueeze(1) * weight).sum(2))
+                result = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
+                assert ts.equal(result, beta * summand + alpha * (x.unsqueeze(1) * weight).sum(2))
         assert packed_operand_cache.cache_size()[0] == 1
 
 
@@ -446,9 +446,9 @@ def test_stacks_that_broadcast(dtype):
         batch = list(rng.integers(1, 4, rng.integers(0, 4)))
         m, k, n = rng.integers(1, 40 if rng.random() < 0.2 else 5, 3)
         a, b = random_batch(rng, batch, m, k, dtype), random_batch(rng, batch, k, n, dtype)
-        found = ts.matmul(ts.from_numpy(a), ts.from_numpy(b))
-        assert found.is_contiguous()
-        assert np.array_equal(found.numpy(), np.matmul(a, b)), (a.shape, a.strides, b.shape, b.strides)
+        result = ts.matmul(ts.from_numpy(a), ts.from_numpy(b))
+        assert result.is_contiguous()
+        assert np.array_equal(result.numpy(), np.matmul(a, b)), (a.shape, a.strides, b.shape, b.strides)
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
@@ -461,9 +461,9 @@ def test_short_floats_are_rounded_once(name):
         for _ in range(3)
     )
     exact = a.float() * b.float()
-    found = ts.bmm(a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
-    assert ts.equal(found, exact.to(dtype))
-    assert float(found.float().abs().max()) == float("inf") or name == "bfloat16"
+    result = ts.bmm(a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
+    assert ts.equal(result, exact.to(dtype))
+    assert float(result.float().abs().max()) == float("inf") or name == "bfloat16"
     summed = ts.baddbmm(c.view(-1, 1, 1), a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
     # A fused multiply-add rounds once less.
     near = (exact.double() + c.double()).to(dtype)

@@ -142,12 +142,12 @@ def test_errors_equal_the_cpu():
         lambda d: ts.ones(3, device=d).gather(0, ts.ones(2, 2, dtype=ts.int64, device=d)),
     ]
     for call in calls:
-        found = []
+        results = []
         for device in ("cpu", "meta"):
             with pytest.raises((RuntimeError, IndexError)) as error:
                 call(device)
-            found.append((type(error.value), str(error.value)))
-        assert found[0] == found[1]
+            results.append((type(error.value), str(error.value)))
+        assert results[0] == results[1]
 
 
 def test_elements_are_rejected():

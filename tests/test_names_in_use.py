@@ -87,9 +87,9 @@ def test_file_baton(tmp_path):
 
 def test_collect_env():
     """`collect_env` prints PyTorch's fields and lines, also as a program."""
-    found = collect_env.get_env_info()
-    assert found.python_version.startswith(sys.version.split()[0]) and found.is_cuda_available in ("True", "False")
-    assert ts.version.ts in found.torch_version and "numpy==" in found.pip_packages
+    result = collect_env.get_env_info()
+    assert result.python_version.startswith(sys.version.split()[0]) and result.is_cuda_available in ("True", "False")
+    assert ts.version.ts in result.torch_version and "numpy==" in result.pip_packages
     done = subprocess.run([sys.executable, "-m", "ts.utils.collect_env"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

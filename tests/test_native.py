@@ -42,13 +42,13 @@ def test_each_opcode_has_a_generator_or_stays_interpreted():
 
 def primes(n: int) -> List[int]:
     sieve = [True] * n
-    found: List[int] = []
+    results: List[int] = []
     for i in range(2, n):
         if sieve[i]:
-            found.append(i)
+            results.append(i)
             for j in range(i * i, n, i):
                 sieve[j] = False
-    return found
+    return results
 
 
 def escape(size: int, limit: int) -> Tuple[int, float]:
@@ -221,59 +221,59 @@ def test_suspension(steps, at_once):
 # ---------------------------------------------------------------- arithmetic
 
 def ints(xs: List[int], ys: List[int]) -> List[int]:
-    found: List[int] = []
+    results: List[int] = []
     for i in range(len(xs)):
         x, y = xs[i], ys[i]
-        found.append(x + y)
-        found.append(x - y)
-        found.append(x * y)
-        found.append(x & y)
-        found.append(x | y)
-        found.append(x ^ y)
-        found.append(x << y)
-        found.append(x >> y)
-        found.append(min(x, y))
-        found.append(max(x, y))
-        found.append(-x)
-        found.append(abs(x))
-        found.append(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x)))
-        found.append(x // 7)
-        found.append(x % 7)
-        found.append(x // -3)
-        found.append(x % -3)
-        found.append(x // -1)
-        found.append(x % -1)
-        found.append(x % 64)
-        found.append(x // 64)
+        results.append(x + y)
+        results.append(x - y)
+        results.append(x * y)
+        results.append(x & y)
+        results.append(x | y)
+        results.append(x ^ y)
+        results.append(x << y)
+        results.append(x >> y)
+        results.append(min(x, y))
+        results.append(max(x, y))
+        results.append(-x)
+        results.append(abs(x))
+        results.append(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x)))
+        results.append(x // 7)
+        results.append(x % 7)
+        results.append(x // -3)
+        results.append(x % -3)
+        results.append(x // -1)
+        results.append(x % -1)
+        results.append(x % 64)
+        results.append(x // 64)
         if y != 0:
-            found.append(x // y)
-            found.append(x % y)
-    return found
+            results.append(x // y)
+            results.append(x % y)
+    return results
 
 
 def floats(xs: List[float], ys: List[float]) -> List[float]:
-    found: List[float] = []
+    results: List[float] = []
     for i in range(len(xs)):
         x, y = xs[i], ys[i]
-        found.append(x + y)
-        found.append(x - y)
-        found.append(x * y)
-        found.append(x / y)
-        found.append(x // y)
-        found.append(x % y)
-        found.append(x * y + x)
-        found.append(x * y - x)
-        found.append(min(x, y))
-        found.append(max(x, y))
-        found.append(-x)
-        found.append(abs(x))
-        found.append(float(int(x)))
-        found.append(float(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x))))
+        results.append(x + y)
+        results.append(x - y)
+        results.append(x * y)
+        results.append(x / y)
+        results.append(x // y)
+        results.append(x % y)
+        results.append(x * y + x)
+        results.append(x * y - x)
+        results.append(min(x, y))
+        results.append(max(x, y))
+        results.append(-x)
+        results.append(abs(x))
+        results.append(float(int(x)))
+        results.append(float(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x))))
         if not x < y:
-            found.append(1.0)
+            results.append(1.0)
         if not x <= y:
-            found.append(2.0)
-    return found
+            results.append(2.0)
+    return results
 
 
 @needs_llvm
@@ -418,13 +418,13 @@ def spun(n: int) -> int:
 def test_eight_threads_on_one_function(background_compiler):
     expected = spun(300_000)
     scripted = fresh(spun)
-    found = []
-    threads = [threading.Thread(target=lambda: found.extend(scripted(300_000) for _ in range(4))) for _ in range(8)]
+    results = []
+    threads = [threading.Thread(target=lambda: results.extend(scripted(300_000) for _ in range(4))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [expected] * 32
+    assert results == [expected] * 32
     background_compilation.wait_until_idle()
     assert scripted.compiled_code.machine_code is not None
 

@@ -32,8 +32,8 @@ VALUES = [
 
 
 def by_key(key):
-    (found,) = [op for op in operators() if op.key == key]
-    return found
+    (result,) = [op for op in operators() if op.key == key]
+    return result
 
 
 def call_all(operator):

@@ -409,8 +409,8 @@ def test_side_exit_at_any_instruction(function):
     plain, fast = fresh(function), native(function, forced=True)
     for arguments in CASES[function][1]:
         expected = outcome_of_copies(plain, arguments)
-        for number, found in enumerate(outcomes_when_left(fast, arguments, 60)):
-            assert found == expected, (arguments, number)
+        for number, actual in enumerate(outcomes_when_left(fast, arguments, 60)):
+            assert actual == expected, (arguments, number)
 
 
 def within(scripted, arguments, fuel):
@@ -442,11 +442,11 @@ def test_suspension(function, steps):
 
     plain, fast = fresh(function), machine(function)
     for arguments in CASES[function][1]:
-        expected, found = outcome_of_copies(plain, arguments), outcome_of_copies(by_steps(fast), arguments)
+        expected, actual = outcome_of_copies(plain, arguments), outcome_of_copies(by_steps(fast), arguments)
         if isinstance(expected[0], str):
-            assert found == expected
+            assert actual == expected
         else:
-            assert found[0] is expected[0]  # its message contains other frames
+            assert actual[0] is expected[0]  # its message contains other frames
 
 
 # ---------------------------------------------------------------- random indices
@@ -496,5 +496,5 @@ def test_random_indices(seed):
         far = r.choice([2**62, 2**63 - 1, -(2**63)]) if r.random() < 0.2 else r.randint(-2, 8)
         arguments = xs, r.randint(0, 12), far, r.randint(-3, 5)
         for fuel in (3000, r.randint(1, 60)):
-            expected, found = (within(function, arguments, fuel) for function in (plain, fast))
-            assert found == expected, (source, arguments, fuel)
+            expected, actual = (within(function, arguments, fuel) for function in (plain, fast))
+            assert actual == expected, (source, arguments, fuel)

@@ -80,17 +80,17 @@ def test_models_in_each_format(netron, tmp_path):
     ts.jit.save(scripted, tmp_path / "scripted.pt")
     ts.jit.save(ts.jit.trace(net, (ts.rand(1, 3, 8, 8),)), tmp_path / "traced.pt")
     ts.jit.save(ts.jit.freeze(scripted), tmp_path / "frozen.pt")
-    found = netron(tmp_path / "scripted.pt", tmp_path / "traced.pt", tmp_path / "frozen.pt")
-    for model, convolution in zip(found, ("conv2d", "_convolution", "conv2d"), strict=True):
+    result = netron(tmp_path / "scripted.pt", tmp_path / "traced.pt", tmp_path / "frozen.pt")
+    for model, convolution in zip(result, ("conv2d", "_convolution", "conv2d"), strict=True):
         assert model["errors"] == [] and model["format"].startswith("TorchScript")
         (graph,) = model["graphs"]
         assert [argument["name"] for argument in graph["inputs"]] == ["x.1"] and len(graph["outputs"]) == 1
         kinds = [name for name in operators(model) if name in (convolution, "relu", "mean", "linear")]
         assert kinds == [convolution, "relu", "mean", "linear", "linear"]
     shapes = {"conv.weight": "float32[8,3,3,3]", "conv.bias": "float32[8]", "layers.1.weight": "float32[4,8]"}
-    for model in found[:2]:
+    for model in result[:2]:
         assert "batch_norm" in operators(model) and shapes.items() <= weights(model).items()
-    assert "float32[8,3,3,3]" in weights(found[2]).values()
+    assert "float32[8,3,3,3]" in weights(result[2]).values()
 
 
 @pytest.mark.parametrize(

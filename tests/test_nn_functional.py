@@ -125,8 +125,8 @@ def test_a_transformer_compiles():
     source, target = ts.randn(3, 2, 4), ts.randn(5, 2, 4)
     mask = model.generate_square_subsequent_mask(5)
     scripted = ts.jit.script(model)
-    got, want = scripted(source, target, tgt_mask=mask), model(source, target, tgt_mask=mask)
-    assert got.flatten().tolist() == pytest.approx(want.flatten().tolist(), abs=1e-6)
+    got, expected = scripted(source, target, tgt_mask=mask), model(source, target, tgt_mask=mask)
+    assert got.flatten().tolist() == pytest.approx(expected.flatten().tolist(), abs=1e-6)
     assert [name for name, _ in scripted.named_parameters()] == [name for name, _ in model.named_parameters()]
 
 

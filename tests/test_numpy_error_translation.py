@@ -40,9 +40,9 @@ CASES = [
 def test_reworded(call, kind, text):
     with pytest.raises(Exception) as caught:
         call()
-    found = reworded(caught.value, "aten::op")
+    result = reworded(caught.value, "aten::op")
     with pytest.raises(kind, match=text):
-        raise found
+        raise result
 
 
 def test_other_errors_pass_unchanged():

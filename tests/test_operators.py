@@ -84,10 +84,10 @@ WIDE = {ts.bfloat16: ts.float32, ts.complex32: ts.complex64}  # dtypes that NumP
 
 def as_arrays(x):
     """Return the result's tensors or number as NumPy arrays."""
-    found = leaves(x)
-    if not found:
+    result = leaves(x)
+    if not result:
         return [np.asarray(x)] if isinstance(x, (bool, int, float, complex)) else []
-    wide = [t.to(WIDE.get(t.dtype, t.dtype)) for t in found]
+    wide = [t.to(WIDE.get(t.dtype, t.dtype)) for t in result]
     return [t.detach().cpu().numpy() for t in wide]
 
 

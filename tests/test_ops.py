@@ -57,8 +57,8 @@ def test_results_equal_numpy_and_variants(case, dtype):
             common.cast(np, a, common.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host
         ]
         with np.errstate(all="ignore"):
-            want = getattr(np, record.ufunc)(*promoted)
-        assert np.allclose(result.numpy(), want, equal_nan=True, rtol=1e-5)
+            expected = getattr(np, record.ufunc)(*promoted)
+        assert np.allclose(result.numpy(), expected, equal_nan=True, rtol=1e-5)
     for variant in registry.records():
         if variant.base is not record or record.family == "view":
             continue
@@ -85,13 +85,13 @@ def test_results_equal_numpy_and_variants(case, dtype):
 def test_meta_tensors_have_the_shape_and_dtype(case):
     record, arity = case
     host = [tensor(sample(common.FLOAT, k)) for k in range(arity)]
-    want = called(record, *host)
-    if not isinstance(want, ts.Tensor) or "nonzero" in record.name or record.name == "aten::argwhere":
+    expected = called(record, *host)
+    if not isinstance(expected, ts.Tensor) or "nonzero" in record.name or record.name == "aten::argwhere":
         pytest.skip("no tensor, or its shape depends on the elements")
     got = called(record, *(t.to("meta") for t in host))
     if got is None:
         pytest.skip("no shape rule yet")
-    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
 
 
 @pytest.mark.parametrize("record", REDUCE, ids=lambda r: r.key)

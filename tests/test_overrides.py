@@ -171,11 +171,11 @@ def test_a_mode_may_change_results_and_fail():
         with pytest.raises(ValueError, match="no products"):
             ts.mul(ts.ones(1), 2)
         assert ts.add(1, 2) == 0
-        found = []
-        thread = threading.Thread(target=lambda: found.append(ts.add(ts.ones(1), 1)))
+        results = []
+        thread = threading.Thread(target=lambda: results.append(ts.add(ts.ones(1), 1)))
         thread.start()
         thread.join()
-        assert found[0].tolist() == [2.0]
+        assert results[0].tolist() == [2.0]
     assert ts.add(ts.ones(1), 1).tolist() == [2.0]
 
 

@@ -70,9 +70,9 @@ def test_maxima_follow_the_definition(name, general):
 @pytest.mark.parametrize("dtype", [ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16])
 def test_maxima_of_all_dtypes(dtype):
     x = ts.tensor([[[3, 1], [4, 1], [5, 9]]]).to(dtype)
-    found = ts.nn.functional.max_pool2d(x, (2, 2), 1)
-    assert found.dtype == dtype
-    assert found.tolist() == [[[4], [9]]]
+    result = ts.nn.functional.max_pool2d(x, (2, 2), 1)
+    assert result.dtype == dtype
+    assert result.tolist() == [[[4], [9]]]
 
 
 def test_means():
@@ -99,24 +99,24 @@ def test_means_agree_with_the_general_kernel():
     x = np.random.default_rng(0).standard_normal((2, 3, 9, 11)).astype(np.float32)
     for kernel, stride, padding, ceil in itertools.product([2, 3], [1, 2], [0, 1], [False, True]):
         w = pooling_geometry.sliding_windows("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
-        found = ts.nn.functional.avg_pool2d(ts.from_numpy(x), kernel, stride, padding, ceil, False).numpy()
-        assert np.allclose(found, pooling.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
+        result = ts.nn.functional.avg_pool2d(ts.from_numpy(x), kernel, stride, padding, ceil, False).numpy()
+        assert np.allclose(result, pooling.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
 
 
 def test_same_bits_for_every_number_of_threads(monkeypatch):
     monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
     before = thread_pool.count()
     x = ts.randn(2, 5, 20, 20)
-    found = []
+    results = []
     try:
         for count in (1, 2, 3, 16):
             thread_pool.set_count(count)
             values, indices = ts.max_pool2d_with_indices(x, 3, 2, 1)
-            found.append((values.numpy(), indices.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
+            results.append((values.numpy(), indices.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
     finally:
         thread_pool.set_count(before)
-    for other in found[1:]:
-        assert all(np.array_equal(a, b) for a, b in zip(found[0], other))
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other))
 
 
 def test_windows_in_the_padding():
@@ -159,10 +159,10 @@ def test_windows_equal_general_kernels(n):
             with pytest.raises(RuntimeError):
                 getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
         else:
-            found = getattr(ts, f"max_pool{n}d_with_indices")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
-            assert np.array_equal(found[0].numpy(), values, equal_nan=True)
+            result = getattr(ts, f"max_pool{n}d_with_indices")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
+            assert np.array_equal(result[0].numpy(), values, equal_nan=True)
             nonempty = values != -INF  # an empty window has no index
-            assert np.array_equal(found[1].numpy()[nonempty], indices[nonempty])
+            assert np.array_equal(result[1].numpy()[nonempty], indices[nonempty])
             compared += 1
         try:
             mean = pooling.avg_pool(np, host, kernel, stride, padding, ceil, with_padding, n=n)
@@ -171,14 +171,14 @@ def test_windows_equal_general_kernels(n):
                 getattr(ts.nn.functional, f"avg_pool{n}d")(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
         else:
             function = getattr(ts.nn.functional, f"avg_pool{n}d")
-            found = function(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
-            assert found.dtype == ts.from_numpy(host).dtype
-            assert np.allclose(found.numpy(), mean, atol=1e-6)
+            result = function(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
+            assert result.dtype == ts.from_numpy(host).dtype
+            assert np.allclose(result.numpy(), mean, atol=1e-6)
             compared += 1
         if n < 3:
             parts = [int(v) for v in r.integers(1, 6, n)]
-            found = getattr(ts.nn.functional, f"adaptive_avg_pool{n}d")(ts.from_numpy(host), parts)
-            assert np.allclose(found.numpy(), pooling.adaptive_avg_pool(np, host, parts, n=n), atol=1e-6)
+            result = getattr(ts.nn.functional, f"adaptive_avg_pool{n}d")(ts.from_numpy(host), parts)
+            assert np.allclose(result.numpy(), pooling.adaptive_avg_pool(np, host, parts, n=n), atol=1e-6)
     assert compared > 100
 
 

@@ -17,9 +17,9 @@ def names(prof):
 
 
 def event_of(prof, name):
-    found = [event for event in prof.events() if event.name == name]
-    assert len(found) == 1, (name, names(prof))
-    return found[0]
+    results = [event for event in prof.events() if event.name == name]
+    assert len(results) == 1, (name, names(prof))
+    return results[0]
 
 
 def fused(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
@@ -135,8 +135,8 @@ def test_stages_of_the_compiler():
     unit = ts.jit.CompilationUnit("def first(x):\n    return x.exp() + 1\n")
     with profile() as prof:
         unit.first(ts.ones(2))
-    found = names(prof)
-    assert {"compile: optimise", "compile: lower", "pass: inline"} <= set(found)
+    result = names(prof)
+    assert {"compile: optimise", "compile: lower", "pass: inline"} <= set(result)
     stage = event_of(prof, "compile: optimise")
     assert stage.cpu_parent.name == "first" and stage.detail == "first"
     assert stage in event_of(prof, "pass: inline").cpu_parent.cpu_parent.cpu_children
@@ -177,9 +177,9 @@ def test_labels_in_traces():
 
     def around(x):
         with record_function("around"):
-            found = ts.jit.wait(ts.jit.fork(traced, x))
+            result = ts.jit.wait(ts.jit.fork(traced, x))
             with record_function("after"):
-                return found.exp()
+                return result.exp()
 
     f = ts.jit.trace(around, ts.ones(2))
     assert [node.kind() for node in f.graph.nodes() if node.kind().startswith("profiler")] == [
@@ -459,8 +459,8 @@ def test_a_label_until_a_future_is_finished():
             ts.ones(2)
         future.set_result(3)
         assert following.wait() == 3
-    found = {event.name: event.time_range for event in recorded.events()}
-    assert found["waits"].end >= found["meanwhile"].end
+    results = {event.name: event.time_range for event in recorded.events()}
+    assert results["waits"].end >= results["meanwhile"].end
     with pytest.raises(RuntimeError, match="can only be called once"):
         label._call_end_callbacks_on_future(future)
 

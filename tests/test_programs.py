@@ -18,9 +18,9 @@ def underlined_lines(message):
     numbers = set()
     number_of_line = None
     for index, line in enumerate(lines):
-        found = re.match(r'  File ".*", line (\d+)', line)
-        if found:
-            number_of_line = (index, int(found.group(1)))
+        match = re.match(r'  File ".*", line (\d+)', line)
+        if match:
+            number_of_line = (index, int(match.group(1)))
         elif "<--- HERE" in line and number_of_line is not None:
             start, first = number_of_line
             quoted = [text for text in lines[start + 1 : index + 1]]

@@ -275,12 +275,12 @@ def test_classes_of_python_itself():
 
 def functions_of(error):
     """Return the functions of a traceback, as (top-level module, name)."""
-    found = []
+    results = []
     frame = error.__traceback__
     while frame is not None:
-        found.append((frame.tb_frame.f_globals["__name__"].partition(".")[0], frame.tb_frame.f_code.co_name))
+        results.append((frame.tb_frame.f_globals["__name__"].partition(".")[0], frame.tb_frame.f_code.co_name))
         frame = frame.tb_next
-    return found
+    return results
 
 
 def test_traceback():

@@ -101,10 +101,10 @@ def test_struct_sequences_of_python_are_leaves():
     now = time.gmtime(0)
     assert pytree.tree_leaves([now]) == [now] == list(pytree.tree_iter([now]))
     assert pytree.is_structseq(now) and not pytree.is_namedtuple(now)
-    found = ts.max(ts.tensor([[1.0, 3.0]]), 1)
-    doubled = pytree.tree_map(lambda x: x * 2, {"found": found})["found"]
-    assert type(doubled) is type(found) and doubled.values.tolist() == [6.0] and doubled.indices.tolist() == [2]
-    assert repr(pytree.tree_structure(found)) == "TreeSpec(max, None, [*,\n  *])"
+    result = ts.max(ts.tensor([[1.0, 3.0]]), 1)
+    doubled = pytree.tree_map(lambda x: x * 2, {"result": result})["result"]
+    assert type(doubled) is type(result) and doubled.values.tolist() == [6.0] and doubled.indices.tolist() == [2]
+    assert repr(pytree.tree_structure(result)) == "TreeSpec(max, None, [*,\n  *])"
     assert pytree.tree_map(lambda n: n + 1, ts.ones(2, 3).shape) == (3, 4)
 
 

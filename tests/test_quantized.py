@@ -259,8 +259,8 @@ def test_another_class():
 
 def test_unknown_classes():
     source = LINEAR.replace("LinearPackedParamsBase", "XPackedParamsBase")
-    found = ts.jit.missing(io.BytesIO(archive(source, state(p=pickled_object(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
-    assert [(each.kind, each.name) for each in found] == [("class", f"{CLASSES}.XPackedParamsBase")]
+    result = ts.jit.missing(io.BytesIO(archive(source, state(p=pickled_object(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
+    assert [(each.kind, each.name) for each in result] == [("class", f"{CLASSES}.XPackedParamsBase")]
 
 
 def test_every_class_has_its_type():

@@ -42,14 +42,14 @@ def test_state_restores_the_stream():
     ts.randn(3)  # leaves one of a pair of normal numbers
     state = ts.get_rng_state()
     assert state.dtype == ts.uint8 and state.shape == (STATE_BYTES,) == (5056,)
-    want = ts.randn(5).tolist(), ts.rand(700).tolist()
+    expected = ts.randn(5).tolist(), ts.rand(700).tolist()
     ts.set_rng_state(state)
-    assert (ts.randn(5).tolist(), ts.rand(700).tolist()) == want
+    assert (ts.randn(5).tolist(), ts.rand(700).tolist()) == expected
     with ts.random.fork_rng():
         ts.rand(3)
         ts.manual_seed(9)
     ts.set_rng_state(state)
-    assert ts.randn(5).tolist() == want[0]
+    assert ts.randn(5).tolist() == expected[0]
 
 
 def test_invalid_states_are_rejected_and_change_nothing():
@@ -100,10 +100,10 @@ def test_moments(draw, mean, deviation):
 
 def test_numbers_are_drawn_in_memory_order():
     ts.manual_seed(2)
-    want = ts.rand(6).tolist()
+    expected = ts.rand(6).tolist()
     ts.manual_seed(2)
     x = ts.zeros(2, 3).t().uniform_()
-    assert x.t().reshape(-1).tolist() == want
+    assert x.t().reshape(-1).tolist() == expected
 
 
 def test_nan_parameters_terminate():

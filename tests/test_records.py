@@ -152,8 +152,8 @@ def _operators(words):
     """Return the distinct operators in a list of words if they are more than 60 % of the words, else an empty
     set."""
     plain = [word.rpartition("::")[2].partition(".")[0] for word in words]
-    found = [word for word in plain if word in NAMES]
-    return set(found) if len(found) > 0.6 * len(plain) else set()
+    results = [word for word in plain if word in NAMES]
+    return set(results) if len(results) > 0.6 * len(plain) else set()
 
 
 def lines_of_operator_tables(path):
@@ -185,11 +185,11 @@ def _files():
 def test_no_table_by_operator_name(path):
     """Facts about operators are fields of their records, not tables by operator name; backends list their own
     kernels."""
-    found = list(lines_of_operator_tables(ROOT / path))
+    results = list(lines_of_operator_tables(ROOT / path))
     if path in EXCEPTIONS:
-        assert found, f"{path} has no table of operators any more"
+        assert results, f"{path} has no table of operators any more"
     else:
-        assert not found, f"{path}, lines {found}: a table of operators; the fact belongs into their records"
+        assert not results, f"{path}, lines {results}: a table of operators; the fact belongs into their records"
 
 
 # ---- constants with operator names ---------------------------------------------------------------------------
@@ -243,9 +243,9 @@ def test_no_constant_with_operator_names(path):
     """Modules outside of `ts/ops` read properties of operators from records (`registry.field_by_name`)."""
     if path.startswith("ts/ops/"):
         return
-    found = sorted(set(constants_with_operator_names(ROOT / path)))
+    results = sorted(set(constants_with_operator_names(ROOT / path)))
     if not any(path.startswith(excused) for excused in CONSTANTS):
-        assert not found, f"{path}, lines {found}: a constant with operator names; add a field of OperatorRecord"
+        assert not results, f"{path}, lines {results}: a constant with operator names; add a field of OperatorRecord"
 
 
 @pytest.mark.parametrize("excused", CONSTANTS)

@@ -19,20 +19,20 @@ SHAPES = [(5, 4, 3, 6), (37, 16, 1, 3), (16, 1, 2, 1)]  # hidden size, input siz
 def random(*shape, dtype):
     """Return normal numbers scaled by the square root of the last dimension, so that recurrent steps stay
     bounded."""
-    found = np.random.default_rng(sum(shape)).standard_normal(shape)
-    return ts.tensor(found / np.sqrt(shape[-1]), dtype=dtype)
+    result = np.random.default_rng(sum(shape)).standard_normal(shape)
+    return ts.tensor(result / np.sqrt(shape[-1]), dtype=dtype)
 
 
 def layer_weights(name, dtype, sizes, biased, layers, directions, projected):
     cell, inputs = sizes
-    gates, hidden, found = GATES[name] * cell, projected or cell, []
+    gates, hidden, weights = GATES[name] * cell, projected or cell, []
     for layer in range(layers):
         for _ in range(directions):
-            found += [random(gates, hidden * directions if layer else inputs, dtype=dtype)]
-            found += [random(gates, hidden, dtype=dtype)]
-            found += [random(gates, dtype=dtype), random(gates, dtype=dtype)] if biased else []
-            found += [random(hidden, cell, dtype=dtype)] if projected else []
-    return found
+            weights += [random(gates, hidden * directions if layer else inputs, dtype=dtype)]
+            weights += [random(gates, hidden, dtype=dtype)]
+            weights += [random(gates, dtype=dtype), random(gates, dtype=dtype)] if biased else []
+            weights += [random(hidden, cell, dtype=dtype)] if projected else []
+    return weights
 
 
 def record_result(name, *args):
@@ -46,9 +46,9 @@ def arrays(x):
     return x.numpy() if isinstance(x, ts.Tensor) else x
 
 
-def assert_close(found, expected, dtype):
+def assert_close(actual, expected, dtype):
     tolerance = 1e-5 if dtype is ts.float32 else 1e-12
-    for x, y in zip(found, expected, strict=True):
+    for x, y in zip(actual, expected, strict=True):
         np.testing.assert_allclose(x.numpy(), y, tolerance, tolerance)
         assert x.numpy().strides == y.strides
 
@@ -84,9 +84,9 @@ def test_cells(name, dtype, biases):
     weights[2 : 2 + biases] = [random(gates, dtype=dtype) for _ in range(biases)]
     state = [hidden, random(3, 18, dtype=dtype)] if name == "lstm" else hidden
     before = hidden.clone()
-    found = getattr(ts, f"{name}_cell")(x, state, *weights)
+    actual = getattr(ts, f"{name}_cell")(x, state, *weights)
     expected = record_result(f"aten::{name}_cell", x, state, *weights)
-    assert_close(found if name == "lstm" else [found], expected if name == "lstm" else [expected], dtype)
+    assert_close(actual if name == "lstm" else [actual], expected if name == "lstm" else [expected], dtype)
     assert ts.equal(hidden, before)
 
 
@@ -105,8 +105,8 @@ def test_invalid_operands_use_the_record():
     for sizes in ([2, 3], [-1, 3], [1 << 62, 2], [2, 1]):  # sum to more or less than two rows
         rows = ts.ones(2, 3)
         with pytest.raises((RuntimeError, ValueError, IndexError)):
-            found, *_ = ts.lstm(rows, ts.tensor(sizes), [given.h, given.c], weights, *options[:-1])
-            assert found.shape[0] == 2, "rows that are not there"
+            result, *_ = ts.lstm(rows, ts.tensor(sizes), [given.h, given.c], weights, *options[:-1])
+            assert result.shape[0] == 2, "rows that are not there"
             raise ValueError("as many rows as were given")
     with pytest.raises(RuntimeError, match="input has inconsistent input_size: got 3 expected 2"):
         ts.gru_cell(ts.ones(1, 3), ts.ones(1, 1), ts.ones(3, 2), ts.ones(3, 1))
@@ -130,9 +130,9 @@ def test_functions_of_parts():
     x = ts.linspace(-3, 3, 40).reshape(4, 10)
     for part in (*x.chunk(2, 1), x[:, ::3], x[::2], x[1:2, 1:2].expand(3, 4), x.t(), x[:, :0]):
         for name in ("sigmoid", "exp", "relu", "neg", "tanh"):
-            found = getattr(part, name)()
-            assert ts.allclose(found, getattr(part.contiguous(), name)(), 1e-6)
-            assert found.stride() == ts.empty_like(part).stride() or part.numel() == 0 or 0 in part.stride()
+            result = getattr(part, name)()
+            assert ts.allclose(result, getattr(part.contiguous(), name)(), 1e-6)
+            assert result.stride() == ts.empty_like(part).stride() or part.numel() == 0 or 0 in part.stride()
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
@@ -178,11 +178,11 @@ def test_layers_and_gradients(dtype, cell, inputs, batch, times, reverse, biased
     for absent in range(4):
         grads = [None if i == absent else random(*x.shape, dtype=dtype) for i, x in enumerate((output, hy, cy))]
         back = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
-        found = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
-        assert_close(found, record_result("aten::mkldnn_rnn_layer_backward", *back), dtype)
+        actual = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
+        assert_close(actual, record_result("aten::mkldnn_rnn_layer_backward", *back), dtype)
         mask = [i % 2 == absent % 2 for i in range(7)]
-        for x, whole, wanted in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), found, mask, strict=True):
-            assert x.equal(whole) if wanted else x.shape == (0,)
+        for x, whole, expected in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), actual, mask, strict=True):
+            assert x.equal(whole) if expected else x.shape == (0,)
 
 
 def test_a_layer_is_differentiated_twice():

@@ -101,9 +101,9 @@ def test_softmax_of_rows_of_every_length(n):
     lowered = (x - x.max(1, keepdims=True)).astype(np.float64)  # rounded in float32, as in the kernel
     raised = np.exp(lowered)
     expected = raised / raised.sum(1, keepdims=True)
-    found = ts.softmax(ts.from_numpy(x), 1).numpy()
-    np.testing.assert_allclose(found, expected, rtol=4e-7, atol=2.0**-126)
-    assert (found[3, : n // 2] == 0).all()
+    actual = ts.softmax(ts.from_numpy(x), 1).numpy()
+    np.testing.assert_allclose(actual, expected, rtol=4e-7, atol=2.0**-126)
+    assert (actual[3, : n // 2] == 0).all()
     logs = lowered - np.log(raised.sum(1, keepdims=True))
     np.testing.assert_allclose(ts.log_softmax(ts.from_numpy(x), 1).numpy(), logs, rtol=3e-7, atol=3e-7)
 
@@ -115,6 +115,6 @@ def test_layer_norm_of_rows_of_every_length(n):
     expected = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
     for w in (None, weight):
         for b in (None, bias):
-            found = ts.layer_norm(ts.from_numpy(x), [n], *(None if y is None else ts.from_numpy(y) for y in (w, b)))
+            actual = ts.layer_norm(ts.from_numpy(x), [n], *(None if y is None else ts.from_numpy(y) for y in (w, b)))
             right = expected * (1 if w is None else w) + (0 if b is None else b)
-            np.testing.assert_allclose(found.numpy(), right, rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(actual.numpy(), right, rtol=1e-5, atol=1e-5)

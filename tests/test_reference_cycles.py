@@ -62,8 +62,8 @@ def script_class():
         c = Counter(n)
         table: Dict[str, Optional[Counter]] = {"a": c, "b": None}
         pair: Tuple[Counter, int] = (c, 1)
-        found = table["a"]
-        return c.up() + c.both([c]) + len(table) + pair[1] + (1 if found is c else 0)
+        result = table["a"]
+        return c.up() + c.both([c]) + len(table) + pair[1] + (1 if result is c else 0)
 
     def g(c: Counter, d: List[Counter]) -> Counter:
         return d[0]

@@ -45,8 +45,8 @@ def test_a_union_takes_its_members_only():
         return x
 
     assert f(1) == 1 and f(["a"]) == ["a"] and f((1, 2)) == (1, 2)
-    for wrong, found in [(True, "bool"), (1.5, "float"), ("a", "str"), ([1], r"List\[int\]")]:
-        message = rf"Expected a member of Union\[Tuple\[int, int\], List\[str\], int\] but instead found type {found}"
+    for wrong, type_name in [(True, "bool"), (1.5, "float"), ("a", "str"), ([1], r"List\[int\]")]:
+        message = rf"Expected a member of Union\[Tuple\[int, int\], List\[str\], int\] but instead found type {type_name}"
         with pytest.raises(RuntimeError, match=message):
             f(wrong)
 

@@ -19,8 +19,8 @@ def test_sums_equal_the_general_kernel(dtype, axis):
     indices = random.integers(0, x.shape[axis], (6, 3))
     weights = (random.standard_normal((6, 3)) * 9).astype(dtype)
     for input in (x, x.transpose(2, 0, 1).copy().transpose(1, 2, 0)):
-        found = namespace.weighted_sums(input, axis, indices, weights)
-        np.testing.assert_array_equal(found, PLAIN.weighted_sums(x, axis, indices, weights))
+        result = namespace.weighted_sums(input, axis, indices, weights)
+        np.testing.assert_array_equal(result, PLAIN.weighted_sums(x, axis, indices, weights))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
@@ -31,9 +31,9 @@ def test_bytes_are_summed_in_integers_and_rounded(shape, axis):
     indices = random.integers(0, max(shape[axis], 1), (6 if shape[axis] else 0, 3))
     weights = random.integers(-9000, 20000, indices.shape).astype(np.int32)
     for input in (x, x.transpose(0, 2, 3, 1).copy().transpose(0, 3, 1, 2)):
-        found = namespace.weighted_bytes(input, axis, indices, weights, 14)
-        assert found.dtype == np.uint8
-        np.testing.assert_array_equal(found, PLAIN.weighted_bytes(x, axis, indices, weights, 14))
+        result = namespace.weighted_bytes(input, axis, indices, weights, 14)
+        assert result.dtype == np.uint8
+        np.testing.assert_array_equal(result, PLAIN.weighted_bytes(x, axis, indices, weights, 14))
     kernel_arguments = (x, x.copy(), axis, np.zeros((shape[axis], 1), np.int64), np.zeros((shape[axis], 1), np.int32))
     for wrong in ((x.astype(np.int32), *kernel_arguments[1:], 3), (*kernel_arguments, 23), (*kernel_arguments, -1)):
         with pytest.raises(TypeError):
@@ -48,8 +48,8 @@ def test_picks_equal_the_general_kernel(dtype):
     x = random.standard_normal((2, 3, 7)).astype(dtype)
     indices = random.integers(-1, 7, (2, 5, 4))
     weights = random.standard_normal((2, 5, 4)).astype(dtype)
-    found = namespace.weighted_picks(x, indices, weights)
-    np.testing.assert_array_equal(found, PLAIN.weighted_picks(x, indices, weights))
+    result = namespace.weighted_picks(x, indices, weights)
+    np.testing.assert_array_equal(result, PLAIN.weighted_picks(x, indices, weights))
 
 
 def test_samples_outside_of_the_input_are_zero():

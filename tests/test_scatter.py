@@ -34,14 +34,14 @@ def agrees(name, *args, overload="", **options):
         namespace, *map(arrays, args), **options
     )
     before = args[0].clone()
-    found = getattr(ts, name)(*args, **options)
-    assert found.dtype is args[0].dtype and found.numpy().tobytes() == np.ascontiguousarray(expected).tobytes()
-    assert found.stride() == ts.from_numpy(np.array(expected, order="K")).stride() or found.numel() == 0
+    actual = getattr(ts, name)(*args, **options)
+    assert actual.dtype is args[0].dtype and actual.numpy().tobytes() == np.ascontiguousarray(expected).tobytes()
+    assert actual.stride() == ts.from_numpy(np.array(expected, order="K")).stride() or actual.numel() == 0
     assert before.numpy().tobytes() == args[0].contiguous().numpy().tobytes()
     if hasattr(before, f"{name}_"):
         version = before._version
         assert getattr(before, f"{name}_")(*args[1:], **options) is before and before._version == version + 1
-        assert before.numpy().tobytes() == found.numpy().tobytes()
+        assert before.numpy().tobytes() == actual.numpy().tobytes()
 
 
 def layouts(x):

@@ -63,10 +63,10 @@ def is_cached(text, *args, **names):
 def test_cache_is_read_by_other_processes():
     """A second process reads the code of the first and builds a graph only on request."""
     first = run(PROGRAM)["f"]
-    want = first(ts.ones(2)).tolist()
+    expected = first(ts.ones(2)).tolist()
     again = run(PROGRAM)["f"]
     assert again.cached_code is not None and not again.is_compiled
-    assert again(ts.ones(2)).tolist() == want and not again.is_compiled
+    assert again(ts.ones(2)).tolist() == expected and not again.is_compiled
     assert again.bytecode == first.bytecode and not again.is_compiled
     assert (again.__name__, again.__doc__, again.__module__) == (first.__name__, first.__doc__, first.__module__)
     assert str(again.schema) == str(first.schema) and str(again.graph) == str(first.graph)
@@ -108,9 +108,9 @@ def test_gradients_of_cached_code():
         return [g.tolist() for g in ts.autograd.grad(f(x, w), [x, w])]
 
     first = run(text)["f"]
-    want = gradients(first)
+    expected = gradients(first)
     again = run(text)["f"]
-    assert gradients(again) == want
+    assert gradients(again) == expected
     assert again.with_gradients().available_code is not None and not again.is_compiled
 
 
@@ -225,8 +225,8 @@ def test_globals_of_the_time_of_scripting():
     f, g = scope["f"], scope["g"]
     scope["N"] = 100
     scope["g"] = None
-    want = str(run(PROGRAM, "<fresh>")["g"].graph).replace("<fresh>", "<program>")
-    assert f.cached_code is not None and str(g.graph) == want
+    expected = str(run(PROGRAM, "<fresh>")["g"].graph).replace("<fresh>", "<program>")
+    assert f.cached_code is not None and str(g.graph) == expected
     assert "prim::CallFunction" in str(f.graph)
 
 
@@ -285,16 +285,16 @@ def test_cached_code_in_other_callers(folder):
 def test_damaged_files_are_ignored(folder):
     """A truncated cache file is ignored and the function is compiled."""
     run(PROGRAM)["f"](ts.ones(2))
-    want = run(PROGRAM)["f"](ts.ones(2)).tolist()
+    expected = run(PROGRAM)["f"](ts.ones(2)).tolist()
     for file in folder.rglob("*.json"):
         file.write_bytes(file.read_bytes()[:-1])
     f = run(PROGRAM)["f"]
-    assert isinstance(f, ScriptFunction) and f.cached_code is None and f(ts.ones(2)).tolist() == want
+    assert isinstance(f, ScriptFunction) and f.cached_code is None and f(ts.ones(2)).tolist() == expected
 
 
 def test_errors_are_the_same():
     text = "import ts\n@ts.jit.script\ndef f(x: int, y: int):\n    return x // y\n"
-    found = []
+    results = []
     for _ in range(2):
         f = run(text)["f"]
         f(1, 1)
@@ -302,5 +302,5 @@ def test_errors_are_the_same():
             f(1, 0)
         with pytest.raises(RuntimeError) as missing:
             f(1)
-        found.append((str(error.value), str(missing.value)))
-    assert f.cached_code is not None and found[0] == found[1]
+        results.append((str(error.value), str(missing.value)))
+    assert f.cached_code is not None and results[0] == results[1]

@@ -36,25 +36,25 @@ class Mode(Enum):
 
 def definitions_of_whole_parse(text):
     """Return each definition and method with locations, parsed from the whole text."""
-    found = {}
+    results = {}
     for node in parse.syntax_tree(Source(text)).body:
         if isinstance(node, ast.ClassDef):
             methods = [member for member in node.body if isinstance(member, ast.FunctionDef)]
-            found[node.name] = [(member.name, dump(member)) for member in methods]
+            results[node.name] = [(member.name, dump(member)) for member in methods]
         else:
-            found[node.name] = dump(node)
-    return found
+            results[node.name] = dump(node)
+    return results
 
 
 def by_parts(text):
     file = PrintedFile(Source(text))
-    found = {}
+    results = {}
     for name in definitions_of_whole_parse(text):
         node = file.definition(name)
         assert node is file.definition(name) and node.name == name
         is_class = isinstance(node, ast.ClassDef)
-        found[name] = [(method, dump(syntax())) for method, syntax in file.methods(name)] if is_class else dump(node)
-    return found
+        results[name] = [(method, dump(syntax())) for method, syntax in file.methods(name)] if is_class else dump(node)
+    return results
 
 
 def dump(node):

@@ -68,9 +68,9 @@ def test_empty_value_is_ignored():
 
 
 def test_exact_results_have_the_same_bits_at_every_level():
-    found = {level: run_with_level(level, EXACT_RESULTS) for level in simd_level.available_levels()}
-    for status, _, errors in found.values():
+    results = {level: run_with_level(level, EXACT_RESULTS) for level in simd_level.available_levels()}
+    for status, _, errors in results.values():
         assert status == 0, errors
-    assert len({output.split()[1] for _, output, _ in found.values()}) == 1
-    assert len({output.split()[0] for _, output, _ in found.values()}) == len(found)
+    assert len({output.split()[1] for _, output, _ in results.values()}) == 1
+    assert len({output.split()[0] for _, output, _ in results.values()}) == len(results)
 

@@ -73,8 +73,8 @@ def visit(browser, site):
 def pages():
     if not SITE.exists():
         return []
-    found = [path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")]
-    return sorted(name for name in found if name != "404.html")
+    results = [path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")]
+    return sorted(name for name in results if name != "404.html")
 
 
 def test_every_page_is_built(site):
@@ -88,9 +88,9 @@ def test_search(visit):
     box = tab.locator(".md-search__input")
     box.click()  # loads the search index
     box.press_sequentially("SubgraphRewriter", delay=20)
-    found = tab.locator(".md-search-result__link[href*='how-to/add-a-pass.html']").first
-    found.wait_for()
-    found.click()
+    link = tab.locator(".md-search-result__link[href*='how-to/add-a-pass.html']").first
+    link.wait_for()
+    link.click()
     tab.locator("h1", has_text="Add a pass").wait_for()
     assert "SubgraphRewriter" in tab.locator("article").inner_text()
 

@@ -19,9 +19,9 @@ def test_short_rows_are_stable():
 @pytest.mark.parametrize("n", [1, 2, 16, 17, 100, 5000])
 def test_indices_are_a_sorted_permutation(n):
     x = np.random.default_rng(n).integers(0, max(n // 3, 1), (3, n))
-    found = argsort(x)
-    assert np.array_equal(np.take_along_axis(x, found, 1), np.sort(x, 1))
-    assert np.array_equal(np.sort(found, 1), np.broadcast_to(np.arange(n), (3, n)))
+    result = argsort(x)
+    assert np.array_equal(np.take_along_axis(x, result, 1), np.sort(x, 1))
+    assert np.array_equal(np.sort(result, 1), np.broadcast_to(np.arange(n), (3, n)))
     for k in {1, n // 100 + 1, n // 2 + 1, n}:
         for ordered in (False, True):
             smallest_values = np.take_along_axis(x, smallest(x, k, ordered), 1)

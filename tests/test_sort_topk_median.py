@@ -24,10 +24,10 @@ def numbers(shape, dtype, seed=0):
     return x
 
 
-def agree(found, expected):
-    found = found if isinstance(found, tuple) else (found,)
+def agree(actual, expected):
+    actual = actual if isinstance(actual, tuple) else (actual,)
     expected = expected if isinstance(expected, tuple) else (expected,)
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(actual, expected, strict=True):
         assert a.numpy().dtype == b.dtype
         assert np.array_equal(a.numpy(), b, equal_nan=b.dtype.kind == "f")
 

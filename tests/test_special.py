@@ -69,10 +69,10 @@ def test_products_with_a_logarithm():
 def test_exponential_of_matrices(size):
     """The exponential of a rotation generator is the rotation; matrices of a batch are scaled separately."""
     turns = ts.tensor([[[0.0, -size], [size, 0.0]], [[0.0, -1.0], [1.0, 0.0]]], dtype=ts.float64)
-    found = ts.matrix_exp(turns)
+    actual = ts.matrix_exp(turns)
     for k, angle in enumerate((size, 1.0)):
         expected = ts.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-        assert (found[k] - expected.double()).abs().max() < 1e-6
+        assert (actual[k] - expected.double()).abs().max() < 1e-6
     assert ts.matrix_exp(ts.full((2, 2), math.inf)).isnan().any()
     assert ts.matrix_exp(ts.zeros(0, 3, 3)).shape == (0, 3, 3)
 

@@ -44,14 +44,14 @@ def unit(source, name="f"):
 
 def check(function, *args):
     """Compare specialized code, its second run, and unoptimized execution."""
-    found = [function(*args), function(*args)]
+    results = [function(*args), function(*args)]
     with ts.jit.optimized_execution(False):
-        want = function(*args)
-    for each in found:
-        if isinstance(want, ts.Tensor):
-            assert each.dtype == want.dtype and each.shape == want.shape and ts.equal(each, want)
+        expected = function(*args)
+    for each in results:
+        if isinstance(expected, ts.Tensor):
+            assert each.dtype == expected.dtype and each.shape == expected.shape and ts.equal(each, expected)
         else:
-            assert each == want
+            assert each == expected
 
 
 def test_branches_are_decided():
@@ -193,18 +193,18 @@ def test_specializations_are_released_with_their_function():
 def test_threads_create_one_specialization():
     for _ in range(5):
         f = ts.jit.CompilationUnit("def f(x):\n  if x.dim() == 1:\n    x = x * 2\n  return x + 1\n").f
-        start, found = threading.Barrier(8), []
+        start, results = threading.Barrier(8), []
 
-        def run(f=f, start=start, found=found):
+        def run(f=f, start=start, results=results):
             start.wait()
-            found.append(f(ts.ones(3)).tolist())
+            results.append(f(ts.ones(3)).tolist())
 
         threads = [threading.Thread(target=run) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert found == [[3.0] * 3] * 8
+        assert results == [[3.0] * 3] * 8
         assert kinds(f) == 1 and f.plans.specialized_codes[0][1] == 8
 
 
@@ -429,10 +429,10 @@ def test_gradients_have_separate_specializations():
     f = unit(ASKS, "asks")
     x = ts.rand(3, requires_grad=True)
     w = ts.rand(3)
-    found = [ts.autograd.grad(f(x, w, None).sum(), x)[0] for _ in range(2)]
+    results = [ts.autograd.grad(f(x, w, None).sum(), x)[0] for _ in range(2)]
     with ts.jit.optimized_execution(False):
-        want = ts.autograd.grad(f(x, w, None).sum(), x)[0]
-    assert ts.allclose(found[0], want) and ts.allclose(found[1], want)
+        expected = ts.autograd.grad(f(x, w, None).sum(), x)[0]
+    assert ts.allclose(results[0], expected) and ts.allclose(results[1], expected)
     assert "prim::DifferentiableGraph" in str(f.graph_for(x, w, None))
 
 
@@ -460,8 +460,8 @@ def test_optional_numbers_and_unions():
 def test_hot_loops_of_plans_become_machine_code(at_once):
     at_once()
     f = unit("def f(x, n: int):\n  s = 0\n  for i in range(n):\n    if x.dim() == 2:\n      s += i * i\n  return s\n")
-    want = sum(i * i for i in range(1000))
-    assert [f(ts.ones(1, 1), 1000), f(ts.ones(1, 1), 1000)] == [want, want]
+    expected = sum(i * i for i in range(1000))
+    assert [f(ts.ones(1, 1), 1000), f(ts.ones(1, 1), 1000)] == [expected, expected]
 
 
 # ---- disk cache -------------------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ def test_modules_imported_with_cached_code(line):
 @pytest.mark.parametrize("name", NEVER + TO_COMPILE)
 def test_listed_modules_exist(name):
     """The module names used in these tests can be imported."""
-    found = in_process(f"import importlib; importlib.import_module({name!r})")
-    assert found == ""
+    result = in_process(f"import importlib; importlib.import_module({name!r})")
+    assert result == ""
 
 
 def test_numpy_is_imported_without_collections():
@@ -162,8 +162,8 @@ x = {FIRST_FLOAT8[name]}
 y = x.to(ts.float8_e8m0fnu)
 print(x.dtype, x.tolist(), y.dtype, (x == x).tolist(), ts.result_type(x, 1.5))
 """
-    want = "torch.float8_e4m3fn [0.0, 0.0] torch.float8_e8m0fnu [True, True] torch.float8_e4m3fn"
-    assert in_process(code).split() == want.split()
+    expected = "torch.float8_e4m3fn [0.0, 0.0] torch.float8_e8m0fnu [True, True] torch.float8_e4m3fn"
+    assert in_process(code).split() == expected.split()
 
 
 def codes(code):
@@ -181,9 +181,9 @@ def test_end_of_a_function_source(path):
     brackets."""
     text = (ROOT / path).read_text()
     lines = text.splitlines(keepends=True)
-    found = list(codes(compile(text, path, "exec")))
-    assert len(found) > 5
-    for code in found:
+    results = list(codes(compile(text, path, "exec")))
+    assert len(results) > 5
+    for code in results:
         rest = lines[code.co_firstlineno - 1 :]
         assert function_source._block(rest, code) == inspect.getblock(rest), code.co_name
 

@@ -68,8 +68,8 @@ def test_packages_match_their_stubs(package):
     own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # names that the module imports
     public_names = {name for name in dir(module) if not name.startswith("_")} - own
     values = {name: getattr(module, name) for name in public_names}
-    found = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}
-    assert sorted(found - stub) == []
+    results = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}
+    assert sorted(results - stub) == []
     assert sorted(name for name in stub if not hasattr(module, name)) == []
 
 

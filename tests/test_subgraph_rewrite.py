@@ -19,9 +19,9 @@ def kinds(text, accept=None, pattern=PATTERN, replacement=FUSED):
     graph = parse_ir(text)
     changed = rewrite(pattern, replacement, graph, accept)
     graph.lint()
-    found = [node.kind() for node in graph.all_nodes()]
-    assert changed == any(kind.startswith("my::") for kind in found)
-    return found
+    results = [node.kind() for node in graph.all_nodes()]
+    assert changed == any(kind.startswith("my::") for kind in results)
+    return results
 
 
 CHAIN = """graph(%x, %y, %z):

@@ -28,10 +28,10 @@ WRONG = {
 
 
 def looked_up(path):
-    found = ts
+    value = ts
     for name in path.split("."):
-        found = getattr(found, name)
-    return found
+        value = getattr(value, name)
+    return value
 
 
 @pytest.mark.parametrize("path", WRONG)
@@ -128,7 +128,7 @@ def test_completion_finds_names():
     import rlcompleter
 
     completer = rlcompleter.Completer({"ts": ts, "x": ts.ones(1), "net": ts.nn.Linear(1, 1)})
-    for text, found in (("ts.softm", "ts.softmax("), ("ts.nn.Line", "ts.nn.Linear("), ("x.softm", "x.softmax("), ("net.weig", "net.weight"),
+    for text, completion in (("ts.softm", "ts.softmax("), ("ts.nn.Line", "ts.nn.Linear("), ("x.softm", "x.softmax("), ("net.weig", "net.weight"),
                         ("ts.nn.functional.rel", "ts.nn.functional.relu("), ("ts.linalg.sv", "ts.linalg.svd(")):  # fmt: skip
         completions = [completer.complete(text, i) for i in range(20)]
-        assert any(s and s.startswith(found.rstrip("(")) for s in completions), (text, completions)
+        assert any(s and s.startswith(completion.rstrip("(")) for s in completions), (text, completions)

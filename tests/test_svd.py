@@ -48,9 +48,9 @@ def test_nan(case):
 def test_batches(case):
     """Matrices of a batch are independent; the error for NaN names the first affected batch element."""
     call, expected = VALUES[case]
-    found = call(ts.stack([ts.eye(3), ts.tensor(INFINITE)]))
-    assert ts.allclose(found[1].double(), ts.tensor(expected).double(), equal_nan=True)
-    assert ts.equal(found[0], call(ts.eye(3)))
+    actual = call(ts.stack([ts.eye(3), ts.tensor(INFINITE)]))
+    assert ts.allclose(actual[1].double(), ts.tensor(expected).double(), equal_nan=True)
+    assert ts.equal(actual[0], call(ts.eye(3)))
     with pytest.raises(LinAlgError, match=r"linalg.svd: \(Batch element 1\): The algorithm failed"):
         call(ts.stack([ts.eye(3), ts.tensor(WITH_NAN)]))
 

@@ -190,8 +190,8 @@ def test_sequences_with_an_invalid_length():
         def __iter__(self):
             return iter(())
 
-    for data, found in ((Longer([1, 2]), 2), (Endless(), 4), (Empty([1, 2]), 0)):
-        with pytest.raises(ValueError, match=rf"expected sequence of length {len(data)} at dim 0 \(got {found}\)"):
+    for data, length in ((Longer([1, 2]), 2), (Endless(), 4), (Empty([1, 2]), 0)):
+        with pytest.raises(ValueError, match=rf"expected sequence of length {len(data)} at dim 0 \(got {length}\)"):
             tensor(data)
         with pytest.raises(ValueError, match="at dim 1"):
             tensor([[1] * len(data), data])

@@ -44,19 +44,19 @@ def test_reference_cycle_through_an_attribute_is_collected(make):
 
 
 def test_attributes_are_released_after_the_tensor():
-    found = []
+    results = []
 
     class Last:
         def __init__(self, tensor):
             self.tensor = weakref.ref(tensor)
 
         def __del__(self):
-            found.append(self.tensor())
+            results.append(self.tensor())
 
     x = ts.ones(2)
     x.last = Last(x)
     del x
-    assert found == [None]
+    assert results == [None]
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])

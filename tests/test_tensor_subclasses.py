@@ -30,11 +30,11 @@ def test_results(name):
 def test_errors(name):
     """Errors have PyTorch's class and first line."""
     _, table = tensor_subclasses.programs(ts, LOG)
-    with pytest.raises(Exception) as found:
+    with pytest.raises(Exception) as error:
         table[name]()
     expected = WITH_GRADIENTS["errors"][name]
-    assert expected["class"] in [cls.__name__ for cls in type(found.value).__mro__]
-    assert str(found.value).splitlines()[0] == expected["text"]
+    assert expected["class"] in [cls.__name__ for cls in type(error.value).__mro__]
+    assert str(error.value).splitlines()[0] == expected["text"]
 
 
 def test_wrappers_are_traceable():

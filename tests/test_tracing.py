@@ -209,8 +209,8 @@ def test_conditions_without_guards(tmp_path):
     file = tmp_path / "library.py"
     file.write_text(CHOOSES)
     lines = [number for number, line in enumerate(CHOOSES.splitlines(), 1) if "> " in line]
-    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in source_location._error_check_lines(str(file)) if n in lines}
-    assert found == {1, 2, 3, 5, 6, 8, 9, 10}
+    results = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in source_location._error_check_lines(str(file)) if n in lines}
+    assert results == {1, 2, 3, 5, 6, 8, 9, 10}
 
 
 def test_checks_of_the_library_add_no_guards():
@@ -467,8 +467,8 @@ def test_inline_everything_mode():
         ]
     finally:
         ts.jit.set_inline_everything_mode(False)
-    for found in kinds:
-        assert "aten::neg" in found and "prim::CallFunction" not in found
+    for node_kinds in kinds:
+        assert "aten::neg" in node_kinds and "prim::CallFunction" not in node_kinds
 
 
 def test_inline_everything_mode_in_forked_tasks():
@@ -511,8 +511,8 @@ def test_masks_in_brackets():
     x = ts.linspace(-1, 2, 6).reshape(2, 3)
     traced = ts.jit.trace(parts, (x,), check_trace=False)
     for given in (x, -x):
-        for found, expected in zip(traced(given), parts(given), strict=True):
-            assert found.shape == expected.shape and found.tolist() == expected.tolist()
+        for actual, expected in zip(traced(given), parts(given), strict=True):
+            assert actual.shape == expected.shape and actual.tolist() == expected.tolist()
 
 
 def test_inputs_are_named_by_parameters():

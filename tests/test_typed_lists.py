@@ -76,9 +76,9 @@ def test_list_mutations_equal_python(edit: Any, kind: type) -> None:
         xs, ys = (rng.choices(VALUES[kind], k=rng.randrange(3, 20)) for _ in range(2))
         i, x = rng.randrange(len(xs)), rng.choice(VALUES[kind])
         expected = edit(list(xs), list(ys), i, x)
-        found = scripted(xs, ys, i, x)
-        assert found == expected
-        assert [[type(item) for item in row] for row in found] == [[kind] * len(row) for row in expected]
+        actual = scripted(xs, ys, i, x)
+        assert actual == expected
+        assert [[type(item) for item in row] for row in actual] == [[kind] * len(row) for row in expected]
 
 
 def ask_ints(xs: List[int], ys: List[int], x: int) -> List[int]:
@@ -104,10 +104,10 @@ def test_list_queries_equal_python(ask: Any, kind: type) -> None:
         xs = rng.choices(VALUES[kind][:6], k=rng.randrange(1, 12))
         ys = rng.choice([list(xs), rng.choices(VALUES[kind], k=len(xs)), xs[1:]])
         x = rng.choice(VALUES[kind])
-        found, expected = scripted(xs, ys, x), ask(xs, ys, x)
+        actual, expected = scripted(xs, ys, x), ask(xs, ys, x)
         if kind is int:  # sums wrap around
-            found[2], expected[2] = found[2] % 2**64, expected[2] % 2**64
-        assert repr(found) == repr(expected)
+            actual[2], expected[2] = actual[2] % 2**64, expected[2] % 2**64
+        assert repr(actual) == repr(expected)
 
 
 def sort_all(
@@ -154,8 +154,8 @@ def test_machine_code_checks_list_element_types() -> None:
     arguments = (40, [None, 1], [5, 6], [True], [1.0])
     expected = outcome_of_copies(ts.jit.script(mix), arguments)
     assert expected[1] == repr(mix(*copy.deepcopy(arguments)))
-    for found in outcomes_when_left(native(mix, forced=True), arguments):
-        assert found == expected
+    for actual in outcomes_when_left(native(mix, forced=True), arguments):
+        assert actual == expected
 
 
 def of_any(x: Any) -> int:

@@ -60,10 +60,10 @@ def called(name, x):
     return CASES[name][0](x)
 
 
-def units(found, truth, dtype):
+def units(result, truth, dtype):
     """Return the error in units in the last place."""
     spacing = np.spacing(np.abs(np.array([float(t) for t in truth]).astype(dtype))).astype(np.float64)
-    return np.array([abs(float(mpmath.mpf(float(a)) - t)) for a, t in zip(found, truth, strict=True)]) / spacing
+    return np.array([abs(float(mpmath.mpf(float(a)) - t)) for a, t in zip(result, truth, strict=True)]) / spacing
 
 
 def random_arguments(low, high, dtype, count=1):
@@ -80,8 +80,8 @@ def test_results_are_accurate(name, dtype):
     function, truth, *where = CASES[name]
     x = random_arguments(*where[-1 if dtype is np.float64 else 0], dtype)
     with mpmath.workprec(160):
-        found = function(ts.from_numpy(x)).numpy()
-        far = units(found, [truth(mpmath.mpf(float(v))) for v in x], dtype)
+        result = function(ts.from_numpy(x)).numpy()
+        far = units(result, [truth(mpmath.mpf(float(v))) for v in x], dtype)
     assert far.max() <= 1, f"at {x[far.argmax()]!r}"
 
 
@@ -198,10 +198,10 @@ def test_special_values(name, dtype):
         for x, value in SPECIAL[name]:
             if dtype is np.float64 and x in (89.0, -104.0, -100.0, 1e-42):
                 continue
-            found = called(name, ts.from_numpy(np.full(n, x, dtype))).numpy()
-            assert np.allclose(found, dtype(value), rtol=1e-3, atol=0, equal_nan=True), (x, found[0])
+            result = called(name, ts.from_numpy(np.full(n, x, dtype))).numpy()
+            assert np.allclose(result, dtype(value), rtol=1e-3, atol=0, equal_nan=True), (x, result[0])
             if value == 0 and name != "logsigmoid":
-                assert np.array_equal(np.signbit(found), np.full(n, math.copysign(1, value) < 0)), x
+                assert np.array_equal(np.signbit(result), np.full(n, math.copysign(1, value) < 0)), x
 
 
 def test_large_angles():

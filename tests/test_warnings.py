@@ -28,10 +28,10 @@ def sometimes(n: int) -> int:
 
 def warnings_of(function, *args):
     """Return the warnings issued by a call."""
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         function(*args)
-    return [(str(w.message), w.category, w.filename, w.lineno) for w in found]
+    return [(str(w.message), w.category, w.filename, w.lineno) for w in records]
 
 
 def test_location():
@@ -52,8 +52,8 @@ def test_inlined_twice():
 
 def test_each_call_warns():
     """Separate calls in one function warn once each, in execution order."""
-    assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 5)] == ["even", "odd"]
-    assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 1)] == ["even"]
+    assert [warning[0] for warning in warnings_of(ts.jit.script(sometimes), 5)] == ["even", "odd"]
+    assert [warning[0] for warning in warnings_of(ts.jit.script(sometimes), 1)] == ["even"]
 
 
 def test_as_error():
@@ -68,7 +68,7 @@ def test_as_error():
 def test_graph_read_from_text():
     """A graph parsed from text has no call numbers and still warns."""
     graph = ts.parse_ir(str(ts.jit.script(careful).graph))
-    assert [found[0] for found in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
+    assert [warning[0] for warning in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
 
 
 def test_warning_without_location():
@@ -77,7 +77,7 @@ def test_warning_without_location():
         'graph(%n : int):\n  %m : str = prim::Constant[value="here"]()\n  %s : int = prim::Constant[value=2]()\n'
         "   = aten::warn(%m, %s)\n  return (%n)\n"
     )
-    assert [found[0] for found in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
+    assert [warning[0] for warning in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
 
 
 def mixed():
@@ -94,11 +94,11 @@ def test_location_of_compiler_warnings():
 def test_operators_warn_where_the_program_called_them():
     """Warnings of operators have the caller's line, so that calls in other lines warn again."""
     x, mask = ts.ones(3), ts.ones(3, dtype=ts.uint8)
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as records:
         x[mask]
         x[mask]
         ts.add(x, 1, out=ts.empty(2))
         ts.ones(1).var()
         ts.range(0, 2)
-    assert [w.filename for w in found] == [__file__] * 5
-    assert [w.lineno - found[0].lineno for w in found] == [0, 1, 2, 3, 4]
+    assert [w.filename for w in records] == [__file__] * 5
+    assert [w.lineno - records[0].lineno for w in records] == [0, 1, 2, 3, 4]

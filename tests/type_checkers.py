@@ -34,10 +34,10 @@ def mistakes() -> set[int]:
 def mypy() -> Errors:
     """Return the lines that mypy rejects with the strict settings of `ts`."""
     done = _run([sys.executable, "-m", "mypy", "--no-error-summary", *map(str, FILES.values())])
-    found: Errors = {name: set() for name in FILES}
+    results: Errors = {name: set() for name in FILES}
     for name, line in re.findall(r"(\w+)\.py:(\d+): error", done):
-        found.setdefault(name, set()).add(int(line))
-    return found
+        results.setdefault(name, set()).add(int(line))
+    return results
 
 
 def pyright() -> Errors:
@@ -47,11 +47,11 @@ def pyright() -> Errors:
         config = Path(folder, "pyrightconfig.json")
         config.write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [str(ROOT)], "include": [str(ROOT / "tests" / "typing")]}))
         done = _run([sys.executable, "-m", command, "-p", str(config), "--outputjson", "--pythonpath", sys.executable])
-    found: Errors = {name: set() for name in FILES}
+    results: Errors = {name: set() for name in FILES}
     for each in json.loads(done)["generalDiagnostics"]:
         if each["severity"] == "error":
-            found.setdefault(Path(each["file"]).stem, set()).add(each["range"]["start"]["line"] + 1)
-    return found
+            results.setdefault(Path(each["file"]).stem, set()).add(each["range"]["start"]["line"] + 1)
+    return results
 
 
 def _run(command: list[str]) -> str:
@@ -71,9 +71,9 @@ def missing(checker: str) -> bool:
 
 def checker_differences(checker: str) -> list[str]:
     """Return the differences between a checker's errors and the expected errors of these files."""
-    found = CHECKERS[checker]()
+    actual = CHECKERS[checker]()
     differences = []
-    for name, lines in found.items():
+    for name, lines in actual.items():
         expected = mistakes() if name == "invalid_uses" else set()
         text = FILES[name].read_text().split("\n") if name in FILES else []
         source_lines = {n: text[n - 1] if n <= len(text) else "" for n in lines | expected}
