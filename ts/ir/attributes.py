@@ -68,7 +68,7 @@ def is_tensor(value: object) -> bool:
 
 
 class ParsedTensor:
-    """Tensor constant parsed from graph text; only its text and its type are known."""
+    """Tensor constant parsed from graph text, of which only the text and the type are known."""
 
     __slots__ = ("text", "type")
     requires_grad = False
@@ -79,12 +79,12 @@ class ParsedTensor:
 
     @property
     def dtype(self) -> int | None:
-        """Number of the dtype in PyTorch (ScalarType); None if the text states no dtype."""
+        """Number of the dtype in PyTorch (ScalarType), or None if the text states no dtype."""
         return self.type.scalar_type if isinstance(self.type, TensorType) else None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Sizes in the text; an empty tuple if the text contains no sizes."""
+        """Sizes in the text, or an empty tuple if the text contains no sizes."""
         return tuple(self.type.sizes() or ()) if isinstance(self.type, TensorType) else ()
 
     def __eq__(self, other: object) -> bool:
@@ -132,12 +132,12 @@ def type_of_tensor(value: Any) -> TensorType:
 
 
 def type_of_constant(value: Any) -> Type | None:
-    """Return the type of a constant; None if a graph cannot hold it."""
+    """Return the type of a constant, or None if a graph cannot hold it."""
     return _type_of(value, {})
 
 
 def _type_of(value: Any, types_by_id: dict[int, Type | None]) -> Type | None:
-    """Return the type of a constant; `types_by_id` maps ids of visited containers to their types."""
+    """Return the type of a constant. `types_by_id` maps ids of visited containers to their types."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t

@@ -13,7 +13,7 @@ In: a type with a name. Out: its definition in PyTorch's layout::
         x: Tensor) -> Tensor:
         ...
 
-`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance; the types
+`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance. The types
 and functions with such a name are the definitions that an archive must contain.
 """
 
@@ -43,7 +43,7 @@ from ts.ir.types.nominal import NamedType
 
 
 class ArchiveNamespace:
-    """Unique names for the types and functions of one archive; names in a process may be ambiguous."""
+    """Unique names for the types and functions of one archive. Names in a process may be ambiguous."""
 
     def __init__(self) -> None:
         self.definitions: list[Any] = []  # types and functions in the order of their first use
@@ -63,7 +63,7 @@ class ArchiveNamespace:
     def name(self, definition: Any) -> str:
         """Return the name in the archive of a class, named tuple, enumeration, interface or function."""
         if isinstance(definition, CustomClassType):
-            return definition.qualified_name()  # archives do not define this class; it is built in
+            return definition.qualified_name()  # archives do not define this class, because it is built in
         unique_name = self._named.get(definition)
         if unique_name is None:
             qualified_name: Any = (
@@ -107,7 +107,7 @@ class DefinitionPrinter:
     """Printer of the type and function definitions of one source file in an archive."""
 
     def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
-        """Set up a printer; `check` raises an error for each function that cannot be printed."""
+        """Set up a printer. `check` raises an error for each function that cannot be printed."""
         self.names = names
         self.constants = constants
         self.check = check

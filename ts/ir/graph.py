@@ -49,7 +49,7 @@ _POSITION: Final = attrgetter("_position")
 
 
 class Block:
-    """List of nodes with block arguments and outputs; its owner is a node, or the graph for the top block."""
+    """List of nodes with block arguments and outputs. Its owner is a node, or the graph for the top block."""
 
     __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 
@@ -95,7 +95,7 @@ class Block:
             charge(_VISITS_PER_CHECK * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
-        """Yield the nodes from last to first; the current node may be destroyed during iteration."""
+        """Yield the nodes from last to first. The current node may be destroyed during iteration."""
         end = self._return
         node = end._prev
         while node is not end:
@@ -113,7 +113,7 @@ class Block:
         return sorted(self._with_blocks, key=_POSITION)
 
     def is_empty(self) -> bool:
-        """Return True if the block has no nodes; it may have inputs and outputs."""
+        """Return True if the block has no nodes. It may have inputs and outputs."""
         return self._return._next is self._return
 
     def param_node(self) -> Node:
@@ -125,7 +125,7 @@ class Block:
         return self._return
 
     def owning_node(self) -> Node | None:
-        """Return the `if`, loop or other node that contains the block; None for the top block of a graph."""
+        """Return the `if`, loop or other node that contains the block, or None for a graph's top block."""
         return self._owner
 
     def owning_graph(self) -> Graph:
@@ -141,7 +141,7 @@ class Block:
         return self._param.insert_output(i, name, type)
 
     def erase_input(self, i: int) -> None:
-        """Remove input `i`; raise InternalError if it has uses."""
+        """Remove input `i`, or raise InternalError if it has uses."""
         self._param.erase_output(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
@@ -154,7 +154,7 @@ class Block:
         return len(self._return._inputs) - 1
 
     def insert_output(self, i: int, value: Value) -> int:
-        """Insert `value` before output `i`; return `i`."""
+        """Insert `value` before output `i`, and return `i`."""
         self._return.insert_input(i, value)
         return i
 
@@ -163,7 +163,7 @@ class Block:
         self._return.replace_input(i, value)
 
     def erase_output(self, i: int) -> None:
-        """Remove output `i` of the block; the value and its node remain."""
+        """Remove output `i` of the block. The value and its node remain."""
         self._return.remove_input(i)
 
     def permute_outputs(self, order: Iterable[int]) -> None:
@@ -171,11 +171,11 @@ class Block:
         self._return.permute_inputs(order)
 
     def append_node(self, node: Node) -> Node:
-        """Insert a node at the end of the block, before the return node; return the inserted node."""
+        """Insert a node at the end of the block, before the return node. Return the inserted node."""
         return node.insert_before(self._return)
 
     def prepend_node(self, node: Node) -> Node:
-        """Insert a node at the start of the block, after the parameters; return the inserted node."""
+        """Insert a node at the start of the block, after the parameters. Return the inserted node."""
         return node.insert_after(self._return)
 
     def add_node(self, kind: str, inputs: Iterable[Value]) -> Node:
@@ -190,7 +190,7 @@ class Block:
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
-        """Clone `source` into this block; `local`, shared by nested blocks, maps each value to its copy."""
+        """Clone `source` into this block. `local`, shared by nested blocks, maps each value to its copy."""
         graph = self._graph
 
         def lookup(value: Value) -> Value:
@@ -215,9 +215,9 @@ class Block:
             self.register_output(lookup(value))
 
     def sink_after(self, node: Node, i: int) -> Block:
-        """Move all nodes after `node`, and the outputs, into block `i` of `node`; return the outer block.
+        """Move all nodes after `node`, and the outputs, into block `i` of `node`. Return the outer block.
 
-        This `Block` object becomes block `i` of `node`; `node` and the nodes before it move to a new block,
+        This `Block` object becomes block `i` of `node`. `node` and the nodes before it move to a new block,
         which is returned. Thus repeated calls for the following nodes visit each node only once.
         """
         graph, owner = self._graph, self._owner
@@ -261,7 +261,7 @@ class Block:
         return nodes
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of a kind in program order; None if no node matches."""
+        """Return the first node of a kind in program order, or None if no node matches."""
         for node in self.nodes():
             if node._kind == kind:
                 return node
@@ -305,13 +305,14 @@ class Graph:
         "version",
     )
 
-    alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis; set by `ts.analysis.alias`
+    alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis, set by `ts.analysis.alias`
 
     def __init__(self) -> None:
         # State that a pass stores between runs, to compare two versions of the graph
         self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
-        # In a pipeline: analysis -> the version of the graph that it analysed, and its result; otherwise None
+        # In a pipeline, this maps an analysis to the version of the graph that it analysed, and its result.
+        # Otherwise, it is None.
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
         self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0
@@ -341,7 +342,7 @@ class Graph:
         return IterableList(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
-        """Yield the nodes of the top block in order; nodes in nested blocks are not included."""
+        """Yield the nodes of the top block in order. Nodes in nested blocks are not included."""
         return self._block.nodes()
 
     def all_nodes(self) -> Iterator[Node]:
@@ -369,11 +370,14 @@ class Graph:
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of a kind, or None; fast if the graph never contained a node of this kind."""
+        """Return the first node of kind `kind`, or None without such nodes.
+
+        This is fast if the graph never had a node of this kind.
+        """
         return self._block.find_node(kind, recurse) if kind in self._kinds else None
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
-        """Return the nodes of a kind, in program order; empty if there are none."""
+        """Return the nodes of a kind, in program order. The list is empty if there are none."""
         return self._block.find_all_nodes(kind, recurse) if kind in self._kinds else []
 
     # --- inputs and outputs ---
@@ -387,7 +391,7 @@ class Graph:
         return self._block.insert_input(i, name, type)
 
     def erase_input(self, i: int) -> None:
-        """Remove input `i`; raise InternalError if it has uses."""
+        """Remove input `i`, or raise InternalError if it has uses."""
         self._block.erase_input(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
@@ -395,11 +399,11 @@ class Graph:
         self._block.permute_inputs(order)
 
     def register_output(self, value: Value) -> int:
-        """Append `value` to the graph's outputs; return its index."""
+        """Append `value` to the graph's outputs, and return its index."""
         return self._block.register_output(value)
 
     def erase_output(self, i: int) -> None:
-        """Remove output `i` of the graph; the value and its node remain."""
+        """Remove output `i` of the graph. The value and its node remain."""
         self._block.erase_output(i)
 
     # --- creating nodes ---
@@ -435,7 +439,7 @@ class Graph:
     def create_clone(
         self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
     ) -> Node:
-        """Return a copy of `source`, a node of any graph; the copy is not in any block yet.
+        """Return a copy of `source`, a node of any graph. The copy is not in any block yet.
 
         `value_map` maps the inputs of `source` to the inputs of the copy.
         """
@@ -447,7 +451,7 @@ class Graph:
         return node
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
-        """Return a copy of node `source` without blocks; `lookup` returns the new value of each input."""
+        """Return a copy of node `source` without blocks. `lookup` returns the new value of each input."""
         charge(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
         node = Node(self, source._kind, source.range, source.callstack, source.scope)
@@ -481,7 +485,7 @@ class Graph:
         carried: Sequence[Value] = (),
         num_outputs: int | None = None,
     ) -> Node:
-        """Create a ``prim::Loop``; the inputs of its body are the iteration number and the carried values."""
+        """Create a ``prim::Loop``. The inputs of its body are the iteration number and the carried values."""
         count = len(carried) if num_outputs is None else num_outputs
         node = self.create("prim::Loop", (max_trip_count, condition, *carried), count)
         body = node.add_block()
@@ -532,7 +536,10 @@ class Graph:
     def insert_constant(
         self, value: Any, range: SourceRange | None = None, type: Type | None = None
     ) -> Value:
-        """Insert a ``prim::Constant`` and return its output; TypeError if a graph cannot hold `value`."""
+        """Insert a ``prim::Constant`` and return its output.
+
+        Raise TypeError if a graph cannot hold `value`.
+        """
         result = self.try_insert_constant(value, range, type)
         if result is None:
             raise TypeError(
@@ -545,7 +552,7 @@ class Graph:
     def try_insert_constant(
         self, value: Any, range: SourceRange | None = None, type: Type | None = None
     ) -> Value | None:
-        """Insert a constant like `insert_constant`; return None if a graph cannot hold `value`."""
+        """Insert a constant like `insert_constant`. Return None if a graph cannot hold `value`."""
         if type is None:
             type = type_of_constant(value)
             if type is None:
@@ -563,7 +570,7 @@ class Graph:
     # --- analyses ---
 
     def analysis(self, analyse: Callable[[Graph], Result]) -> Result:
-        """Return `analyse(graph)`, such as `AliasDb`; a pipeline keeps the result until the graph changes."""
+        """Return `analyse(graph)`, such as `AliasDb`. A pipeline keeps the result until the graph changes."""
         version, result = (self.analyses or {}).get(analyse, (-1, None))
         if version != self.version or result is None:
             result = analyse(self)
@@ -574,7 +581,7 @@ class Graph:
     # --- ids and names of values ---
 
     def numbered(self) -> int:
-        """Return the number of value ids allocated so far; every new value increases this number."""
+        """Return the number of value ids allocated so far, which every new value increases."""
         return self._next_unique
 
     def skip_values(self, count: int) -> None:
@@ -582,7 +589,7 @@ class Graph:
         self._next_unique += count
 
     def skip_named_value(self, name: str) -> None:
-        """Reserve an id and `name` for a value that PyTorch creates here; see `free_skipped_names`."""
+        """Reserve an id and `name` for a value that PyTorch creates here (see `free_skipped_names`)."""
         self._next_unique += 1
         if name in self._names:
             release_name(self, name)
@@ -625,7 +632,7 @@ class Graph:
         return graph
 
     def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:
-        """Insert copies of `callee`'s nodes at the insertion point; return the values of its outputs."""
+        """Insert copies of `callee`'s nodes at the insertion point. Return the values of its outputs."""
         if len(inputs) != len(callee.inputs()):
             raise InternalError(f"graph takes {len(callee.inputs())} inputs, got {len(inputs)}")
         mapped: dict[Value, Value] = dict(zip(callee.inputs(), inputs, strict=True))
@@ -641,7 +648,7 @@ class Graph:
         verify(self)
 
     def str(self, print_source_ranges: bool = True) -> Any:
-        """Return the graph text; `print_source_ranges` adds a comment with the location to each node."""
+        """Return the graph text. `print_source_ranges` adds a comment with the location to each node."""
         from ts.ir.graph_printer import to_text
 
         return to_text(self, print_source_ranges)
@@ -660,8 +667,8 @@ class Graph:
     def draw(self, path: Any) -> None:
         """Write a diagram of the graph: ``.svg`` with a layout, ``.dot`` or ``.gv`` for Graphviz.
 
-        Boxes are nodes, coloured by kind, with their blocks inside; constants and attributes are written in
-        the boxes that use them.  The tooltip of a box shows the node's text and its source line.
+        Boxes are nodes, coloured by kind, with their blocks inside. Constants and attributes are written in
+        the boxes that use them. The tooltip of a box shows the node's text and its source line.
         """
         from ts.ir.visualization import draw
 

@@ -54,7 +54,7 @@ def parse_ir(
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
-    """Parse graph text; `find_class` resolves types named ``__torch__.…``.
+    """Parse graph text. `find_class` resolves types named ``__torch__.…``.
 
     `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
     compatibility with PyTorch.
@@ -253,7 +253,7 @@ class _GraphParser:
             tokens.accept(",")
 
     def read_constant(self, type: Type | None) -> Any:
-        """Read a constant of type `type`; without a type, the spelling of the literal determines it."""
+        """Read a constant of type `type`. Without a type, the spelling of the literal determines it."""
         tokens = self.tokens
         if isinstance(type, TensorType):
             literal = self.skip_value()

@@ -10,7 +10,7 @@ In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` can parse::
 
 A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph: ``with
 prim::Group_0 = graph(...)``. A tensor attribute prints as ``{1}`` if it has one element, as a matrix if it
-has up to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes; PyTorch
+has up to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes. PyTorch
 prints garbled characters.
 """
 
@@ -55,12 +55,12 @@ def hide_source_ranges() -> Iterator[None]:
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
-    """Return the text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
+    """Return the text of `graph`. With `show_ranges` every node ends in ``# file:line:column``."""
     return "".join([line for line, _ in to_lines(graph, show_ranges)])
 
 
 def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
-    """Return the graph text as (lines, node) pairs; the node is None for the header and the return line."""
+    """Return the graph text as (lines, node) pairs. The node is None for the header and the return line."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_TextLine] = [(f"graph({inputs}):\n", None)]
@@ -151,7 +151,7 @@ def format_attribute(node: Node, name: str) -> str:
 
 
 def format_value(value: Any, type: Type | None = None) -> str:
-    """Return the text of a constant; `type` determines the element type of an empty container."""
+    """Return the text of a constant. `type` determines the element type of an empty container."""
     if value is None:
         return "None"
     if isinstance(type, EnumType):

@@ -25,7 +25,7 @@ class IterableList(list[T]):
 
 
 class ValueList(list[T]):
-    """List of a node's inputs or outputs that supports `next`; each access to the list restarts `next`."""
+    """List of a node's inputs or outputs that supports `next`. Each access to the list restarts `next`."""
 
     __slots__ = ("_position",)
     _position: int

@@ -29,7 +29,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<sign>->|\.\.\.|\S)
     )"""  # pattern of tokens, compiled on first use
 
-# Maximum length of an int literal; a 64-bit int has 20 characters, and Python's limit is 4,300.
+# Maximum length of an int literal. A 64-bit int has 20 characters, and Python's limit is 4,300.
 _MAX_INT_DIGITS: Final = 40
 _ESCAPES = {
     ord("\\"): "\\\\",
@@ -52,7 +52,7 @@ _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b
 
 
 class TokenStream:
-    """Tokens of a text with a current position; the last token is empty."""
+    """Tokens of a text with a current position. The last token is empty."""
 
     __slots__ = ("at", "comments", "starts", "strings", "text")
 
@@ -77,11 +77,11 @@ class TokenStream:
         self.at = 0
 
     def peek(self, offset: int = 0) -> str:
-        """Return the token `offset` tokens after the current token without consuming it; "" after the end."""
+        """Return the token `offset` tokens after the current token, or "" after the end. Consume nothing."""
         return self.strings[min(self.at + offset, len(self.strings) - 1)]
 
     def next(self) -> str:
-        """Consume the current token and return it; raise ParseError at the end of the text."""
+        """Consume the current token and return it. Raise ParseError at the end of the text."""
         token = self.strings[self.at]
         if not token:
             raise self.error("unexpected end of text")
@@ -89,19 +89,19 @@ class TokenStream:
         return token
 
     def accept(self, token: str) -> bool:
-        """Consume the current token and return True if it is `token`; otherwise return False."""
+        """Consume the current token and return True if it is `token`. Otherwise return False."""
         if self.strings[self.at] != token:
             return False
         self.at += 1
         return True
 
     def expect(self, token: str) -> None:
-        """Consume the current token; raise ParseError if it is not `token`."""
+        """Consume the current token, or raise ParseError if it is not `token`."""
         if not self.accept(token):
             raise self.error(f"expected {token!r} but found {self.peek()!r}")
 
     def number(self) -> int | float:
-        """Read a number token; a point or an exponent makes it a float."""
+        """Read a number token. A point or an exponent makes it a float."""
         token = self.next()
         try:
             if any(c in token for c in ".eEn"):
@@ -114,7 +114,7 @@ class TokenStream:
         raise self.error(f"expected a number but found {token[:100]!r}")
 
     def integer(self) -> int:
-        """Consume an integer and return it; raise ParseError for any other token or number."""
+        """Consume an integer and return it, or raise ParseError for any other token or number."""
         value = self.number()
         if not isinstance(value, int):
             self.at -= 1
@@ -122,7 +122,7 @@ class TokenStream:
         return value
 
     def negative(self, value: Any) -> Any:
-        """Return `-value`; raise ParseError if `value` is not a number."""
+        """Return `-value`, or raise ParseError if `value` is not a number."""
         if isinstance(value, (int, float, complex)):
             return -value
         raise self.error("expected a number after '-'")
@@ -168,10 +168,10 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a string literal for `text`; unprintable bytes are escapes such as `\\n`, or octal escapes.
+    """Return a string literal for `text`. Unprintable bytes are escapes such as `\\n`, or octal escapes.
 
-    If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written;
-    otherwise surrogates are written as `\\ud800`, which PyTorch cannot parse.
+    If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written.
+    Otherwise, surrogates are written as `\\ud800`, which PyTorch cannot parse.
     """
     try:
         encoded = text.encode("utf-8", "surrogateescape")
@@ -257,7 +257,7 @@ def is_numeral(name: str) -> bool:
 
 
 def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
-    """Read a default value of a schema; with `is_float`, convert a number to float."""
+    """Read a default value of a schema. With `is_float`, convert a number to float."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()

@@ -61,7 +61,7 @@ class OperatorLookup:
 
 
 class Node:
-    """Application of an operator; `Graph.create` creates the node, `insert_before` adds it to a block."""
+    """Application of an operator. `Graph.create` creates the node, `insert_before` adds it to a block."""
 
     __slots__ = (
         "_attributes",
@@ -128,11 +128,11 @@ class Node:
         return values
 
     def input(self, i: int = 0) -> Value:
-        """Return input `i`; IndexError if there is no such input."""
+        """Return input `i`. Raise IndexError if there is no such input."""
         return self._inputs[i]
 
     def output(self, i: int = 0) -> Value:
-        """Return output `i`; IndexError if there is no such output."""
+        """Return output `i`. Raise IndexError if there is no such output."""
         return self._outputs[i]
 
     def inputs_size(self) -> int:
@@ -148,11 +148,11 @@ class Node:
         return len(self._outputs) > 1
 
     def blocks(self) -> IterableList[Block]:
-        """Return the nested blocks, such as the two branches of an `if`; empty for most nodes."""
+        """Return the nested blocks, such as the two branches of an `if`. Most nodes have none."""
         return IterableList(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
-        """Return the block that contains the node; raise InternalError if the node is not inserted."""
+        """Return the block that contains the node, or raise InternalError if the node is not inserted."""
         if self._block is None:
             raise InternalError(f"node {self._kind} does not belong to a block")
         return self._block
@@ -166,11 +166,11 @@ class Node:
         return self._block is not None
 
     def next(self) -> Node:
-        """Return the next node of the block; the return node after the last one."""
+        """Return the next node of the block, or the return node after the last one."""
         return self._next
 
     def prev(self) -> Node:
-        """Return the previous node of the block; the return node before the first one."""
+        """Return the previous node of the block, or the return node before the first one."""
         return self._prev
 
     def has_uses(self) -> bool:
@@ -202,7 +202,7 @@ class Node:
         self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
-        """Return the schema of the operator; None for kinds without a record, such as `prim::If`."""
+        """Return the schema of the operator, or None for kinds without a record, such as `prim::If`."""
         operator = self.operator()
         return None if operator is None else operator.schema
 
@@ -224,11 +224,11 @@ class Node:
         return self.scope
 
     def source_range(self) -> str:
-        """Return the source lines around the node's range, underlined; "" if the node has no range."""
+        """Return the source lines around the node's range, underlined, or "" if the node has no range."""
         return "" if self.range is None else self.range.highlight()
 
     def is_nondeterministic(self) -> bool:
-        """Return True if the operator draws random numbers; False for dropout outside of training."""
+        """Return True if the operator draws random numbers, but False for dropout outside of training."""
         record = getattr(self.operator(), "record", None)
         if not getattr(record, "nondeterministic", False):
             return False
@@ -290,7 +290,7 @@ class Node:
         return default if attribute is None else attribute[1]
 
     def set(self, name: str, value: Any, kind: str | None = None) -> Node:
-        """Set attribute `name` to `value`; without `kind`, the value determines the attribute's kind."""
+        """Set attribute `name` to `value`. Without `kind`, the value determines the attribute's kind."""
         if self._attributes is None:
             self._attributes = {}
         self._attributes[name] = (kind or kind_of_value(value), value)
@@ -298,14 +298,14 @@ class Node:
         return self
 
     def remove_attribute(self, name: str) -> Node:
-        """Remove an attribute if it is set; return the node."""
+        """Remove an attribute if it is set, and return the node."""
         if self._attributes is not None:
             self._attributes.pop(name, None)
             self._graph.version += 1
         return self
 
     def copy_attributes(self, other: Node) -> Node:
-        """Copy all attributes of another node; subgraphs are deep-copied, since passes may change them."""
+        """Copy all attributes of another node. Subgraphs are deep-copied, since passes may change them."""
         self._attributes = None if other._attributes is None else dict(other._attributes)
         if self._attributes is not None and "Subgraph" in self._attributes:
             self.set("Subgraph", self["Subgraph"].copy(), "g")
@@ -329,7 +329,7 @@ class Node:
     # --- inputs ---
 
     def add_input(self, value: Value) -> Value:
-        """Append an input and return it; raise InternalError for a value of another graph."""
+        """Append an input and return it, or raise InternalError for a value of another graph."""
         if value._node._graph is not self._graph:
             raise foreign_value_error(self._kind, value)
         self._input_uses.append(value._new_use(self, len(self._inputs)))
@@ -347,7 +347,7 @@ class Node:
         return value
 
     def replace_input(self, i: int, new: Value) -> Value:
-        """Replace input `i` by `new`; return the old input."""
+        """Replace input `i` by `new`, and return the old input."""
         old = self._inputs[i]
         old._remove_use(self._input_uses[i])
         self._inputs[i] = new
@@ -363,7 +363,7 @@ class Node:
                 self.replace_input(i, new)
 
     def remove_input(self, i: int) -> None:
-        """Remove input `i`; later inputs move down by one."""
+        """Remove input `i`. Later inputs move down by one."""
         self._inputs.pop(i)._remove_use(self._input_uses.pop(i))
         self._renumber_inputs(i)
 
@@ -402,7 +402,7 @@ class Node:
         return value
 
     def erase_output(self, i: int) -> None:
-        """Remove output `i`; raise InternalError if it has uses."""
+        """Remove output `i`, or raise InternalError if it has uses."""
         value = self._outputs[i]
         if value._uses:
             raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
@@ -470,7 +470,7 @@ class Node:
         node._next = self
         following._prev = self
         end = block._return
-        # At the ends of a block, the distance to the neighbor is POSITION_INTERVAL; between two nodes, the
+        # At the ends of a block, the distance to the neighbor is POSITION_INTERVAL. Between two nodes, the
         # position is the mean of their positions.
         if following is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
@@ -483,12 +483,12 @@ class Node:
         return self
 
     def move_before(self, node: Node) -> Node:
-        """Move the node to the position before `node`, possibly in another block; return it."""
+        """Move this node to the position before `node`, possibly in another block. Return this node."""
         self._unlink()
         return self.insert_before(node)
 
     def move_after(self, node: Node) -> Node:
-        """Move the node to the position after `node`, possibly in another block; return it."""
+        """Move this node to the position after `node`, possibly in another block. Return this node."""
         self._unlink()
         return self.insert_after(node)
 
@@ -502,7 +502,7 @@ class Node:
         self._block = None
 
     def destroy(self) -> None:
-        """Remove the node from the graph; its outputs must have no uses."""
+        """Remove the node from the graph. Its outputs must have no uses."""
         names = self._graph._names
         for value in self._outputs:
             if value._uses:
@@ -519,7 +519,7 @@ class Node:
         self._destroyed = True
 
     def is_before(self, other: Node) -> bool:
-        """Return True if this node precedes `other` in program order; either may be in a nested block."""
+        """Return True if this node precedes `other` in program order. Either may be in a nested block."""
         if self is other:
             return False
         return self._is_adjacent(other, lambda a, b: a._position_in_block() < b._position_in_block())
@@ -548,7 +548,7 @@ class Node:
         raise InternalError("nodes of different graphs are compared")
 
     def path(self) -> tuple[float, ...]:
-        """Return the position in the graph as a tuple; tuples of nodes compare in program order.
+        """Return the position in the graph as a tuple. Tuples of nodes compare in program order.
 
         The tuple alternates node positions and block indices, from the top block to this node.
         """
@@ -567,7 +567,7 @@ class Node:
         return False
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of a kind in the nested blocks; None if no node matches."""
+        """Return the first node of a kind in the nested blocks, or None if no node matches."""
         return next((n for b in self._blocks for n in b.find_all_nodes(kind, recurse)), None)
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:

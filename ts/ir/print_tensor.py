@@ -1,6 +1,6 @@
 """Printing of tensors in the layout of PyTorch's C++ printer, for graph attributes and `print` in scripts.
 
-In: a tensor.  Out: lines of text; for an attribute, one line with spaces instead of newlines::
+In: a tensor. Out: lines of text. For an attribute, they are joined by spaces instead of newlines::
 
     {3.5}                                                  one element
      1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten elements: rows in order
@@ -78,7 +78,7 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
 
 
 def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
-    """Yield the lines of a matrix; a matrix wider than a line is split into groups of columns.
+    """Yield the lines of a matrix. A matrix wider than a line is split into groups of columns.
 
     All lines except the first are indented by `indent` columns.
     """
@@ -130,7 +130,7 @@ def _number_format(items: Sequence[Any]) -> _NumberFormat:
 
 
 def _digits(value: float) -> int:
-    """Return the number of digits before the decimal point; 0 or negative for values below 1."""
+    """Return the number of digits before the decimal point, which is 0 or negative for values below 1."""
     return math.floor(math.log10(value)) + 1 if value else 1
 
 

@@ -94,9 +94,9 @@ def to_source(
 ) -> str:
     """Return the source of a function.
 
-    `schema` has the parameters' names and defaults; the first parameter of a `method` is printed without its
-    type. Constants without a literal are appended to `constants`. `format_type` returns the printed name of
-    a type. `next_suffixes` holds the counters of generated names; functions printed into one file share it.
+    `schema` has the parameters' names and defaults. The first parameter of a `method` is printed without its
+    type. Constants without a literal are appended to `constants`. `format_type` returns the printed name of a
+    type. `next_suffixes` holds the counters of generated names. Functions printed into one file share it.
     With `marks`, the text contains source map marks with the source ranges of the nodes.
     """
     printer = _Printer(graph, [] if constants is None else constants, format_type or _annotation, marks)
@@ -184,7 +184,7 @@ class _Printer:
             self.scan_node(node)
 
     def scan_node(self, node: Node) -> Node:
-        """Mark the nodes that are printed inside the expression of `node`; return the first marked node."""
+        """Mark the nodes that are printed inside the expression of `node`. Return the first marked node."""
         if node in self.inlined:
             return node
         for block in node.blocks():
@@ -355,7 +355,7 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # A while loop does not use the iteration number; the variable of the number holds the condition.
+            # A while loop does not use the iteration number. The variable of the number holds the condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -432,7 +432,7 @@ class _Printer:
         return self.format_type(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
 
     def literal(self, constant: Any, t: Type) -> str:
-        """Return the source text of a constant; one without a literal is appended to `constants`."""
+        """Return the source text of a constant. One without a literal is appended to `constants`."""
         if constant is None and isinstance(t, OptionalType):
             return f"annotate({self.format_type(t)}, None)"
         if isinstance(t, OptionalType):

@@ -57,21 +57,21 @@ class Argument:
 
     @property
     def default_value(self) -> Any:
-        """Default value; also None for required arguments, see `has_default_value`."""
+        """Default value, which is None for required arguments as well (see `has_default_value`)."""
         return self.default
 
     @property
     def alias_info(self) -> AliasInfo | None:
-        """Alias annotation of the type; None without an annotation."""
+        """Alias annotation of the type, or None without an annotation."""
         return self.alias
 
     @property
     def N(self) -> int | None:
-        """Fixed length of a list argument, such as 2 for ``int[2]``; None if any length is valid."""
+        """Fixed length of a list argument, such as 2 for ``int[2]``, or None if any length is valid."""
         return self.size
 
     def has_default_value(self) -> bool:
-        """Return True if calls may omit the argument; its default may be None."""
+        """Return True if calls may omit the argument. Its default may be None."""
         return self.has_default
 
     @property
@@ -114,7 +114,7 @@ class Argument:
         return format_default(self._printed_default())
 
     def _printed_default(self) -> Any:
-        # `int[2] stride=1` means a default of [1, 1]; PyTorch prints this short form for int[], not for
+        # `int[2] stride=1` means a default of [1, 1]. PyTorch prints this short form for int[], not for
         # SymInt[].
         default = self.default
         if self.size is not None and isinstance(default, list) and len(default) > 1:
@@ -144,7 +144,7 @@ def _writes(alias: AliasInfo) -> bool:
 
 
 class FunctionSchema:
-    """Signature of a function; `key` is the name with the overload name: ``aten::add.Tensor``."""
+    """Signature of a function. `key` is the name with the overload name: ``aten::add.Tensor``."""
 
     __slots__ = (
         "_text",
@@ -192,7 +192,7 @@ class FunctionSchema:
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other`; with `as_method`, `self` is not compared."""
+        """Return True if this schema can replace `other`. With `as_method`, `self` is not compared."""
         skip = 1 if as_method else 0
         own_arguments, other_arguments = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
@@ -209,7 +209,7 @@ class FunctionSchema:
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
         """Return True if each call of `old` is also a call of this schema.
 
-        New arguments need defaults; an old argument keeps its name, position and default, and may get a wider
+        New arguments need defaults. An old argument keeps its name, position and default, and may get a wider
         type or become positional.
         """
         if self.key != old.key or (self.is_vararg, self.is_varret) != (old.is_vararg, old.is_varret):

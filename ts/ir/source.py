@@ -26,8 +26,8 @@ CONTEXT_LINES = 2  # lines quoted before and after a range
 class Source:
     """Program text with its file name and position in the file.
 
-    `text` is the text in the file, including indentation; `first_line` is the line number of its start.
-    `leading_whitespace_removed` is the number of columns removed from every line before parsing; it converts
+    `text` is the text in the file, including indentation. `first_line` is the line number of its start.
+    `leading_whitespace_removed` is the number of columns removed from every line before parsing. It converts
     columns of the syntax tree to columns of the file.
     """
 
@@ -73,7 +73,7 @@ class Source:
     def offset_at(self, line: int, column: int) -> int:
         """Return the character offset for a position in the numbering of Python's `ast` module.
 
-        `line` starts at 1; `column` counts UTF-8 bytes of the dedented line.
+        `line` starts at 1. `column` counts UTF-8 bytes of the dedented line.
         """
         starts = self.line_starts()
         if line > len(starts):
@@ -192,7 +192,7 @@ def _quote(range: SourceRange, function: str) -> str:
 
 
 def _blank(string: str) -> str:
-    """Return blanks of the width of the text; tabs are kept, since their width depends on the terminal."""
+    """Return blanks of the width of the text. Tabs are kept, since their width depends on the terminal."""
     return "\t".join([" " * _columns(segment) for segment in string.split("\t")])
 
 
@@ -212,7 +212,7 @@ def _line_range(first: int, last: int) -> range:
 class BuiltinRange(SourceRange):
     """Source range in the text of a built-in function, with the range of its call in the program.
 
-    It prints as in PyTorch, `<string>:5:9` for `2 + x`; error messages use the range of the call.
+    It prints as in PyTorch, `<string>:5:9` for `2 + x`. Error messages use the range of the call.
     """
 
     __slots__ = ("call",)
@@ -247,6 +247,6 @@ class SourceLocation(SourceRange):
         return self._location
 
     def highlight(self, function: str = "") -> str:
-        """Return the file name and line number as in a traceback; the source text is unknown."""
+        """Return the file name and line number as in a traceback. The source text is unknown."""
         filename, line, _ = self._location.rsplit(":", 2)
         return f'  File "{filename}", line {line}' + (f", in {function}\n" if function else "\n")

@@ -21,7 +21,7 @@ _MARK: Final = re.compile("\x01(\\d+)\x02")
 
 
 class SourceMap:
-    """Table of source ranges; a mark in printed text contains an index into this table."""
+    """Table of source ranges. A mark in printed text contains an index into this table."""
 
     def __init__(self) -> None:
         self.ranges: list[SourceRange | None] = []

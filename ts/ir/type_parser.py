@@ -1,7 +1,7 @@
 """Recursive descent parser of types in graph text and schemas, with alias annotations and list sizes.
 
-In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
-Out: `parse_type` returns the `Type`; `read_type` also the alias annotations and the list size::
+In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``. Out:
+`parse_type` returns the `Type`. `read_type` also returns the alias annotations and the list size::
 
     >>> parse_type("Dict(int, Tensor?[])").str()
     'Dict(int, Tensor?[])'
@@ -142,12 +142,12 @@ class AliasInfo:
 
     @property
     def before_set(self) -> frozenset[str]:
-        """Alias sets before the call; the name of this property is PyTorch's."""
+        """Alias sets before the call. The name of this property is PyTorch's."""
         return self.before
 
     @property
     def after_set(self) -> frozenset[str]:
-        """Alias sets after the call; the name of this property is PyTorch's."""
+        """Alias sets after the call. The name of this property is PyTorch's."""
         return self.after
 
     def is_wildcard(self) -> bool:
@@ -183,7 +183,7 @@ class ParsedType:
 
 
 def parse_type(type_text: str, find_class: ClassLookup = ClassType) -> Type:
-    """Parse a type; `find_class` resolves the names of classes."""
+    """Parse a type. `find_class` resolves the names of classes."""
     tokens = TokenStream(type_text)
     result = read_type(tokens, find_class).type
     if tokens.peek():
@@ -296,7 +296,7 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
 
 
 def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
-    """Read types separated by commas, up to the closing bracket; the opening bracket was read before."""
+    """Read types separated by commas, up to the closing bracket. The opening bracket was read before."""
     types: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
         types.append(read_type(tokens, find_class))

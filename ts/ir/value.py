@@ -1,7 +1,7 @@
 """Values, their definitions and their uses (use-def chains).
 
-A `Value` is output `offset()` of `node()` and has a list of uses; a `Use` is one input of a node. `Node`
-updates the uses; this module defines the value's type, name, and derived properties::
+A `Value` is output `offset()` of `node()` and has a list of uses. A `Use` is one input of a node. `Node`
+updates the uses. This module defines the value's type, name, and derived properties::
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")
@@ -55,7 +55,7 @@ add_camel_case_aliases(
 
 
 class Value:
-    """SSA value: output of a node; block inputs are outputs of the block's parameter node."""
+    """SSA value, which is an output of a node. Block inputs are outputs of the block's parameter node."""
 
     __slots__ = ("_name", "_node", "_offset", "_type", "_unique", "_uses")
 
@@ -68,7 +68,7 @@ class Value:
         self._name = ""
 
     def node(self) -> Node:
-        """Return the node with this output; for a block input, the block's parameter node."""
+        """Return the node with this output. For a block input, this is the block's parameter node."""
         return self._node
 
     def offset(self) -> int:
@@ -76,15 +76,15 @@ class Value:
         return self._offset
 
     def unique(self) -> int:
-        """Return the number of the value, unique in its graph; it is printed if the value has no name."""
+        """Return the number of the value, unique in its graph. It is printed if the value has no name."""
         return self._unique
 
     def type(self) -> Type:
-        """Return the static type; a tensor type unless another type was set."""
+        """Return the static type, which is a tensor type unless another type was set."""
         return self._type
 
     def set_type(self, type: Type) -> Value:
-        """Set the type and return the value; nodes that use it select their operator overload again."""
+        """Set the type and return the value. Nodes that use it select their operator overload again."""
         self._type = type
         self._node._graph.version += 1
         for use in self._uses.values():
@@ -92,7 +92,7 @@ class Value:
         return self
 
     def uses(self) -> list[Use]:
-        """Return a copy of the list of uses, in order of creation; uses may change while it is iterated."""
+        """Return a copy of the list of uses, in order of creation. Uses may change while it is iterated."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:
@@ -100,11 +100,11 @@ class Value:
         return bool(self._uses)
 
     def use_count(self) -> int:
-        """Return the number of uses; a node that has the value as two inputs counts twice."""
+        """Return the number of uses. A node that has the value as two inputs counts twice."""
         return len(self._uses)
 
     def _new_use(self, user: Node, offset: int) -> Use:
-        """Register a use; called by `Node` when it adds the value to its inputs."""
+        """Register a use. `Node` calls this method when it adds the value to its inputs."""
         use = Use(user, offset)
         self._uses[id(use)] = use
         return use
@@ -126,7 +126,7 @@ class Value:
         return self._name or str(self._unique)
 
     def has_debug_name(self) -> bool:
-        """Return True if a name was set; `debug_name` returns the id otherwise."""
+        """Return True if a name was set. `debug_name` returns the id otherwise."""
         return bool(self._name)
 
     def debug_name_base(self) -> str:
@@ -135,7 +135,7 @@ class Value:
         return base if dot and is_numeral(suffix) else self._name
 
     def set_debug_name(self, name: str) -> Value:
-        """Name the value; another value with this name is renamed to an unused ``name.N``."""
+        """Name the value. Another value with this name is renamed to an unused ``name.N``."""
         names = self._node._graph._names
         if self._name:
             del names[self._name]
@@ -153,7 +153,7 @@ class Value:
         return self
 
     def copy_metadata(self, other: Value) -> Value:
-        """Copy the type and the name of `other` to this value; return this value."""
+        """Copy the type and the name of `other` to this value, and return this value."""
         self._type = other._type
         self._node._graph.version += 1
         if other._name:
@@ -211,7 +211,7 @@ class Value:
         return self._type._requires_grad if isinstance(self._type, TensorType) else None
 
     def infer_type_from(self, tensor: Any) -> Value:
-        """Set the type of this value to the type of `tensor`, with sizes and strides; return this value."""
+        """Set the type of this value to the type of `tensor`, with sizes and strides. Return this value."""
         requires_grad = bool(tensor.requires_grad)
         sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
         return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), requires_grad))

@@ -2,11 +2,11 @@
 
 In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
 
-* every input is defined before its use, in the same or an enclosing block, and belongs to this graph;
-* uses and inputs are consistent, outputs refer to their node and index, names are unique;
-* nodes of a block are linked both ways and their positions ascend;
-* ``prim::If`` takes a bool and its blocks return its outputs; the inputs and outputs of a ``prim::Loop``'s
-  body match the carried values; ``prim::Constant`` has no input and one output; subgraphs are well formed.
+* Every input is defined before its use, in the same or an enclosing block, and belongs to this graph.
+* Uses and inputs are consistent, outputs refer to their node and index, and names are unique.
+* The nodes of a block are linked both ways, and their positions ascend.
+* ``prim::If`` takes a bool and its blocks return its outputs. The inputs and outputs of a ``prim::Loop``'s
+  body match the carried values. ``prim::Constant`` has no input and one output. Subgraphs are well formed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _Str = str  # alias of the built-in `str`, because `Type` has a method `str`
 
 
 class Type:
-    """Base class of types; a subclass without arguments has one instance, returned by its `get`."""
+    """Base class of types. A subclass without arguments has one instance, returned by its `get`."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
     # Derived properties are cached, because a type may contain another type many times.
@@ -33,7 +33,7 @@ class Type:
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
     node_count: int = 1
-    """Number of types in the spelling of this type; a repeated type counts each time."""
+    """Number of types in the spelling of this type. A repeated type counts each time."""
     mutable: bool = True
     """True if values are, or contain, memory that can be written to."""
 
@@ -107,11 +107,11 @@ class Type:
 
     @property
     def annotation_string(self) -> _Str:
-        """Spelling of the type in Python annotations; the name of this property is PyTorch's."""
+        """Spelling of the type in Python annotations. The name of this property is PyTorch's."""
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return the number of types in a type that contains `types`; raise CompilationError if too large."""
+        """Return the number of types in a type that contains `types`. Raise CompilationError if too large."""
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
             raise CompilationError(
@@ -137,7 +137,7 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Return True if the type contains a program's class; a cache with type keys would keep it alive."""
+        """Return True if the type contains a program's class. A cache with type keys would keep it alive."""
         try:
             return self._mentions
         except AttributeError:

@@ -3,7 +3,7 @@
     >>> DictType(STR, ListType(OptionalType(INT))).str()
     'Dict(str, int?[])'
 
-Mutable containers (lists, dicts) and RRefs are invariant in their element types; the other types are
+Mutable containers (lists, dicts) and RRefs are invariant in their element types. The other types are
 covariant.
 """
 
@@ -44,7 +44,7 @@ class ElementType(Type):
 
 
 class ListType(ElementType):
-    """List type such as ``int[]``; lists are mutable, so the element type is invariant."""
+    """List type such as ``int[]``. Lists are mutable, so the element type is invariant."""
 
     __slots__ = ()
 
@@ -74,32 +74,32 @@ class ListType(ElementType):
 
     @staticmethod
     def ofInts() -> ListType:
-        """Return the type ``List[int]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[int]``. The name of the method is that of PyTorch."""
         return ListType(INT)
 
     @staticmethod
     def ofFloats() -> ListType:
-        """Return the type ``List[float]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[float]``. The name of the method is that of PyTorch."""
         return ListType(FLOAT)
 
     @staticmethod
     def ofComplexDoubles() -> ListType:
-        """Return the type ``List[complex]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[complex]``. The name of the method is that of PyTorch."""
         return ListType(COMPLEX)
 
     @staticmethod
     def ofBools() -> ListType:
-        """Return the type ``List[bool]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[bool]``. The name of the method is that of PyTorch."""
         return ListType(BOOL)
 
     @staticmethod
     def ofStrings() -> ListType:
-        """Return the type ``List[str]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[str]``. The name of the method is that of PyTorch."""
         return ListType(STR)
 
     @staticmethod
     def ofTensors() -> ListType:
-        """Return the type ``List[Tensor]``; the name of the method is that of PyTorch."""
+        """Return the type ``List[Tensor]``. The name of the method is that of PyTorch."""
         return ListType(TENSOR)
 
 
@@ -119,7 +119,7 @@ class _CovariantType(ElementType):
 
 
 class FutureType(_CovariantType):
-    """Type of the result of `fork`, such as ``Future[int]``; covariant in the element type."""
+    """Type of the result of `fork`, such as ``Future[int]``, covariant in the element type."""
 
     __slots__ = ()
 
@@ -133,7 +133,7 @@ class FutureType(_CovariantType):
 
 
 class RRefType(ElementType):
-    """Type of a reference to a value in another process; invariant."""
+    """Type of a reference to a value in another process, invariant in the type of the value."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class RRefType(ElementType):
 
 
 class AwaitType(_CovariantType):
-    """Type of a call that runs when its result is needed, such as ``Await(int)``; covariant."""
+    """Type of a call that runs when its result is needed, such as ``Await(int)``, covariant in the result."""
 
     __slots__ = ()
 
@@ -235,21 +235,21 @@ class TupleType(Type):
 
     @property
     def schema_str(self) -> str:
-        """Spelling of the type in schemas: ``(int, Tensor)``; for a named tuple, its name."""
+        """Spelling of the type in schemas, such as ``(int, Tensor)``, or the name of a named tuple."""
         if self.name is not None:
             return self.name
         return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
     def annotation_str(self) -> str:
-        """Spelling of the type in annotations: ``Tuple[int, Tensor]``; for a named tuple, its name."""
+        """Spelling of the type in annotations, such as ``Tuple[int, Tensor]``, or a named tuple's name."""
         if self.fields is not None and self.name is not None:
             return self.name
         return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
-        """True if an element is mutable; the tuple itself cannot be written to."""
+        """True if an element is mutable. The tuple itself cannot be written to."""
         return self.holds_mutable()
 
     def contained_types(self) -> tuple[Type, ...]:
@@ -257,7 +257,7 @@ class TupleType(Type):
         return self.elems
 
     def with_contained(self, types: Sequence[Type]) -> Type:
-        """Return a tuple type with the element types `types`; name, fields and defaults are unchanged."""
+        """Return a tuple type with the element types `types`. Name, fields and defaults are unchanged."""
         return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
     def mentions_class(self) -> bool:
@@ -269,7 +269,7 @@ class TupleType(Type):
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if the elements are subtypes of those of `other`; field names of `other` must match."""
+        """Return True if the elements are subtypes of those of `other`. Field names of `other` must match."""
         if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
             return True
         if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):
@@ -282,7 +282,7 @@ class TupleType(Type):
 
 
 class OptionalType(ElementType):
-    """Optional type such as ``int?``; the optional of an optional type, or of None, is that type."""
+    """Optional type such as ``int?``. The optional of an optional type, or of None, is that type."""
 
     __slots__ = ()
 
@@ -328,5 +328,5 @@ class OptionalType(ElementType):
 
     @staticmethod
     def ofTensor() -> OptionalType:
-        """Return the type ``Optional[Tensor]``; the name of the method is that of PyTorch."""
+        """Return the type ``Optional[Tensor]``. The name of the method is that of PyTorch."""
         return OptionalType(TENSOR)

@@ -52,9 +52,9 @@ class Property(NamedTuple):
 class ClassType(NamedType):
     """Script class: `attributes` in slot order, `methods` by name, `constants` of the class.
 
-    `python_class` is the Python class that was compiled, or None for a class read from text; in that case
-    `unit` is the compilation unit with its definition.  `declared` is True once the attributes are known.
-    `object_class` is the runtime's class of its objects, created with the first object.
+    `python_class` is the Python class that was compiled, or None for a class read from text. In that case,
+    `unit` is the compilation unit with the class definition. `declared` is True once the attributes are
+    known. `object_class` is the runtime's class of its objects, created with the first object.
     """
 
     __slots__ = (
@@ -123,9 +123,9 @@ class ClassType(NamedType):
 
 
 class ModuleType(ClassType):
-    """Type of module instances; `attributes` are submodules, parameters and other attributes.
+    """Type of module instances. `attributes` are submodules, parameters and other attributes.
 
-    `concrete` is the frontend's description of the instances; None for a type parsed from text.
+    `concrete` is the frontend's description of the instances, or None for a type parsed from text.
     """
 
     __slots__ = ("concrete",)
@@ -143,7 +143,7 @@ class ModuleType(ClassType):
         return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
-        """Return method `name`, declaring a method of the module's Python class on first use; else None."""
+        """Return method `name`, or None. A method of the module's Python class is declared on first use."""
         method = self.methods.get(name)
         if method is None and self.concrete is not None:
             method = self.concrete.method(name)
@@ -208,7 +208,7 @@ class InterfaceType(NamedType):
         return self.methods.get(name)
 
     def getMethod(self, name: str) -> Any:
-        """Return the schema of a method; None for an unknown name. The method has PyTorch's name."""
+        """Return the schema of a method, or None for an unknown name. The method has PyTorch's name."""
         return self.methods.get(name)
 
     def getMethodNames(self) -> list[str]:
@@ -366,5 +366,5 @@ class FunctionType(Type):
 
     @property
     def annotation_str(self) -> str:
-        """Qualified name of the function; "Function" if the function has no such name."""
+        """Qualified name of the function, or "Function" if the function has no such name."""
         return str(getattr(self.function, "qualified_name", "Function"))

@@ -6,7 +6,7 @@ from ts.ir.types.base import Type
 
 
 class AnyType(Type):
-    """Type of any value; every type is a subtype of it."""
+    """Type of any value. Every type is a subtype of it."""
 
     __slots__ = ()
     _spelling = "Any"
@@ -59,7 +59,7 @@ class ComplexType(NumericType):
 
 
 class BoolType(Type):
-    """Type of booleans; not a ``Scalar``, unlike Python's `bool`, which is an int."""
+    """Type of booleans. Unlike Python's `bool`, which is an int, it is not a ``Scalar``."""
 
     __slots__ = ()
     mutable = False
@@ -82,7 +82,7 @@ class NoneType(Type):
 
 
 class DeviceObjType(Type):
-    """Type of devices such as ``cuda:0``; spelled ``Device`` in schemas."""
+    """Type of devices such as ``cuda:0``, spelled ``Device`` in schemas."""
 
     __slots__ = ()
     mutable = False
@@ -90,7 +90,7 @@ class DeviceObjType(Type):
 
 
 class StreamObjType(Type):
-    """Type of CUDA streams; spelled ``Stream`` in schemas."""
+    """Type of CUDA streams, spelled ``Stream`` in schemas."""
 
     __slots__ = ()
     mutable = False
@@ -140,7 +140,7 @@ class PyObjectType(Type):
 
 
 class ScalarTypeType(Type):
-    """Type spelled ``ScalarType`` in schemas; values are ints."""
+    """Type spelled ``ScalarType`` in schemas. Values are ints."""
 
     __slots__ = ()
     mutable = False
@@ -148,7 +148,7 @@ class ScalarTypeType(Type):
 
 
 class LayoutType(Type):
-    """Type spelled ``Layout`` in schemas; values are ints."""
+    """Type spelled ``Layout`` in schemas. Values are ints."""
 
     __slots__ = ()
     mutable = False
@@ -156,7 +156,7 @@ class LayoutType(Type):
 
 
 class MemoryFormatType(Type):
-    """Type spelled ``MemoryFormat`` in schemas; values are ints."""
+    """Type spelled ``MemoryFormat`` in schemas. Values are ints."""
 
     __slots__ = ()
     mutable = False
@@ -188,14 +188,14 @@ class SymBoolType(Type):
 
 
 class AnyListType(Type):
-    """Type of lists with any element type; spelled ``list`` in `isinstance`."""
+    """Type of lists with any element type, spelled ``list`` in `isinstance`."""
 
     __slots__ = ()
     _spelling = "list"
 
 
 class AnyTupleType(Type):
-    """Type of tuples with any element types; spelled ``tuple`` in `isinstance`."""
+    """Type of tuples with any element types, spelled ``tuple`` in `isinstance`."""
 
     __slots__ = ()
     _spelling = "tuple"

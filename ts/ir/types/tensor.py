@@ -24,9 +24,9 @@ SCALAR_TYPE_NAMES = _SCALAR_TYPES.split()
 class TensorType(Type):
     """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
-    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`; unknown sizes and strides are None.
-    `inferred` is True for the type of a parameter without annotation, which equals plain ``Tensor``; error
-    messages mention it.
+    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`. Unknown sizes and strides are None. `inferred`
+    is True for the type of a parameter without annotation, which equals plain ``Tensor``. Error messages
+    mention it.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")
@@ -129,7 +129,7 @@ class TensorType(Type):
         return TensorType(**{**current, **changes})
 
     def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
-        """Return a copy with other sizes; None for an unknown rank, [2, None] for an unknown second size."""
+        """Return a copy with the sizes `sizes`, or with unknown rank if `sizes` is None."""
         return self.with_(sizes=sizes)
 
     def with_device(self, device: object) -> TensorType:
@@ -153,11 +153,11 @@ class TensorType(Type):
         return _complete(self._strides)
 
     def device(self) -> str | None:
-        """Return the device as a string; None if unknown."""
+        """Return the device as a string, or None if unknown."""
         return self._device
 
     def requires_grad(self) -> bool:
-        """Return True if a value may require grad; False only if the type excludes this."""
+        """Return True if a value may require grad, and False only if the type excludes this."""
         return self._requires_grad is not False
 
     def undefined(self) -> bool | None:
@@ -165,7 +165,7 @@ class TensorType(Type):
         return self.undefined_
 
     def scalarType(self) -> str | None:
-        """Return the dtype's name, such as ``Float``; None if unknown. The method has PyTorch's name."""
+        """Return the dtype's name, such as ``Float``, or None if unknown. The method has PyTorch's name."""
         return None if self.scalar_type is None else SCALAR_TYPE_NAMES[self.scalar_type]
 
 

@@ -1,6 +1,6 @@
 """Union types, and type unification.
 
-`unify` returns the type of a variable assigned on two paths; a union merges the members that unify::
+`unify` returns the type of a variable assigned on two paths. A union merges the members that unify::
 
     >>> unify(INT, NONE), unify(INT, TENSOR), UnionType((INT, TENSOR))
     (Optional[int], None, Union[Tensor, int])
@@ -31,7 +31,7 @@ class UnionType(Type):
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
-        """Return the union of `types`; an optional type if the members are None and one other type.
+        """Return the union of `types`, or an optional type for None and one other type.
 
         If all types unify, return the unified type.
         """
@@ -181,7 +181,7 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
 
 
 def unify_list(types: Sequence[Type], default_to_union: bool = False) -> Type | None:
-    """Return the common type of all `types`, unified from left to right; None if there is none."""
+    """Return the common type of `types`, unified from left to right, or None without a common type."""
     result: Type | None = types[0] if types else None
     for t in types[1:]:
         if result is None:

@@ -29,7 +29,7 @@ from ts.ir.types.union import unify, unify_list
 
 
 def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bool | str:
-    """Bind the type variables of `formal` in `env` to match `actual`; return True or the error message."""
+    """Bind the type variables of `formal` in `env` to match `actual`. Return True or the error message."""
     if not formal.has_free_variables():
         return True
     if isinstance(formal, VarType):
@@ -37,7 +37,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
         if bound is None:
             env[formal.name] = actual
             return True
-        # The variable keeps its first type; argument matching rejects an argument of a wider type later.
+        # The variable keeps its first type. Argument matching rejects an argument of a wider type later.
         if unify(bound, actual) is not None:
             return True
         return (

@@ -30,7 +30,7 @@ _SUFFIXES: Final = (".svg", ".dot", ".gv")
 
 
 def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
-    """Write a diagram of `graph` to a file; the suffix selects SVG or DOT."""
+    """Write a diagram of `graph` to a file. The suffix selects SVG or DOT."""
     target = Path(path)
     if target.suffix not in _SUFFIXES:
         raise ValueError(

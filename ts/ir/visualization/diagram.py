@@ -41,7 +41,7 @@ _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
 
 @dataclass(eq=False)
 class Port:
-    """Output value of a box; `x` is the start of its wires, relative to the middle of the box."""
+    """Output value of a box. `x` is the start of its wires, relative to the middle of the box."""
 
     text: str
     title: str  # tooltip
@@ -79,7 +79,7 @@ class Wire:
 
 @dataclass(eq=False)
 class Line:
-    """Polyline of a drawn wire; `has_arrow` is True for the segment that reaches the target box."""
+    """Polyline of a drawn wire. `has_arrow` is True for the segment that reaches the target box."""
 
     points: list[tuple[float, float]]
     has_arrow: bool
@@ -222,7 +222,7 @@ class _Drawing:
     # ---- inline texts -------------------------------------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
-        """Return the text of a value that is written inside other boxes; None for a value with a box."""
+        """Return the text of a value that is written inside other boxes, or None for a value with a box."""
         if value not in self._folded:
             self._folded[value] = None  # ends the recursion in an invalid graph with a cycle
             self._folded[value] = self._fold(value)
@@ -291,7 +291,7 @@ class _Drawing:
 
 
 def _only_attributes(value: Value) -> bool:
-    """Return True if all uses of a module read an attribute or call a method; the module needs no box."""
+    """Return True if all uses of a module read an attribute or call a method. The module needs no box."""
     return all(
         use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
         for use in value.uses()

@@ -6,9 +6,9 @@ In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires
     layer 1       [mul]       :           a wire that crosses a layer reserves a slot in it
     layer 2           [prim::Loop]        nested blocks are laid out first and determine their box's size
 
-1. Layers: a box is below all boxes that it reads; a box without inputs is directly above its users.
+1. Layers: a box is below all boxes that it reads, and a box without inputs is directly above its users.
 2. Order within the layers: boxes are sorted by the mean position of their neighbours, in alternating downward
-   and upward sweeps; the order with the fewest crossings is used.
+and upward sweeps. The order with the fewest crossings is used.
 3. Columns: the boxes of a layer move as near to their neighbours as their order allows. This is an isotonic
    regression, solved by pooling adjacent violators.
 """
@@ -103,7 +103,7 @@ _Wires = list[tuple[Port, list[_Slot]]]  # the slots of each wire, from source t
 
 
 def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
-    """Return the slots of each layer, linked with their neighbours; wires of one value share slots."""
+    """Return the slots of each layer, linked with their neighbours. Wires of one value share slots."""
     depth = {box: box.depth for box in diagram.boxes}
     consumers = {wire.target for wire in diagram.wires}
     users: dict[Box, list[int]] = defaultdict(list)
@@ -121,7 +121,7 @@ def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
 
     box_slots = {box: add_slot(depth[box], box, _width_with_ports(box)) for box in diagram.boxes}
     wires: _Wires = []
-    # Port -> slots of its wires in the layers below; all wires of a port use the same slots
+    # Port -> slots of its wires in the layers below. All wires of a port use the same slots
     lanes: dict[Port, list[_Slot]] = {}
     for wire in sorted(diagram.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
@@ -145,7 +145,7 @@ def _join(above: _Slot, below: _Slot, x: float) -> None:
 
 
 def _order(layers: Sequence[list[_Slot]]) -> None:
-    """Sort each layer by the mean position of its neighbours; use the best result of several sweeps."""
+    """Sort each layer by the mean position of its neighbours. Use the best result of several sweeps."""
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
     for sweep in range(_ORDERING_PASSES):
         if fewest == 0:
@@ -211,7 +211,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit_positions(layer, desired)
     for layer in layers:
-        # Straighten wires with small bends; the gaps between slots are wide enough for the moves
+        # Straighten wires with small bends. The gaps between slots are wide enough for the moves
         for slot in layer:
             if slot.box is None and abs(slot.up[0][0].x + slot.up[0][1] - slot.x) < _MIN_OFFSET:
                 slot.x = slot.up[0][0].x + slot.up[0][1]
