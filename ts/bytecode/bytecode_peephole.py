@@ -12,7 +12,7 @@ from ts.bytecode.instruction import Instruction, Label
 
 
 def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
-    """Remove copies of a register to itself and jumps to the next instruction; invert jumps.
+    """Remove copies of a register to itself and jumps to the next instruction, and invert jumps.
 
     A jump over a JUMP is inverted, which makes the JUMP unnecessary.
     """

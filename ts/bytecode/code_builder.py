@@ -6,7 +6,7 @@ In: values of a graph, and instructions in their order.  Out: a verified `Code`,
     builder.emit("RETURN", builder.use(sum))
     builder.assemble([INT, INT], INT)
 
-Each value has a register; the type of the value determines the class of the register: i(nt), f(loat), b(ool),
+Each value has a register. The type of the value determines the class of the register: i(nt), f(loat), b(ool),
 o(bject), or x for values of any class. Registers of constants are initialized before the code runs.
 """
 
@@ -59,7 +59,7 @@ class Handler(NamedTuple):
 
 
 class CodeBuilder:
-    """Builder of the code of one graph; base class of `BranchLowering` and `lower.Lowering`."""
+    """Builder of the code of one graph, the base class of `BranchLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph = graph
@@ -89,7 +89,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of `value` as result of the next instruction; create it on first use."""
+        """Return the register of `value` as result of the next instruction. Create it on first use."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -98,7 +98,7 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of `value` as operand of the next instruction; it must have been computed."""
+        """Return the register of `value` as operand of the next instruction. It must have been computed."""
         register = self.register.get(value)
         if register is None:
             node = value.node()
@@ -129,7 +129,7 @@ class CodeBuilder:
         return self.constant(value, kind)
 
     def constant(self, value: Any, kind: str) -> int:
-        """Return the register of a constant; equal numbers and strings share a register."""
+        """Return the register of a constant. Equal numbers and strings share a register."""
         key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
         register = self.constants.get(key)
         if register is None:
@@ -142,7 +142,7 @@ class CodeBuilder:
         return value.node().kind() == "prim::Constant"
 
     def constant_value(self, value: Value) -> Any:
-        """Return a constant's value; None if `value` is no constant."""
+        """Return a constant's value, or None if `value` is no constant."""
         return value.node().get("value") if self.is_constant(value) else None
 
     # ---- instructions ----------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class StopPoint:
     function: str
     range: SourceRange
     event: str  # "line", "return" or "breakpoint"
-    types: dict[str, Type]  # variable name -> type; the key "return" stands for the function's result
+    types: dict[str, Type]  # variable name -> type, with the key "return" for the function's result
     owner: Any  # the debugged variant of the function
     is_entry: bool = False
     registers: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class StopPoint:
 
     @property
     def filename(self) -> str:
-        """Path of the source file; "<string>" if the source has no file."""
+        """Path of the source file, or "<string>" if the source has no file."""
         return self.range.source.filename or "<string>"
 
 
@@ -83,7 +83,7 @@ class SteppingLowering(Lowering):
         super().__init__(graph, name, prepare, debugging.debug_version)
         self.debugging = debugging
         self.owner = owner
-        self.last_stop_point = -1  # index of the last stop point; -1 before the first
+        self.last_stop_point = -1  # index of the last stop point, or -1 before the first
         self.visible_registers: tuple[
             int, ...
         ] = ()  # registers of the variables that the last stop point shows
@@ -107,7 +107,7 @@ class SteppingLowering(Lowering):
         )
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block; for the code after it, restore the stop point that preceded the block."""
+        """Lower a block. For the code after it, restore the stop point that preceded the block."""
         before = self.last_stop_point, self.visible_registers
         super().lower_nodes(block)
         self.last_stop_point, self.visible_registers = before
@@ -121,7 +121,7 @@ class SteppingLowering(Lowering):
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction; it keeps the registers of the variables at the last stop point alive."""
+        """Append an instruction. It keeps the registers of the variables at the last stop point alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.last_stop_point)
         instruction.keeps = (*instruction.keeps, *self.visible_registers)
@@ -129,7 +129,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return whether `node` may be deferred; conditions may not, as the debugger stops before them."""
+        """Return whether `node` may be deferred. Conditions may not, as the debugger stops before them."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

@@ -1,6 +1,6 @@
 """Disk cache: one process writes files with checksums atomically, and later processes read them.
 
-    ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts; TS_CACHE=0 disables it
+    ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts (TS_CACHE=0 disables it)
 
 The first line of a file is the hash of the rest, which detects truncated and corrupt files.  Callers must
 treat the content as untrusted.
@@ -21,11 +21,11 @@ from ts.ir.hashing import blake2b
 
 _MAX_BYTES: Final = 8 << 20  # maximal size of one file
 _STAMP: Final = "build.txt"  # file that `setup.py` writes into the installed package
-_MAX_FILES: Final = 4_096  # maximal number of files; if there are more, the oldest eighth is deleted
+_MAX_FILES: Final = 4_096  # maximal number of files, above which the oldest eighth is deleted
 
 
 def read(path: Path) -> bytes | None:
-    """Return the bytes stored by `write`; None if the file is missing, corrupt or of another user."""
+    """Return the bytes stored by `write`, or None if the file is missing, corrupt or of another user."""
     if not is_owned_by_user(path.parent):
         return None
     try:
@@ -36,7 +36,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, body: bytes) -> None:
-    """Store a file; skip files above the size limit and unwritable folders."""
+    """Store a file. Files above the size limit and unwritable folders are skipped."""
     if len(body) > _MAX_BYTES:
         return
     try:
@@ -46,13 +46,13 @@ def write(path: Path, body: bytes) -> None:
 
 
 def cache_path(name: str, suffix: str) -> Path | None:
-    """Return the path of the cache file for digest `name`; None if the cache is disabled."""
+    """Return the path of the cache file for digest `name`, or None if the cache is disabled."""
     folder = cache_folder()
     return None if folder is None else folder / name[:2] / f"{name[2:]}{suffix}"
 
 
 def cache_folder() -> Path | None:
-    """Return the root folder of the code cache; None if the cache is disabled."""
+    """Return the root folder of the code cache, or None if the cache is disabled."""
     if os.environ.get("TS_CACHE", "1") in ("", "0"):
         return None
     configured = os.environ.get("TS_CACHE_DIR")
@@ -87,7 +87,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _read_file(path: Path) -> bytes:
-    """Return the content of a regular file of at most `2 * _MAX_BYTES` bytes; b"" for other files."""
+    """Return the content of a regular file of at most `2 * _MAX_BYTES` bytes, or b"" for other files."""
     status = path.stat()
     return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MAX_BYTES else b""
 

@@ -29,8 +29,8 @@ class Label:
 class Instruction:
     """One instruction, or a label (`name` is "").
 
-    `register_list` contains the registers of a list operand; the instruction writes the last `results`
-    of them.
+    `register_list` contains the registers of a list operand. The instruction writes the last `results` of
+    them.
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class Instruction:
 
     @property
     def target(self) -> Label | None:
-        """Target label of a jump; None for other instructions."""
+        """Target label of a jump, or None for other instructions."""
         return self.a if self.name in _JUMPS else None
 
 

@@ -12,10 +12,10 @@ after which objects are dead.
     6  end:
 
 A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
-the last read.  One backward pass over the code with the set of live registers finds all ranges; the live set
-of a label is stored until all jumps to the label are visited.  At a backward jump, the live set of the loop
+the last read. One backward pass over the code with the set of live registers finds all ranges. The live set
+of a label is stored until all jumps to the label are visited. At a backward jump, the live set of the loop
 head is not known yet, so code with loops is passed until a fixed point, which takes one more pass per nesting
-level.  Memory is proportional to the number of simultaneously live registers plus the number of register
+level. Memory is proportional to the number of simultaneously live registers plus the number of register
 operands.
 """
 
@@ -45,7 +45,7 @@ class LiveRange:
         self.writes: list[int] = []
 
     def end_at(self, index: int) -> int:
-        """Return the end of the range that contains instruction `index`; -1 if no range contains it."""
+        """Return the end of the range that contains instruction `index`, or -1 if no range contains it."""
         i = bisect_right(self.starts, index) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
@@ -139,7 +139,7 @@ class LiveRanges:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
     def update_loop_heads(self) -> None:
-        """Update the live sets of loop heads by a backward pass over the code; collect no ranges."""
+        """Update the live sets of loop heads by a backward pass over the code that collects no ranges."""
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.loop_heads)
         reads, targets = self.reads, self.targets
@@ -160,7 +160,7 @@ class LiveRanges:
     def collect_ranges(self) -> bool:
         """Collect all ranges in one backward pass over the code.
 
-        Return whether the live set of a loop head grew; another pass is then necessary.
+        Return whether the live set of a loop head grew. Another pass is then necessary.
         """
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
@@ -244,7 +244,7 @@ class _Labels:
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """Store the set of live registers at a label; update the live set of a loop head."""
+        """Store the set of live registers at a label. Update the live set of a loop head."""
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
             live = frozenset(alive)
@@ -256,7 +256,7 @@ class _Labels:
                 self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
-        """Return the registers that are live at a jump target; an empty set for None.
+        """Return the registers that are live at a jump target, or an empty set for None.
 
         The set of a label is deleted after its last jump has been visited.
         """

@@ -7,9 +7,9 @@
           -> (%true, %u)                                4  LOOP_STEP    3, r1, r0
       return (%t)                                       5  RETURN       r2
 
-Each value has a virtual register; a loop-carried value uses one register in all iterations.  Phi-like nodes
+Each value has a virtual register. A loop-carried value uses one register in all iterations. Phi-like nodes
 (`prim::If`, `prim::Loop`) become copies, which the register allocator (`register_allocation.py`) coalesces.
-Comparisons and chains of `and`, `or` and `not` that only decide a branch become conditional jumps.  Operators
+Comparisons and chains of `and`, `or` and `not` that only decide a branch become conditional jumps. Operators
 with an opcode in the opcode table are lowered to that opcode, all other operators to calls.
 """
 
@@ -60,7 +60,7 @@ ReplaceFunction = Callable[[Any], Any]
 
 
 def find_opcode(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode of an operator; for a `Scalar` overload, the input's type selects the opcode."""
+    """Return the opcode of an operator. For a `Scalar` overload, the input's type selects the opcode."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -77,7 +77,7 @@ def is_mixed(operator: Any, node: Node) -> bool:
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
-    """Return the code of a graph; `prepare` compiles subgraphs when they first run."""
+    """Return the code of a graph. `prepare` compiles subgraphs when they first run."""
     return lower_to_program(graph, name, prepare)[0]
 
 
@@ -198,14 +198,14 @@ class Lowering(FutureLowering):
             self.emit("CAST_TO", self.define(value), source, self.type_index(value.type()))
 
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
-        """Return the result types of an operator call; Any for types that are known only at run time."""
+        """Return the result types of an operator call, with Any for types that are known only at run time."""
         types = [returned.type for returned in operator.schema.returns]
         if any(isinstance(value.type(), NoneType) for value in inputs):  # None determines no type variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_opcode(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Emit opcode `name` if its formats match the classes of the registers; return whether they match."""
+        """Emit opcode `name` if its formats match the classes of the registers. Return whether they match."""
         result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
@@ -233,7 +233,7 @@ class Lowering(FutureLowering):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Lower `x is None` if `x` has an Optional type; otherwise emit no code and return False."""
+        """Lower `x is None` if `x` has an Optional type. Otherwise emit no code and return False."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -277,7 +277,7 @@ class Lowering(FutureLowering):
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast; a cast of a graph that was read from text is checked at run time if necessary."""
+        """Lower a cast. If the graph was read from text, the cast is checked at run time if necessary."""
         type = node.output().type()
         if (
             node.needs_type_check
@@ -435,7 +435,7 @@ class Lowering(FutureLowering):
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """Lower a warning, issued at most once per run of the code; a register records that it was issued."""
+        """Lower a warning, issued at most once per run of the code. A register records that it was issued."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:
@@ -489,7 +489,7 @@ class Lowering(FutureLowering):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """Set the register to a placeholder; code never reads it unless the graph is from untrusted text."""
+        """Set the register to a placeholder. Code never reads it unless the graph is from untrusted text."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.needs_type_check:
@@ -505,7 +505,7 @@ class Lowering(FutureLowering):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to a call of its kernel; if the call returns False, its nodes run instead."""
+        """Lower a fusion group to a call of its kernel. If the call returns False, its nodes run instead."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_subgraph(group_operator(program), values, node, subgraph)
@@ -513,14 +513,14 @@ class Lowering(FutureLowering):
     def lower_differentiable_graph(self, node: Node) -> None:
         """Lower a differentiable graph to a call that runs it and records its backward graph.
 
-        The nodes of the graph are lowered, too; they run if the call returns False.
+        The nodes of the graph are lowered, too. They run if the call returns False.
         """
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_subgraph(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
-        """Let the inputs of a node's subgraph use the registers of the node's inputs; return the subgraph."""
+        """Let the inputs of a node's subgraph use the registers of the node's inputs. Return the subgraph."""
         subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)

@@ -30,7 +30,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 
 
 def operator_of(node: Node) -> Any:
-    """Return the operator of a node; raise InternalError if its schema is not registered."""
+    """Return the operator of a node, or raise InternalError if its schema is not registered."""
     operator = node.operator()
     if operator is None:
         inputs = ", ".join(value.type().str() for value in node.inputs())
@@ -40,12 +40,12 @@ def operator_of(node: Node) -> Any:
 
 
 def line_of(node: Node) -> Any:
-    """Return (stack of inlined calls, source range) of a node; None if both are unknown."""
+    """Return (stack of inlined calls, source range) of a node, or None if both are unknown."""
     return (node.callstack, node.range) if node.range is not None or node.callstack else None
 
 
 class BranchLowering(CodeBuilder):
-    """Lowering of branches; base class of `LoopLowering` and `lower.Lowering`."""
+    """Lowering of branches, the base class of `LoopLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
@@ -53,7 +53,7 @@ class BranchLowering(CodeBuilder):
         self._computed: set[Node] = set()
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower the nodes of a block; `lower.Lowering` implements it."""
+        """Lower the nodes of a block. `lower.Lowering` implements this method."""
         raise NotImplementedError
 
     # ---- deferred conditions ---------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class BranchLowering(CodeBuilder):
         return self._is_constant_block(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
-        """Emit a jump to `loop_head`, taken if the condition is true; label `end` is after the jump."""
+        """Emit a jump to `loop_head`, taken if the condition is true. Label `end` is after the jump."""
         node = condition.node()
         if self.is_constant(condition):
             if self.constant_value(condition):

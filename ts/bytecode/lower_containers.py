@@ -5,8 +5,8 @@
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-If no instruction supports the type of the container, the lowering method emits no code and returns False;
-the caller then emits a call of the operator.
+If no instruction supports the type of the container, the lowering method emits no code and returns False. The
+caller then emits a call of the operator.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ts.ir.types import DictType, ListType
 
 
 class ContainerLowering(LoopLowering):
-    """Lowering of lists and dicts; base class of `lower.Lowering`."""
+    """Lowering of lists and dicts, the base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:
-        """Lower `prim::ListConstruct`; for a list of floats, ints are converted."""
+        """Lower `prim::ListConstruct`. For a list of floats, ints are converted."""
         registers = [self.use(v) for v in node.inputs()]
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":
@@ -53,7 +53,7 @@ class ContainerLowering(LoopLowering):
         self.emit(f"{name}_SCALAR" if scalar else name, self.define(output), container, key)
 
     def lower_get_item(self, node: Node) -> bool:
-        """Lower `container[key]`; return False if the container is neither a list nor a dict."""
+        """Lower `container[key]`. Return False if the container is neither a list nor a dict."""
         container, key = node.inputs()
         if isinstance(container.type(), ListType):
             self.emit_get("LIST_GET", node.output(), self.use(container), self.use(key))
@@ -64,7 +64,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def lower_set_item(self, node: Node) -> bool:
-        """Lower `container[key] = value`; return False if no instruction supports the types."""
+        """Lower `container[key] = value`. Return False if no instruction supports the types."""
         container, key, value = (self.use(v) for v in node.inputs())
         type, kind = node.input().type(), self.classes[value]
         if isinstance(type, ListType) and register_class(type.elem) == kind:
@@ -93,7 +93,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def lower_append(self, node: Node) -> bool:
-        """Lower `list.append`; return False if no instruction supports the types."""
+        """Lower `list.append`. Return False if no instruction supports the types."""
         container, value = (self.use(v) for v in node.inputs())
         type = node.input().type()
         if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
@@ -103,7 +103,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def lower_len(self, node: Node) -> bool:
-        """Lower `len(container)`; return False if the container is neither a list nor a dict."""
+        """Lower `len(container)`. Return False if the container is neither a list nor a dict."""
         type = node.input().type()
         name = "LIST_LEN" if isinstance(type, ListType) else "DICT_LEN" if isinstance(type, DictType) else ""
         if name:
@@ -111,7 +111,7 @@ class ContainerLowering(LoopLowering):
         return bool(name)
 
     def lower_contains(self, node: Node) -> bool:
-        """Lower `key in dict`; return False if the container is not a dict."""
+        """Lower `key in dict`. Return False if the container is not a dict."""
         container, key = node.inputs()
         if not isinstance(container.type(), DictType):
             return False
@@ -119,7 +119,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def as_float(self, value: Value) -> int:
-        """Return a float register with the value of a number; convert an int."""
+        """Return a float register with the value of a number. An int is converted."""
         register = self.use(value)
         if self.classes[register] != "i":
             return register

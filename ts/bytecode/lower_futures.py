@@ -22,7 +22,7 @@ from ts.ops.rpc_ops import SYNC, RpcCallRecord
 
 
 class FutureLowering(ContainerLowering):
-    """Lowering of futures; base class of `lower.Lowering`."""
+    """Lowering of futures, the base class of `lower.Lowering`."""
 
     prepare: Prepare
     beginnings: dict[str, Operator]  # key of an operator -> operator that starts it, without waiting
@@ -45,7 +45,7 @@ class FutureLowering(ContainerLowering):
         self.emit("WAIT", self.define(output), future, self.type_index(output.type()))
 
     def lower_remote_call(self, node: Node) -> None:
-        """Lower an RPC to an operator that starts the call; for `rpc_sync`, wait for the result."""
+        """Lower an RPC to an operator that starts the call. For `rpc_sync`, wait for the result."""
         kind = node.kind()
         record = RpcCallRecord(kind, node.get("callee"), len(node.inputs()))
         operator = Operator(record.schema_text, record)

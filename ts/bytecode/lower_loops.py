@@ -24,14 +24,14 @@ INT64_MAX = 2**63 - 1
 
 
 class LoopLowering(BranchLowering):
-    """Lowering of loops; base class of `lower.Lowering`."""
+    """Lowering of loops, the base class of `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
         self.counters: set[Value] = set()  # outputs of `__derive_index` that are used as counters
 
     def lower_loop(self, node: Node) -> None:
-        """Lower `prim::Loop`; emit a counter if the loop has a trip count or its body reads the index."""
+        """Lower `prim::Loop`. Emit a counter if the loop has a trip count or its body reads the index."""
         (body,) = node.blocks()
         trip, start, *initial = node.inputs()
         index, *carried_values = body.inputs()
@@ -78,7 +78,7 @@ class LoopLowering(BranchLowering):
             self.register[condition] = copy
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Initialize the loop counter; return the registers of counter, limit and step (0 if the step is 1).
+        """Initialize the loop counter. Return the registers of counter, limit and step (0 if the step is 1).
 
         Emits a jump to `end`, taken if the loop has no iterations. If the only use of the index is
         `__derive_index(i, start, step)`, the counter has the values of the range.

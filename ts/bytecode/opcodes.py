@@ -10,16 +10,16 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3        r[4] := r[2] + r[3]
     +--------+--------+--------+--------+
 
-Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  An instruction on
-numbers writes only the payload of a register; its type tag is set when the frame is created. The format of an
+Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included). An instruction on
+numbers writes only the payload of a register. Its type tag is set when the frame is created. The format of an
 opcode has one word for each operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
-    list dict     read an object register that holds a list or dict; likewise str, tuple, future, tensor, and
-                  object (an instance of a scripted class)
-    s =s          a scalar register (i, f or b); all scalar operands of an instruction have one class
+    list dict     read an object register that holds a list or dict (likewise str, tuple, future, tensor, and
+                  object: an instance of a scripted class)
+    s =s          a scalar register (i, f or b), of one class for all scalar operands of an instruction
     v             read an object or any register       r =r        a register of any class
-    >  <          jump forwards or backwards; only `<` jumps can form a loop, and they consume the budget
+    >  <          jump forwards or backwards (only `<` jumps can form a loop, and they consume the budget)
     #             a number                             T           index of a type
     O  F          index of an operator, a function     P           offset of a register list in the pool
     -             not used
@@ -44,13 +44,13 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """Return the register class of an operand format: i f b o x, s v r; "" if it is not a register."""
+    """Return the register class of an operand format: i f b o x, s v r, or "" if it is not a register."""
     register_kind = format.lstrip("=+")
     return "o" if register_kind in OBJECTS_IN else register_kind if register_kind in "ifboxsvr" else ""
 
 
 class Opcode(NamedTuple):
-    """One opcode; `operators` are the overloads that it implements, with their inputs in order."""
+    """One opcode. `operators` are the overloads that it implements, with their inputs in order."""
 
     name: str
     format: str
@@ -249,9 +249,9 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Superinstructions.  If the two instructions of a pair are adjacent, the assembled code has the pair's opcode
-# in the first instruction; this opcode executes both instructions and reads the operands of both.  The second
-# instruction remains as a jump target, and may have the opcode of another pair.  The verifier, error stacks
+# Superinstructions. If the two instructions of a pair are adjacent, the assembled code has the pair's opcode
+# in the first instruction. This opcode executes both instructions and reads the operands of both. The second
+# instruction remains as a jump target, and may have the opcode of another pair. The verifier, error stacks
 # and the disassembly only see single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),

@@ -30,8 +30,8 @@ _STEP_NS: Final = 1_000  # nanoseconds charged to `ts.limits` per instruction
 class RegisterAllocator:
     """Allocator that replaces the virtual registers of `code` by real registers, in place.
 
-    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters;
-    their real registers have the same indices. Registers in `constants` get no real registers here, and those
+    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters.
+    Their real registers have the same indices. Registers in `constants` get no real registers here, and those
     in `strings` need no DROP.
     """
 
@@ -75,7 +75,7 @@ class RegisterAllocator:
         return register
 
     def coalesce(self) -> None:
-        """Merge the two registers of each copy if they do not interfere; innermost loops first."""
+        """Merge the two registers of each copy if they do not interfere, in innermost loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
             deadline.charge(_STEP_NS)
@@ -135,7 +135,7 @@ class RegisterAllocator:
     def first_free(
         self, index: int, group: int, free_colours: dict[str, list[int]], occupied: list[tuple[int, int]]
     ) -> int:
-        """Return the first free real register that does not interfere with `group`; add one if needed."""
+        """Return the first free real register that does not interfere with `group`, or add one if needed."""
         kind, lifetime = self.classes[group], self.lifetimes[group]
         candidates = free_colours.setdefault(kind, [])
         rejected = []
@@ -194,7 +194,10 @@ class RegisterAllocator:
         return sorted(register for register in dead if self.occupied_ranges[register].end_at(index) < 0)
 
     def dead_registers_at(self, index: int, instruction: Instruction) -> list[int]:
-        """Return the real registers to drop after an instruction; make a COPY of a dying register a TAKE."""
+        """Return the real registers to drop after an instruction.
+
+        A COPY of a dying register becomes a TAKE.
+        """
         real_registers = self.real_register
         dying = set(self.dying[index])
         written_registers = {
@@ -214,7 +217,7 @@ class RegisterAllocator:
     def drops(
         self, registers: list[int], instruction: Instruction, following: Instruction
     ) -> list[Instruction]:
-        """Return DROPs of `registers` that `following` does not overwrite; [] before RETURN and RAISE."""
+        """Return DROPs of `registers` that `following` does not overwrite, or [] before RETURN and RAISE."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written_registers = {self.real_register[register] for register in following.writes}

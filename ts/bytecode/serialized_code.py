@@ -52,7 +52,7 @@ class NotSerializableError(Exception):
 
 
 class SerializedCode(NamedTuple):
-    """Arguments of the constructor of `Code`; unlike a `Code`, they can be serialized."""
+    """Arguments of the constructor of `Code`. Unlike a `Code`, they can be serialized."""
 
     name: str
     rows: Sequence[tuple[int, ...]]
@@ -73,7 +73,7 @@ class SerializedCode(NamedTuple):
 
 
 class CodeOwner:
-    """Owner of serialized programs; it resolves their references to types, functions and sources."""
+    """Owner of serialized programs, which resolves their references to types, functions and sources."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type descriptor; raise NotSerializableError if the text is ambiguous."""
+    """Return the text of a type descriptor, or raise NotSerializableError if the text is ambiguous."""
     try:
         round_trips = deserialize_spec(spec.annotation_str, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
@@ -156,7 +156,7 @@ def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) ->
 
 
 def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
-    """Return the descriptor for the text of a type; `parameter` is True for the type of a parameter."""
+    """Return the descriptor for the text of a type. `parameter` is True for the type of a parameter."""
     simple = _simple_spec(type_text)
     if simple is not None:
         return simple
@@ -172,7 +172,7 @@ def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) 
 
 
 def _simple_spec(type_text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or of its list or optional type; None for other types."""
+    """Return the descriptor of a built-in type, or of its list or optional type, or None for other types."""
     if type_text in _SIMPLE:
         return SPECS[type_text]
     name, bracket, rest = type_text.partition("[")
@@ -229,7 +229,7 @@ def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
 
 
 def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
-    """Return the items of a container; nested containers become lists and tuples, according to `spec`."""
+    """Return the items of a container. Nested containers become lists and tuples, according to `spec`."""
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
@@ -352,7 +352,7 @@ class _LineTable:
         self.texts: list[Any] = []
 
     def stack_index(self, stack: Any) -> int:
-        """Return the index of `stack` in the table; add the stack if it is new."""
+        """Return the index of `stack` in the table, to which a new stack is added."""
         index = self._numbers.get(stack)
         if index is None:
             index = self._numbers[stack] = len(self.stacks)
@@ -384,7 +384,7 @@ class _LineTable:
 
 
 class _LazyStack(Sequence[tuple[str, Any]]):
-    """Call stack of an instruction; it is decoded when an error or a listing reads it."""
+    """Call stack of an instruction. It is decoded when an error or a listing reads it."""
 
     __slots__ = ("_items", "_sources")
 

@@ -1,7 +1,7 @@
 """Functions and operators of subgraphs: forked functions and differentiable graphs.
 
 prim::fork                   a function that runs asynchronously
-prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph; if no
+prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph. If no
                              gradient is required, it returns False, and the subgraph's nodes run instead
 """
 
@@ -23,7 +23,7 @@ Prepare = Callable[[Graph, str], Code]
 
 
 class SubgraphFunction(Function):
-    """Function of a graph; `prepare` compiles the graph at the first call."""
+    """Function of a graph. `prepare` compiles the graph at the first call."""
 
     def __init__(self, graph: Graph, prepare: Prepare, name: str) -> None:
         arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
@@ -63,7 +63,7 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
 
 
 def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph; `make_graph` creates the graph at first use."""
+    """Return the operator of a differentiable graph. `make_graph` creates the graph at first use."""
     # imported here, because only calls that record gradients need it
     from ts._core.autograd.differentiable_graph import GraphRule, bind
 

@@ -56,7 +56,7 @@ def register_class(type: Type) -> str:
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a parameter; without annotation, its text is "Tensor (inferred)"."""
+    """Return the type descriptor of a parameter. Without annotation, its text is "Tensor (inferred)"."""
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -64,7 +64,7 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a type; equal types without classes share one descriptor."""
+    """Return the type descriptor of a type. Equal types without classes share one descriptor."""
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)
@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class; it reads the attributes when it is first used."""
+    """Return the runtime class of a script class. It reads the attributes when it is first used."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

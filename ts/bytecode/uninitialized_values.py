@@ -6,7 +6,7 @@ placeholder.
     uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
     uninitialized_value(FutureType(INT))                      a failed future
 
-The compiler inserts `prim::Uninitialized` nodes only if no code reads their results; but a graph parsed from
+The compiler inserts `prim::Uninitialized` nodes only if no code reads their results. But a graph parsed from
 text may read such a result, so it must be valid.
 """
 
@@ -51,7 +51,7 @@ _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
 def uninitialized_value(type: Type) -> Any:
-    """Return a placeholder value of type `type`; None if the type admits None."""
+    """Return a placeholder value of type `type`, or None if the type admits None."""
     if type is NONE or type is ANY or type.can_hold(NONE):
         return None
     if isinstance(type, UnionType):

@@ -1,11 +1,11 @@
 """JIT compilation of hot code in the background, by a thread that exits when its queue is empty.
 
-    start_background_compilation()  hot Codes are then queued for compilation
+    start_background_compilation()  lets the interpreter queue hot Codes for compilation
     compile_now(code)               compiles synchronously, for tests and measurements
     is_compiling(code)              returns whether the compilation of the code is pending
     wait_until_idle()               waits until the queue is empty
 
-Requires llvmlite; TS_NATIVE=0 disables compilation.
+Requires llvmlite. TS_NATIVE=0 disables compilation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_available() -> bool:
 
 
 def rejection_reason(code: Code) -> str:
-    """Return the reason why a Code cannot be compiled to machine code; "" if it can."""
+    """Return the reason why a Code cannot be compiled to machine code, or "" if it can."""
     from ts.bytecode.native.side_exits import MAX_INSTRUCTIONS, REASON_NO_LOOP, REASON_TOO_LARGE, find_loops
 
     loops = find_loops(code)
@@ -58,7 +58,7 @@ def rejection_reason(code: Code) -> str:
 
 
 def compile_now(code: Code, forced: bool = False) -> str:
-    """Compile a Code; return the reason if it cannot be compiled, else "".
+    """Compile a Code. Return the reason if it cannot be compiled, else "".
 
     If `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
     """
@@ -94,7 +94,7 @@ def is_compiling(code: Code) -> bool:
 
 
 def _enqueue(code: Code) -> None:
-    """Queue a hot Code; the interpreter calls this in the program's thread when it checks limits."""
+    """Queue a hot Code. The interpreter calls this in the program's thread when it checks limits."""
     global _thread
     if not is_available():
         register_compiler(None, 0)
@@ -131,7 +131,7 @@ def _compile_queued_codes() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the Codes of the functions that a code calls; their jumps also count as jumps of the caller."""
+    """Return the Codes of the functions that a code calls. Their jumps also count as jumps of the caller."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

@@ -5,9 +5,9 @@
              * b[k * n + j]          r9 * r0 + r7
 
 An index that is affine in the counter is always between its first and its last value, so it is sufficient to
-check these two values; they are computed in 128 bits, because 64-bit ints could wrap around.  This requires
-that no instruction of the loop can change the length or the item memory of the list.  If an index would be
-out of range or negative, a version of the loop with all checks runs.
+check these two values. They are computed in 128 bits, because 64-bit ints could wrap around. This requires
+that no instruction of the loop can change the length or the item memory of the list. If an index would be out
+of range or negative, a version of the loop with all checks runs.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ _LIST_PRESERVING_OPCODES: Final = frozenset(
     )
 )
 _SWAPPED_RELATION: Final = str.maketrans("LG", "GL")
-_CONSTANT_INDEX: Final = -1  # key of the constant term; other keys are registers
+_CONSTANT_INDEX: Final = -1  # key of the constant term. Other keys are registers.
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
 _MAX_INSTRUCTIONS: Final = 100  # limited, because the loop is compiled twice
 _SHORT_LOOP_INSTRUCTIONS: Final = 12  # maximal number of instructions of a short loop body
 
-Sum = dict[int, int]  # sum of products: loop-invariant register -> factor; `_CONSTANT_INDEX` -> constant term
+# sum of products: loop-invariant register -> factor, and `_CONSTANT_INDEX` -> constant term
+Sum = dict[int, int]
 Holder = int | tuple[TensorOperand, int]  # the indexed object: register of a list, or tensor and dimension
 
 
@@ -60,7 +61,7 @@ class LoopStep:
     counter: int
     relation: str  # comparison of counter and bound that is true while the loop continues
     bound: int
-    step: int  # register of the step; loop-invariant, like the bound
+    step: int  # register of the step, which is loop-invariant like the bound
     is_subtracted: bool  # True for `counter -= step`
 
 
@@ -107,7 +108,10 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | None:
-    """Return the counter update of a loop; None unless it runs once per iteration, with invariant step."""
+    """Return the update of the loop counter, or None if it is not executed exactly once per iteration.
+
+    The step must be loop-invariant, too.
+    """
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
@@ -129,7 +133,7 @@ def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | No
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
-    """Return the hoistable bounds checks of a loop, for lists and, if `tensors`, tensors; or None."""
+    """Return the hoistable bounds checks of a loop, or None. Include tensors if `tensors`."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
@@ -185,7 +189,7 @@ def _is_safe_opcode(name: str) -> bool:
 def _affine_form(
     code: Code, affine: dict[int, AffineIndex], written_registers: set[int], register: int
 ) -> AffineIndex | None:
-    """Return the value of `register` as an affine function of the loop counter; None if it is not affine."""
+    """Return the value of `register` as an affine function of the loop counter, or None if not affine."""
     if register in affine:
         return affine[register]
     first = code.first_constant()
@@ -225,7 +229,7 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
     """Return the product of two affine functions if `y` is loop-invariant, else None.
 
-    `y` may be a constant; it may be a register if all factors of `x` are constant.
+    `y` may be a constant. It may be a register if all factors of `x` are constant.
     """
     if y.slope or len(y.offset) > 1:
         return None

@@ -1,6 +1,6 @@
-"""Native code generation: translates verified bytecode to LLVM IR. All loops of a Code become one function.
+"""Native code generation: translates the loops of verified bytecode to LLVM IR, one function per Code.
 
-    text = translate(code, loops)         returns the module text; the disk cache uses it as key
+    text = translate(code, loops)         returns the module text, which the disk cache uses as key
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
@@ -95,7 +95,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # Generate the version of each loop without the hoisted checks; the code above has all checks.
+        # Generate the version of each loop without the hoisted checks. The code above has all checks.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in pcs:

@@ -4,7 +4,7 @@
     w.set(1, w.emit_value("add i64 …"))   writes a value to r1
     w.leave(pc)                    the label of a side exit at `pc`
 
-A register with numbers is a local variable (an `alloca`, which LLVM promotes to a machine register); all
+A register with numbers is a local variable (an `alloca`, which LLVM promotes to a machine register). All
 other registers stay in the frame.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.tensor_access_codegen import TensorAccesses
 
-# Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias.
+# Alias classes (TBAA) of the memory that machine code accesses. Accesses of different classes never alias.
 # !1: registers of the frame, !2: headers of lists, objects and tensors, !3: attributes of objects, !6:
 # elements of tensors, !7: version counters, !8, !9, !10: items of lists of ints, floats, bools.
 _KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int", 9: "float", 10: "bool"}
@@ -78,7 +78,7 @@ class FunctionBuilder:
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a basic block with the label `name`, or with a new label; return the label."""
+        """Begin a basic block with the label `name`, or with a new label. Return the label."""
         if not name:
             name = self.new_label()
         self.lines.append(f"{name}:")
@@ -118,7 +118,7 @@ class FunctionBuilder:
     # ---- registers -----------------------------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
-        """Return whether a register contains numbers; it is then a local variable or a literal."""
+        """Return whether a register contains numbers. It is then a local variable or a literal."""
         return self.code.classes[register] in _TYPE
 
     def is_bool(self, register: int) -> bool:
@@ -152,7 +152,7 @@ class FunctionBuilder:
         return self.emit_value(f"load float, ptr %r{register}.s")
 
     def set_single(self, register: int, value: str) -> None:
-        """Set a register to a float32 value; stores it in single and in double precision."""
+        """Set a register to a float32 value, which is stored in single and in double precision."""
         self.emit(f"store float {value}, ptr %r{register}.s")
         self.set(register, self.emit_value(f"fpext float {value} to double"))
 
@@ -212,7 +212,7 @@ class FunctionBuilder:
         return self.emit_value(f"load {type}, ptr {address}, {HEADER}")
 
     def item(self, items: str, index: str, register: int) -> str:
-        """Return the address of a list item; items have the register class of `register`."""
+        """Return the address of a list item. Items have the register class of `register`."""
         type = _ITEM_TYPE[self.code.classes[register]]
         return self.emit_value(f"getelementptr {type}, ptr {items}, i64 {index}")
 
@@ -228,7 +228,7 @@ class FunctionBuilder:
         self.emit(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """Return a list index as a non-negative number; exit if it is out of range.
+        """Return a list index as a non-negative number. Exit if the index is out of range.
 
         Code for negative indices runs only if the unsigned comparison with the size fails.
         """
@@ -248,7 +248,7 @@ class FunctionBuilder:
         return self.emit_value(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
-        """Update the version counters of written tensors; required before other code runs."""
+        """Update the version counters of written tensors, which is required before other code runs."""
         if self.tensors is not None:
             self.tensors.flush_writes(self)
 
@@ -337,7 +337,7 @@ class FunctionBuilder:
         return left
 
     def decrement_budget(self, pc: int) -> str:
-        """Decrement the non-negative step budget; return whether it was 0."""
+        """Decrement the non-negative step budget, and return whether it was 0."""
         difference = self.emit_value(
             f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)"
         )

@@ -1,6 +1,6 @@
 """LLVM compiler interface through llvmlite: from module text to machine code in memory.
 
-In: the text written by `translate`.  Out: a `MachineCode` with the address of its function; the address is
+In: the text written by `translate`. Out: a `MachineCode` with the address of its function. The address is
 valid as long as the `MachineCode` object exists.
 
 Object files are stored in the disk cache (`bytecode/disk_cache`), keyed by a hash of the text, LLVM's
@@ -24,7 +24,7 @@ from ts.bytecode import disk_cache
 _FORMAT: Final = 1
 _numbers = count()
 _lock = threading.RLock()
-_unused_trackers: deque[Any] = deque()  # trackers of unused machine code; the next compilation releases them
+_unused_trackers: deque[Any] = deque()  # trackers of unused machine code, which the next compilation releases
 
 
 class MachineCode:
@@ -39,7 +39,7 @@ class MachineCode:
 
 
 def compile(llvm_ir: str) -> MachineCode:
-    """Return the machine code of the module `llvm_ir`; load it from the disk cache if possible."""
+    """Return the machine code of the module `llvm_ir`, loaded from the disk cache if possible."""
     with _lock:
         _unused_trackers.clear()
         path = disk_cache.cache_path(_name(llvm_ir), ".o")

@@ -22,7 +22,7 @@ _NO_OVERFLOW_LIMIT: Final = 1 << 61  # sums and differences of two ints below th
 
 
 def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
-    """Emit the prologue of the loop that ends at `end`; return the condition for valid indices.
+    """Emit the prologue of the loop that ends at `end`. Return the condition for valid indices.
 
     Returns "" if no checks are hoisted. `iteration` is 0 if the loop starts at its first instruction, with
     the current counter value, and 1 if it starts at its LOOP instruction, which increments the counter first.
@@ -45,7 +45,7 @@ def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration:
 def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopStep, iteration: int) -> str:
     """Emit the prologue of a loop with any step: it computes the number of iterations first.
 
-    If the loop starts at its LOOP instruction (`iteration` is 1), this instruction begins iteration 0; the
+    If the loop starts at its LOOP instruction (`iteration` is 1), this instruction begins iteration 0. The
     counter already has the value of iteration 0.
     """
     first, last, increment = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
@@ -103,7 +103,7 @@ def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
 
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
-    """Emit the hoisted bounds checks for counter values `first` to `last`; return their conjunction."""
+    """Emit the hoisted bounds checks for counter values `first` to `last`. Return their conjunction."""
     bounds = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in loop.lists:

@@ -237,7 +237,7 @@ def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _item(w: FunctionBuilder, pc: int, items: int, index: int, register: int) -> str:
-    """Emit the address of an item of the list in `items`; exit to the interpreter for a bad index.
+    """Emit the address of an item of the list in `items`, and an exit to the interpreter for a bad index.
 
     The items have the class of `register`.
     """
@@ -379,7 +379,7 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def c_function(code: Code, index: int) -> tuple[int, str, str, bool] | None:
-    """Return the C function of scalar operator `index`; None if the operator has none.
+    """Return the C function of scalar operator `index`, or None if the operator has none.
 
     The result is (offset of the function's address, result type, argument type, whether it can fail).
     """
@@ -406,7 +406,7 @@ def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
-    """Emit the condition of a jump; `name` is the opcode's name without the prefix JUMP_ or LOOP_."""
+    """Emit the condition of a jump. `name` is the opcode's name without the prefix JUMP_ or LOOP_."""
     if name in ("IF", "IF_NOT"):
         return w.emit_value(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
     if name in ("NONE", "NOT_NONE"):
@@ -462,7 +462,7 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit the end of an iteration of a counted loop; one comparison detects the end of loop and budget."""
+    """Emit the end of an iteration of a counted loop. One comparison detects the end of loop and budget."""
     w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)

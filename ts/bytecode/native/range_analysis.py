@@ -23,7 +23,7 @@ Ranges = dict[int, Range]  # register number -> range
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 ANY: Final = (INT64_MIN, INT64_MAX)
-_MAX_LENGTH: Final = 1 << 59  # upper bound of lengths; lists have at most 2 ** 58 items (`lists.pyx`)
+_MAX_LENGTH: Final = 1 << 59  # upper bound of lengths (lists have at most 2 ** 58 items, see `lists.pyx`)
 _MAX_BOUND_WIDENINGS: Final = 4  # number of joins after which a growing bound is set to its extreme value
 _NARROWING_PASSES: Final = 3  # number of passes after the fixed point that make ranges smaller
 
@@ -89,7 +89,7 @@ class ValueRanges:
                 self._before[pc] = joined
 
     def _join_into(self, pc: int, ranges: Ranges) -> bool:
-        """Join `ranges` into the ranges before the instruction at `pc`; return whether they changed."""
+        """Join `ranges` into the ranges before the instruction at `pc`. Return whether they changed."""
         before = self._before[pc]
         if before is None:
             self._before[pc] = ranges
@@ -173,7 +173,7 @@ class ValueRanges:
             self._narrow(ranges, c, intersection)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
-        # An empty range means that control never takes this edge; the range is left unchanged.
+        # An empty range means that control never takes this edge. The range is left unchanged.
         if register < self._first and range[0] <= range[1]:
             _set_range(ranges, register, range)
 

@@ -1,9 +1,9 @@
 """Side exits of machine code to the interpreter (deoptimization), and reasons why loops are not compiled.
 
 At a side exit the frame holds the state that the interpreter has between two instructions, and the
-interpreter continues at `pc`.  If an instruction would raise, machine code exits before it; the interpreter
+interpreter continues at `pc`. If an instruction would raise, machine code exits before it. The interpreter
 then executes the instruction and raises. References to objects always stay in the frame, so an exit does not
-change their ownership.  Numbers in machine registers are stored to the frame before the exit.
+change their ownership. Numbers in machine registers are stored to the frame before the exit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SideExit(NamedTuple):
     """Side exit (bailout): position of the next instruction, returned status, and registers to store."""
 
     pc: int  # index of the next instruction
-    status: int  # status that the machine code returns; 0: the interpreter continues before `pc`
+    status: int  # status that the machine code returns, or 0 if the interpreter continues before `pc`
     dirty: tuple[int, ...]  # registers to store before the exit, because the frame has older values
 
 
@@ -66,7 +66,7 @@ Rows = tuple[tuple[int, int, int, int], ...]
 
 
 def find_loops(code: Code) -> tuple[Loop, ...]:
-    """Return the loops of a code; `reason` of a loop is set if it is not compiled."""
+    """Return the loops of a code. `reason` of a loop is set if it is not compiled."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(loop_head, end, REASON_STOP_POINTS) for loop_head, end in _loop_spans(rows))

@@ -35,13 +35,13 @@ class TensorOperand(NamedTuple):
 
 
 def tensor_operands_of(code: Code, pc: int) -> TensorOperand | None:
-    """Return the tensor operand of an element load or store; None for other instructions."""
+    """Return the tensor operand of an element load or store, or None for other instructions."""
     items = access_registers(code, pc)
     return TensorOperand(items[0], code.instructions[pc][3], len(items) - 1) if items else None
 
 
 def access_registers(code: Code, pc: int) -> list[int]:
-    """Return the registers of the tensor and its indices; [] for instructions that access no element."""
+    """Return the registers of the tensor and its indices, or [] for instructions that access no element."""
     row = code.instructions[pc]
     operand = _POOL_OPERAND.get(row[0])
     return [] if operand is None else code.operand_pool_list(row[operand])
