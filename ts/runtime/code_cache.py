@@ -9,10 +9,11 @@ if an earlier process stored it:
 
     ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/disk_cache`
 
-The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
-function's source and the values of its globals (`function_fingerprint`), this build of `ts`, the default
-dtype. The content is untrusted: its hash must match, names are resolved in the loaded archive, and `Code`
-verifies the instructions; files that fail a check are ignored.  Only a folder owned by the user is used.
+The name of a file is the hash of all inputs of the compilation. These are the archive's source and constants,
+or the function's source and the values of its globals (`function_fingerprint`), this build of `ts`, and the
+default dtype. The content is untrusted: its hash must match, names are resolved in the loaded archive, and
+`Code` verifies the instructions. Files that fail a check are ignored. Only a folder owned by the user is
+used.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Entry:
             self._owner = CodeOwner(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
-        """Return the cached code and set the function's signature; return None if the file is not valid."""
+        """Return the cached code and set the function's signature. Return None if the file is not valid."""
         body = disk_cache.read(self.path)
         if body is None:
             return None
@@ -128,9 +129,9 @@ def entry_of(
     variant: str = "",
     plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
-    """Return the cache file for a function's code; None for uncached functions.
+    """Return the cache file for a function's code, or None for uncached functions.
 
-    `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code;
+    `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code.
     `plans` creates the table of specializations from which the code selects.
     """
     # if `ts.passes.inline` is not imported, "inline everything" has its default value, False
@@ -148,7 +149,7 @@ def entry_of(
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:
-    """Return strings that identify a function in all processes; None if the function is not cached."""
+    """Return strings that identify a function in all processes, or None if the function is not cached."""
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
@@ -158,7 +159,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 
 def _type_anywhere(annotation: str) -> Type:
-    """Parse the text of a type, in the syntax of printed source; class types are not supported."""
+    """Parse the text of a type, in the syntax of printed source. Class types are not supported."""
     from ts.frontend.annotations import to_type
     from ts.frontend.python_syntax import expression
     from ts.frontend.serialized_names import SerializedResolver

@@ -7,7 +7,7 @@ Input: a function that recurses over syntax or graphs. Output: its result, or `N
 
 The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
 thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. In that
-thread, too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit applies to the whole process; it
+thread, too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit applies to the whole process. It
 is restored when the last such thread ends.
 """
 
@@ -26,7 +26,7 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_STACK_BYTES: Final = 512 << 20  # reserves addresses; the system allocates pages on first use
+_STACK_BYTES: Final = 512 << 20  # address space only (the system allocates pages on first use)
 _RECURSION_LIMIT: Final = 60_000
 _is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # True in a thread with a large stack
 _limit_lock = threading.Lock()  # protects the recursion limit of the process
@@ -37,7 +37,7 @@ _limit_before = 0
 
 
 def run_with_large_stack(work: Callable[[], _T]) -> _T:
-    """Return `work()`; it may be called twice, so a failed call must leave no side effects."""
+    """Return `work()`. It may be called twice, so a failed call must leave no side effects."""
     try:
         return work()
     except (RecursionError, NestingError):

@@ -135,7 +135,7 @@ def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: 
 
 
 def last_executed_optimized_graph() -> Graph | None:
-    """Return the executed graph of the last function that Python code called; None if there is none."""
+    """Return the executed graph of the last function called from Python, or None before the first call."""
     function: Any = last_executed()
     if function is None:
         return None
@@ -151,7 +151,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of the function `original`, with its signature; it calls the same variant of each callee."""
+    """Variant of the function `original`, with its signature. It calls the same variant of each callee."""
 
     variant: GraphVariant
 
@@ -176,7 +176,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that runs while autograd records; a graph that computes no tensors uses the optimized code."""
+    """Variant that runs while autograd records. A graph that computes no tensors uses the optimized code."""
 
     variant = GraphVariant.DIFFERENTIATED
 
@@ -195,7 +195,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of the differentiated variant, or None; set the function's signature."""
+    """Return the cached code of the differentiated variant, or None. Set the function's signature."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
@@ -218,7 +218,7 @@ def _has_tensors(graph: Graph) -> bool:
 
 
 def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
-    """Return the code of a function; for a function with specializations, code that selects one."""
+    """Return the code of a function. For a function with specializations, this code selects one."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         return resolve("breakpoint_hook").prepare_with_breakpoints(function)
     if variant is GraphVariant.WRITTEN:
@@ -228,7 +228,7 @@ def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIM
 
 
 def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
-    """Return the cache file for a function's code; None for uncached functions."""
+    """Return the cache file for a function's code, or None for uncached functions."""
     # imported here: only functions of archives and Python functions need it
     from ts.runtime.code_cache import entry_of
 
@@ -241,7 +241,7 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 
 
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
-    """Compile a function; return the code and, if the code can be serialized, the program.
+    """Compile a function. Return the code and, if the code can be serialized, the program.
 
     If the function has specializations, the code only selects a specialization.
     """
@@ -263,7 +263,7 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
 
 
 def _entry_program(function: ScriptFunction, variant: GraphVariant, graph: Graph) -> SerializedCode | None:
-    """Return the program that selects a specialization; None if no branch depends on the arguments."""
+    """Return the program that selects a specialization, or None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_query_types
 
     if not may_query_types(graph):

@@ -3,7 +3,7 @@
     torch._C._jit_set_profiling_executor(False)         returns the previous value: True
     with torch.jit.fuser("fuser1"): ...
 
-`ts` has one executor, without profiling runs and with its own fusion rules; `optimized_execution(False)`
+`ts` has one executor, without profiling runs and with its own fusion rules. `optimized_execution(False)`
 disables its optimizations.
 """
 
@@ -25,7 +25,7 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# Name of a setter in `torch._C` -> name of the flag that it sets; setters return the previous value or None.
+# Name of a setter in `torch._C` -> name of the flag that it sets. Setters return the previous value or None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
@@ -56,7 +56,7 @@ _SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat
 
 
 def find_flag_function(name: str) -> Callable[..., Any] | None:
-    """Return the flag setter or getter of `torch._C` named `name`; None for other names."""
+    """Return the flag setter or getter of `torch._C` named `name`, or None for other names."""
     if name in _SETTERS:
         key = _SETTERS[name]
 
@@ -72,14 +72,14 @@ def find_flag_function(name: str) -> Callable[..., Any] | None:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Accept PyTorch's fuser names "fuser0" to "fuser3", without effect; raise Exception for other names."""
+    """Accept PyTorch's fuser names "fuser0" to "fuser3" without effect. Raise Exception for other names."""
     if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
         raise Exception(f"unrecognized fuser option (name: {name})")
     yield
 
 
 class strict_fusion:
-    """Context manager in scripts, without effect; in PyTorch, it raises an error if a node is not fused.
+    """Context manager in scripts, without effect. In PyTorch, it raises an error if a node is not fused.
 
     `fn.plan` reports unfused nodes.
     """

@@ -1,6 +1,6 @@
 """Construction of frozen modules with new types, objects and methods (see `ts.passes.freezing`).
 
-Input: a `FrozenModule`. Output: an object of a new class; `ts.runtime.module.module_of` returns its module.
+Input: a `FrozenModule`. Output: an object of a new class. `ts.runtime.module.module_of` returns its module.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def frozen_object(frozen: FrozenModule) -> Object:
 class _FrozenModuleBuilder:
     def __init__(self, frozen: FrozenModule) -> None:
         self.frozen = frozen
-        # id of an object -> frozen copy; None if no attribute or method of the object remains
+        # id of an object -> frozen copy, or None if no attribute or method of the object remains
         self.copies: dict[int, Object | None] = {}
 
     def run(self) -> Object:
@@ -55,7 +55,7 @@ class _FrozenModuleBuilder:
             type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
     def object(self, owner: Object) -> Object | None:
-        """Return the frozen copy of an object; None if no attribute or method of the object remains."""
+        """Return the frozen copy of an object, or None if no attribute or method of the object remains."""
         if id(owner) in self.frozen.fully_preserved:
             return owner
         if id(owner) not in self.copies:

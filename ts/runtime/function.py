@@ -3,7 +3,7 @@
 Input: a Python function, or the text of definitions. Output: a `ScriptFunction`, which is called like the
 Python function and shows each stage of its compilation:
 
-    f.graph, f.inlined_graph       after the frontend; with calls inlined
+    f.graph, f.inlined_graph       the graph after the frontend, and with calls inlined
     f.code                         the graph as source
     f.schema                       name, parameters, results
     f.bytecode                     the disassembly of the executed code
@@ -61,10 +61,10 @@ class ScriptFunction(Function):
     """Compiled function, which Python code and scripts can call."""
 
     policy: LoadPolicy = UNRESTRICTED  # limits and allowed operators for the compilation
-    unit: Any = None  # compilation unit of the archive; None for other functions
+    unit: Any = None  # compilation unit of the archive, or None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`, in bytes
-    waits = False  # True: compile at the first call; compiled callers use the declaration until then
-    _is_method = False  # True for a method; set by the compilation
+    waits = False  # True: compile at the first call. Compiled callers use the declaration until then.
+    _is_method = False  # True for a method, set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
 
@@ -87,9 +87,9 @@ class ScriptFunction(Function):
             self._copy_metadata(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle the function by qualified name if its module defines that name; otherwise as an archive.
+        """Pickle the function by qualified name if its module defines that name, otherwise as an archive.
 
-        Raise PickleError for protocols 0 and 1; PyTorch raises it for all protocols.
+        Raise PickleError for protocols 0 and 1. PyTorch raises it for all protocols.
         """
         if protocol < 2:
             raise pickle.PickleError("ScriptFunction cannot be pickled")
@@ -111,7 +111,7 @@ class ScriptFunction(Function):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Signature of the Python function; converted from the schema if there is no Python function."""
+        """Signature of the Python function, converted from the schema if there is no Python function."""
         function = self.__dict__.get("__wrapped__")
         return _signature(self.schema) if function is None else inspect.signature(function)
 
@@ -140,7 +140,7 @@ class ScriptFunction(Function):
 
     @property
     def digest(self) -> str | None:
-        """Digest of everything the compilation depends on, equal in all processes; None if unknown."""
+        """Digest of everything the compilation depends on, equal in all processes, or None if unknown."""
         fingerprint = self.fingerprint
         if fingerprint is None or any(callee.digest is None for callee in fingerprint.scripted):
             return None
@@ -155,7 +155,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Schema with name, parameters and results; before the compilation ends, that of the declaration."""
+        """Schema with name, parameters and results. Before the compilation ends, that of the declaration."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -233,13 +233,13 @@ class ScriptFunction(Function):
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
-        """Create the graph if it is missing; wait while another thread compiles the function."""
+        """Create the graph if it is missing. Wait while another thread compiles the function."""
         if self._graph is None:
             with build_lock():
                 preallocate_frames(self._compile)
 
     def _declare(self) -> bool:
-        """Parse the function if necessary; return True if its declaration determines the schema."""
+        """Parse the function if necessary. Return True if its declaration determines the schema."""
         if self._schema is None:
             from ts.frontend import compile
 
@@ -313,14 +313,14 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature stored with cached code; the graph is not compiled until it is needed."""
+        """Set the signature stored with cached code. The graph is not compiled until it is needed."""
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
                 self._adopted = True
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
-        """Set the graph and the schema; derive the signature from the schema."""
+        """Set the graph and the schema, and derive the signature from the schema."""
         self._schema = schema
         if self._adopted:
             self._graph = graph
@@ -342,12 +342,12 @@ class ScriptFunction(Function):
         return created
 
     def definition(self) -> ParsedFunction | None:
-        """Return the parsed source, parsed again if necessary; None for a function created from a graph."""
+        """Return the source, parsed again if necessary, or None for a function created from a graph."""
         definition = self._definition
         return definition() if callable(definition) else definition
 
     def _prepare(self) -> Any:
-        """Compile the function and return its code; the interpreter calls this method at the first call."""
+        """Compile the function and return its code. The interpreter calls this method at the first call."""
         with gc_disabled():
             return preallocate_frames(_compile_code, self)
 
@@ -385,7 +385,7 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return a function's annotations; since Python 3.14, undefined names become forward references."""
+    """Return a function's annotations. Since Python 3.14, undefined names become forward references."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -395,7 +395,7 @@ def _annotations(function: Any) -> dict[str, Any]:
 
 
 def _signature(schema: FunctionSchema) -> inspect.Signature:
-    """Return a Python signature for a schema; annotations are TorchScript types."""
+    """Return a Python signature for a schema. Annotations are TorchScript types."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter(
@@ -455,7 +455,7 @@ def _parse(function: Any, source: FunctionSource | None = None) -> ParsedFunctio
 def compile_function(
     function: Callable[..., Any], declaration: Callable[..., Any] | None = None
 ) -> ScriptFunction:
-    """Return the scripted function for a Python function; compile the function if it is not cached.
+    """Return the scripted function for a Python function, and compile the function if it is not cached.
 
     With a `declaration` of `ts.jit.overload`, the function has the types of the declaration, and the result
     is not cached. If the compilation fails, the functions that it has added to the cache are removed.
@@ -502,7 +502,7 @@ def _declared(function: Any) -> ScriptFunction:
 
 
 def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
-    """Return the fingerprint that identifies a function in the code cache; None if it is not cached."""
+    """Return the fingerprint that identifies a function in the code cache, or None if not cached."""
     if disk_cache.cache_folder() is None or not isinstance(function, FunctionType):
         return None
     from ts.runtime.function_fingerprint import fingerprint_of
@@ -511,7 +511,7 @@ def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
 
 
 def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -> ScriptFunction | None:
-    """Return a scripted function with code from the code cache; its graph is compiled on first use.
+    """Return a scripted function with code from the code cache. Its graph is compiled on first use.
 
     Return None if the code is not cached.
     """
@@ -554,7 +554,7 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
 
 
 def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
-    """Give `script` a unique qualified name and the metadata of `function`; return `script`."""
+    """Give `script` a unique qualified name and the metadata of `function`, and return `script`."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script._copy_metadata(function)
     naming.register_live(script)
@@ -568,7 +568,7 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return scripted functions by name, compiled on first use; raise RuntimeError for equal names."""
+    """Return scripted functions by name, compiled on first use, or raise RuntimeError for equal names."""
     declared: dict[str, ScriptFunction] = {}
     for parsed in definitions:
         if parsed.name in declared:
@@ -578,7 +578,7 @@ def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, Script
 
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
-    """Return a function that runs a graph; its parameters are the inputs of the graph."""
+    """Return a function that runs a graph. Its parameters are the inputs of the graph."""
     from ts.analysis.graph_typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify

@@ -3,7 +3,7 @@
 Input: a Python function. Output: its scripted function, if it was compiled before:
 
     find_scripted_function(f)               a ScriptFunction or None
-    FUNCTION_CACHE[f]                       its qualified name; after `del`, `script(f)` compiles it again
+    FUNCTION_CACHE[f]                       its qualified name (after `del`, `script(f)` compiles it again)
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ts.runtime.function import ScriptFunction, get_overloads, scripted_function
 
 
 def find_scripted_function(function: Callable[..., Any]) -> ScriptFunction | None:
-    """Return the cached scripted function of a Python function; None if it was not scripted."""
+    """Return the cached scripted function of a Python function, or None if it was not scripted."""
     return scripted_functions.get(function)
 
 
 def find_overloads(function: Callable[..., Any]) -> list[Any] | None:
-    """Return the scripted overloads of a function; None for a function without overload declarations."""
+    """Return the scripted overloads of a function, or None for a function without overload declarations."""
     return get_overloads(function) if has_overloads(function) else None
 
 

@@ -62,7 +62,7 @@ class FunctionFingerprint:
 
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
-    """Return the fingerprint of a function; None if the function uses a value that has no encoding."""
+    """Return the fingerprint of a function, or None if the function uses a value without encoding."""
     # `example_types` is imported only if types are inferred from example calls
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
@@ -83,7 +83,7 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
         ]
     except (_NotFingerprintableError, OSError, SyntaxError, ValueError, AttributeError):
         return None
-    except (RecursionError, MemoryError):  # the source is nested too deeply; the compiler will report this
+    except (RecursionError, MemoryError):  # the source is nested too deeply, which the compiler will report
         return None
     digest = disk_cache.digest(json.dumps(words).encode())
     return FunctionFingerprint(digest, source, names.frozen(), tuple(names.scripted))
@@ -151,7 +151,7 @@ class _NameCollector:
         return copied
 
     def _lookup(self, name: str) -> Any:
-        """Return the value of a name, as `Resolver.lookup` does; `_ABSENT` if it is undefined."""
+        """Return the value of a name, as `Resolver.lookup` does, or `_ABSENT` if it is undefined."""
         for scope in (self._closure, self._function.__globals__):
             if name in scope:
                 return to_ts(scope[name])
@@ -195,7 +195,7 @@ def _parse_annotation(annotation: str) -> Iterator[ast.AST]:
 
 
 def _encode(value: Any) -> Any:
-    """Return the JSON encoding of a value; raise `_NotFingerprintableError` if it has none."""
+    """Return the JSON encoding of a value. Raise `_NotFingerprintableError` if it has none."""
     kind = type(value)
     if value is _ABSENT:
         return "absent"
@@ -246,5 +246,5 @@ def _encode_global(value: Any) -> list[str]:
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the function that an overridable function wraps; return other values unchanged."""
+    """Return the function that an overridable function wraps, and return other values unchanged."""
     return value.__wrapped__ if isinstance(value, Overridable) else value

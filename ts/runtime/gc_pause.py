@@ -5,9 +5,9 @@
 
 A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
 Python's collector would scan them repeatedly, for a third of the time, and find little garbage. Inside the
-context, the collector is disabled; afterwards, new objects are promoted to the oldest generation without a
+context, the collector is disabled. Afterwards, new objects are promoted to the oldest generation without a
 scan. Dropped copies of graphs are cyclic garbage, so a full collection runs when the objects promoted this
-way exceed a quarter of all objects; Python's own collector has the same rule.
+way exceed a quarter of all objects. Python's own collector has the same rule.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
+_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, about 25 MB
 # If the program has frozen objects (`gc.freeze`), the next so many calls of `_promote_objects` do nothing,
 # because counting frozen objects is slow
 _SKIPPED_CHECKS: Final = 100
@@ -28,7 +28,7 @@ _threshold = _MIN_OBJECTS_FOR_COLLECTION
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Context without garbage collection; if the collector was disabled before, it remains disabled."""
+    """Context without garbage collection. If the collector was disabled before, it remains disabled."""
     if not gc.isenabled():
         yield
         return
@@ -41,7 +41,7 @@ def gc_disabled() -> Iterator[None]:
 
 
 def _promote_objects() -> None:
-    """Move all objects to the oldest generation; run a full collection if many objects were moved."""
+    """Move all objects to the oldest generation. Run a full collection if many objects were moved."""
     global _promoted_objects, _threshold, _checks_to_skip
     if _checks_to_skip:
         _checks_to_skip -= 1
@@ -63,5 +63,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of objects that the collector tracks; the list of them is freed at once."""
+    """Return the number of objects that the collector tracks. The list of them is freed at once."""
     return next(map(len, iter(gc.get_objects, None)))

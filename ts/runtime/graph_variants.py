@@ -4,7 +4,7 @@ Input: the graph of a function.  Output: a transformed copy of the graph, and th
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-`executor` selects the variant for a call; `specialization` specializes code to arguments.
+`executor` selects the variant for a call. `specialization` specializes code to arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a graph; the value names the `ScriptFunction` method that returns a callee's variant."""
+    """Variant of a graph. The value names the `ScriptFunction` method that returns a callee's variant."""
 
     WRITTEN = "without_optimisation"  # not optimized
     OPTIMIZED = ""
@@ -49,7 +49,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
-    """Return a copy of `graph`, transformed for `variant`; not optimized if it has autocast regions."""
+    """Return a copy of `graph`, transformed for `variant`, but not optimized if it has autocast regions."""
     graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
         run_early_passes(graph)
@@ -67,7 +67,7 @@ def has_autocast(graph: Graph) -> bool:
 
 
 def enter_autocast(graph: Graph) -> bool:
-    """Make the autocast regions of a graph executable; return True if the graph has autocast regions."""
+    """Make the autocast regions of a graph executable. Return True if the graph has autocast regions."""
     if not has_autocast(graph):
         return False
     from ts.runtime.autocast_blocks import enter_blocks
@@ -99,7 +99,7 @@ def copy_unoptimized(graph: Graph) -> Graph:
 
 
 def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
-    """Return the cached code of a function; if there is none, compile it and store the code."""
+    """Return the cached code of a function. If there is none, compile it and store the code."""
     if entry is None:
         return make()[0]
     if function.cached_code is not None and function.cached_code[0] == entry.path:
@@ -135,7 +135,7 @@ def prepare_graph(
 def prepare_program(
     graph: Graph, name: str, policy: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
-    """Compile a graph within the limits of `policy`; return the code and the program."""
+    """Compile a graph within the limits of `policy`, and return the code and the program."""
     if has_autocast(graph):
         variant = GraphVariant.WRITTEN
 
@@ -161,7 +161,7 @@ def lower_graph(
 def within_policy(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, policy: LoadPolicy
 ) -> AnyCompiledCode:
-    """Return `run()`, a step of the compilation of `graph`; hold the build lock and apply `policy`."""
+    """Return `run()`, a step of the compilation of `graph`. Hold the build lock and apply `policy`."""
 
     def located() -> AnyCompiledCode:
         try:

@@ -20,7 +20,7 @@ from ts.runtime.graph_variants import prepare_program
 
 
 class CountedFunction(Function):
-    """Function that runs instrumented code of `original`; `instrumented` maps callees to such functions."""
+    """Function that runs instrumented code of `original`. `instrumented` maps callees to such functions."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class CountedFunction(Function):
         self._counter = counter
         self._instrumented = {} if instrumented is None else instrumented
         self._instrumented[original] = self
-        self.program: SerializedCode | None = None  # program with counters; None before the first call
+        self.program: SerializedCode | None = None  # program with counters, or None before the first call
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, UNRESTRICTED)

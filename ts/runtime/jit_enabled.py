@@ -1,7 +1,7 @@
 """Switch of the process that enables or disables scripting.
 
-    ts.jit.disable()        `script` returns its argument from now on; programs run in Python
-    TS_JIT=0                environment variable; PYTORCH_JIT=0 applies if TS_JIT is not set
+    ts.jit.disable()        `script` returns its argument from now on, so programs run in Python
+    TS_JIT=0                environment variable (PYTORCH_JIT=0 applies if TS_JIT is not set)
 
 As in PyTorch, the values `no` and `false` mean 0, `yes` and `true` mean 1, and others raise ValueError.
 """
@@ -15,7 +15,7 @@ _SETTINGS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fal
 
 
 def enabled() -> bool:
-    """Return True if scripting is enabled; `disable()` and TS_JIT=0 disable it."""
+    """Return True if scripting is enabled. `disable()` and TS_JIT=0 disable it."""
     variable = "TS_JIT" if "TS_JIT" in os.environ else "PYTORCH_JIT"
     setting = os.environ.get(variable, "1")
     value = _SETTINGS.get(setting.lower())

@@ -4,10 +4,10 @@
         untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded
 
 `fuel` counts interpreter work: 1 for a backward jump or a call of a scripted function, 16 for a call of an
-operator on objects (tensors, lists, strings), 0 for arithmetic on numbers.  `seconds` is elapsed time; an
-operator whose estimated time exceeds the remaining time is not started.  `bytes` is the memory of lists,
-dicts, tuples, objects, strings and CPU tensors of the program, including temporaries of operators; it is
-checked before each allocation.  `bytes` may be a string with a unit: "64M".  `depth` is the number of nested
+operator on objects (tensors, lists, strings), 0 for arithmetic on numbers. `seconds` is elapsed time. An
+operator whose estimated time exceeds the remaining time is not started. `bytes` is the memory of lists,
+dicts, tuples, objects, strings and CPU tensors of the program, including temporaries of operators. It is
+checked before each allocation. `bytes` may be a string with a unit: "64M". `depth` is the number of nested
 calls, at most 65,536 even without a limit.
 
 Limits nest: an inner limit cannot exceed what an outer one has left.  They apply to the thread that entered
@@ -25,7 +25,7 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def bytes_in(size: str) -> int:
-    """Parse a number of bytes such as `4096`, `512M` or `1.5G` (units of 1,024); else raise ValueError."""
+    """Parse a number of bytes such as `4096`, `512M` or `1.5G` (units of 1,024), or raise ValueError."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", size, re.IGNORECASE | re.ASCII)
     if match is None:
         raise ValueError(f"{size!r} is not a number of bytes, such as 4096, 512M or 1.5G")
@@ -37,7 +37,7 @@ class limits(LimitsBlock):
 
     fuel      backward jumps and calls of functions (1 each), operators on objects (16 each)
     seconds   elapsed time
-    bytes     memory of the program's values and temporaries of operators; an int, or a string such as "64M"
+    bytes     memory of the program's values and operators' temporaries (an int, or a string such as "64M")
     depth     nested calls
     """
 

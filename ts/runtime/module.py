@@ -247,7 +247,7 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule; in a compiled module, only replace a submodule by a module of the same type."""
+        """Add a submodule. In a compiled module, only replace a submodule by a module of the same type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:
@@ -268,7 +268,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Use the compiled object of `module` for this module; ignored Python methods stay callable."""
+        """Use the compiled object of `module` for this module. Ignored Python methods stay callable."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
@@ -286,7 +286,7 @@ class ScriptModule(Module):
 
     @property
     def graph(self) -> Graph:
-        """Graph of `forward`; raise RuntimeError for modules without `forward`, such as containers."""
+        """Graph of `forward`. Raises RuntimeError for modules without `forward`, such as containers."""
         if self.__dict__.get("_object") is not None and "forward" not in self._concrete.type.methods:
             raise RuntimeError("Method 'forward' is not defined.")
         return self._forward().graph
@@ -314,7 +314,7 @@ class ScriptModule(Module):
         return self.forward  # type: ignore[no-any-return]
 
     def define(self, src: str) -> None:
-        """Compile methods from source text and add them; they may use each other and all attributes."""
+        """Compile methods from source text and add them. They may use each other and all attributes."""
         definitions = parse.module_defs(src, Resolver.of_frame(1))
         if self.__dict__.get("_object") is None:  # `__init__` is running: compile the definitions later
             self.__dict__.setdefault("_definitions", []).extend(definitions)
@@ -356,7 +356,7 @@ class ScriptModule(Module):
         return self._object
 
     def copy(self) -> ScriptModule:
-        """Return a copy with the same attribute values and copied submodules; the copy shares all tensors."""
+        """Return a copy with the same attribute values and copied submodules. The copy shares all tensors."""
         return _copy_module(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:
@@ -482,7 +482,10 @@ def script_module(instance: Module) -> ScriptModule:
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
-    """Return the scripted module for `instance`, with only `methods` compiled; submodules as by `script`."""
+    """Return the scripted module for `instance`, with only `methods` compiled.
+
+    Submodules are scripted as by `script`.
+    """
     with build_lock():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
@@ -502,7 +505,7 @@ def entry_points(instance: Module) -> list[str]:
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:
     """Return `instance`, or its replacement if it has a method `__prepare_scriptable__`.
 
-    Submodules are replaced recursively; `seen` maps ids of visited modules to their replacements.
+    Submodules are replaced recursively. `seen` maps ids of visited modules to their replacements.
     """
     if id(instance) in seen:
         return seen[id(instance)]
@@ -521,7 +524,7 @@ def module_type(module: ScriptModule) -> ModuleType:
 
 
 def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule) -> ScriptModule:
-    """Create the script objects for a module and its submodules; return the scripted module."""
+    """Create the script objects for a module and its submodules, and return the scripted module."""
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
     handle, children = object_tree(instance, concrete, cls)
@@ -531,7 +534,7 @@ def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptMod
 def object_tree(
     instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule
 ) -> tuple[Object, dict[str, ScriptModule]]:
-    """Create the script object of a module; return the object, and the scripted submodules of class `cls`."""
+    """Create the script object of a module. Return the object, and the scripted submodules of class `cls`."""
     handle = new_object(object_class(concrete.type))
     children: dict[str, ScriptModule] = {}
     for slot, (name, type) in enumerate(concrete.type.attributes.items()):
@@ -570,7 +573,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
 
 
 def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
-    """Mark a module and its submodules as compiled; return the newly marked ones, submodules first."""
+    """Mark a module and its submodules as compiled. Return the newly marked ones, submodules first."""
     if concrete.compiled:
         return []
     concrete.compiled = True
@@ -639,7 +642,7 @@ _MODULE_ATTRIBUTES: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:
-    """Return the scripted module of a script object; create it if there is none."""
+    """Return the scripted module of a script object, which is created if there is none."""
     with build_lock():
         existing = _wrappers.get(id(handle))
         if existing is not None:

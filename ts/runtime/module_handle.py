@@ -53,24 +53,27 @@ class ModuleHandle:
         return name in self._type().methods
 
     def _get_method(self, name: str) -> ScriptMethod:
-        """Return a compiled method; raise RuntimeError for an unknown name."""
+        """Return a compiled method, or raise RuntimeError for an unknown name."""
         if not self._has_method(name):
             raise RuntimeError(f"Method '{name}' is not defined.")
         return ScriptMethod(self._module, self._type().methods[name])
 
     def hasattr(self, name: str) -> bool:
-        """Return True if there is a script attribute or submodule of this name; methods do not count."""
+        """Return True if there is a script attribute or submodule of this name. Methods do not count."""
         return name in self._type().attributes
 
     def getattr(self, name: str) -> Any:
-        """Return the value of an attribute or the handle of a submodule; AttributeError for other names."""
+        """Return the value of an attribute or the handle of a submodule.
+
+        Raise AttributeError for other names.
+        """
         if not self.hasattr(name):
             raise AttributeError(f"{self.qualified_name} does not have a field with name '{name}'")
         value = getattr(self._module, name)
         return ModuleHandle(value) if isinstance(value, Module) else value  # type: ignore[arg-type]
 
     def setattr(self, name: str, value: Any) -> None:
-        """Assign to an existing attribute; raise RuntimeError for other names."""
+        """Assign to an existing attribute, or raise RuntimeError for other names."""
         if not self.hasattr(name):
             raise RuntimeError(f"{self.qualified_name} does not have an attribute with name '{name}'")
         setattr(self._module, name, wrap_handle(value))
@@ -144,7 +147,7 @@ class BufferDict(_AttributeDict):
 
 
 def wrap_handle(value: Any) -> Any:
-    """Return the scripted module for a handle; return other values unchanged."""
+    """Return the scripted module for a handle, and return other values unchanged."""
     return value._module if isinstance(value, ModuleHandle) else value
 
 
@@ -154,11 +157,11 @@ def freeze_handle(
     freezeInterfaces: bool = True,
     preserveParameters: bool = False,
 ) -> ModuleHandle:
-    """Freeze the module of a handle; return the handle of the frozen module (see `ts.passes.freezing`)."""
+    """Freeze the module of a handle. Return the handle of the frozen module (see `ts.passes.freezing`)."""
     frozen = freeze_module(wrap_handle(module), preservedAttrs, freezeInterfaces, preserveParameters)
     return ModuleHandle(frozen)
 
 
 def rewrite_methods(pattern: str, replacement: str, handle: ModuleHandle) -> None:
-    """Replace the occurrences of a graph pattern in all methods; see `ts.passes.subgraph_rewrite`."""
+    """Replace the occurrences of a graph pattern in all methods, as `ts.passes.subgraph_rewrite` does."""
     run_on_methods(handle, lambda graph: rewrite(pattern, replacement, graph))

@@ -36,7 +36,7 @@ _OPERATORS = (
 
 
 def class_spec(cls: type) -> TypeSpec | None:
-    """Return the type descriptor of instances of an enum or scripted class; None if it has no script type."""
+    """Return the type descriptor of instances of an enum or scripted class, or None for other classes."""
     script_type = cls.__dict__.get("__ts_type__")
     if not isinstance(script_type, CustomClassType):
         script_type = object_type(cls)
@@ -44,7 +44,7 @@ def class_spec(cls: type) -> TypeSpec | None:
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
-    """Return the script object for a Python instance; raise TypeError if it does not fit `expected`."""
+    """Return the script object for a Python instance, or raise TypeError if it does not fit `expected`."""
     handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
     handle = getattr(handle, "_object", handle)  # the script object of a scripted module
     if isinstance(expected, InterfaceType):
@@ -71,7 +71,7 @@ def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
 
 
 def assign(handle: Object, name: str, value: Any) -> None:
-    """Set an attribute from Python; for a value of another type, raise RuntimeError as in PyTorch."""
+    """Set an attribute from Python. For a value of another type, raise RuntimeError as in PyTorch."""
     try:
         object_set(handle, handle.cls.slot(name), value)
     except TypeError as error:
@@ -108,7 +108,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
 
 
 def has_interface(handle: Object, interface: Any) -> bool:
-    """Return True if an object implements an interface; False if `interface` is no interface."""
+    """Return True if an object implements an interface, or False if `interface` is no interface."""
     try:
         return isinstance(interface, InterfaceType) and _object_with_interface(handle, interface) is handle
     except TypeError:
@@ -116,7 +116,7 @@ def has_interface(handle: Object, interface: Any) -> bool:
 
 
 def instance_of(handle: Object) -> Any:
-    """Return a Python instance with the attributes of `handle`; a handle if there is no Python class."""
+    """Return a Python instance with the attributes of `handle`, or a handle if there is no Python class."""
     if handle.cls.type.is_module():
         return resolve("module_of_object")(handle)
     python_class = handle.cls.type.python_class or _live_class(handle)
@@ -139,7 +139,7 @@ def _live_class(handle: Object) -> Any:
 
 
 def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
-    """Return the method `__lt__` by which objects are sorted; raise RuntimeError if there is none."""
+    """Return the method `__lt__` by which objects are sorted, or raise RuntimeError if there is none."""
     type: ClassType = cls.type
     method = type.find_method("__lt__")
     if method is not None:
@@ -157,7 +157,7 @@ def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
 
 
 class BoundMethod:
-    """Method bound to a script object; it has the attributes of its function (`graph`, `code`, `schema`)."""
+    """Method bound to a script object. It has the attributes of its function (`graph`, `code`, `schema`)."""
 
     def __init__(self, owner: Object, function: Any) -> None:
         self.owner = owner
@@ -175,7 +175,7 @@ class BoundMethod:
 
 
 class RecursiveScriptClass:
-    """Python handle of a script object; the handle has the object's attributes, methods and operators."""
+    """Python handle of a script object. The handle has the object's attributes, methods and operators."""
 
     _c: Object
 
@@ -244,7 +244,7 @@ def script_instance(obj: Any) -> RecursiveScriptClass:
 
 
 def _type_of_object(value: object) -> ClassType | None:
-    """Return the type of a graph constant that is a script object, as in frozen modules; else None."""
+    """Return the type of a graph constant that is a script object, as in frozen modules, else None."""
     type = value.cls.type if isinstance(value, Object) else None
     return type if isinstance(type, ClassType) and not isinstance(type, ModuleType) else None
 

@@ -11,7 +11,7 @@
       loops become machine code once they are hot (line 7)
       the loop in line 9 is interpreted: it prints (line 10)
 
-Profiles show the same names of groups (`mul_add_tanh`). Executions are counted at run time; reasons are
+Profiles show the same names of groups (`mul_add_tanh`). Executions are counted at run time. Reasons are
 computed by running the passes again on a copy of the graph.
 """
 
@@ -79,7 +79,7 @@ def _tape_lines(function: Any) -> Iterator[str]:
 
 
 def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
-    """Return the peak memory of a call in bytes; `function` is called twice, only the second is measured."""
+    """Return the peak memory of a call in bytes, measured in the second of two calls of `function`."""
     function(*args, **kwargs)
     recorder = Recorder(memory=True)
     recorder.start()
@@ -185,7 +185,7 @@ class _UngroupedNodes(NamedTuple):
 
 
 def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
-    """Run the passes on a graph; return the graph and the reasons why nodes are not fused.
+    """Run the passes on a graph, and return the graph and the reasons why nodes are not fused.
 
     `is_begun` is True if the passes before the specialization have run already.
     """
@@ -302,7 +302,7 @@ def _ungrouped_lines(rejected: dict[Node, str]) -> Iterator[str]:
 
 
 def _format_nodes(nodes: Iterable[Node]) -> str:
-    """Return the names of operators with their lines; each name occurs once."""
+    """Return the names of operators with their lines. Each name occurs once."""
     by_name = _group_by(lambda node: _short(node.kind()), nodes)
     return ", ".join(f"{name}{_format_lines(each)}" for name, each in by_name.items())
 
@@ -315,7 +315,7 @@ def _group_by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, li
 
 
 def _format_lines(nodes: Iterable[Node]) -> str:
-    """Return the source lines of nodes; for an inlined node, the line of the call."""
+    """Return the source lines of nodes. An inlined node has the line of the call."""
     computing = (node for node in nodes if node.kind() != "prim::Constant")
     ranges = (_find_user_range([*(at for _, at in node.callstack), node.range]) for node in computing)
     return _format_line_numbers(range.line for range in ranges if range is not None)
@@ -353,7 +353,7 @@ def _loop_lines(code: Any) -> Iterator[str]:
 
 
 def _loop_states(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
-    """Yield the state of each loop; for interpreted loops, with the reason."""
+    """Yield the state of each loop, and for interpreted loops the reason."""
     left = [loop for loop in loops if loop.reason]
     entered = [loop.end for loop in loops if not loop.reason]
     own = set(_lines_at(code, [end for end in entered if _is_in_line(code, end)]))
@@ -392,7 +392,7 @@ def _is_in_line(code: Any, at: int) -> bool:
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
-    """Yield the source lines of instructions; for inlined instructions, the line of the call."""
+    """Yield the source lines of instructions. Inlined instructions have the line of the call."""
     for at in instructions:
         user_range = (
             _find_user_range(source_range for _, source_range in code.lines[at])

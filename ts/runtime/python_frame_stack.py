@@ -3,9 +3,9 @@
     preallocate_frames(work, x)        work(x)
 
 CPython allocates the frames of a thread in chunks of 16 KB and releases the last chunk as soon as it is
-empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call.  This
-happens about a thousand times during the import of NumPy, and costs 7 ms.  A frame larger than a chunk gets a
-separate chunk of twice its size; the rest of this chunk holds the frames of the functions that it calls.
+empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call. This happens
+about a thousand times during the import of NumPy, and costs 7 ms. A frame larger than a chunk gets a separate
+chunk of twice its size. The rest of this chunk holds the frames of the functions that it calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_FRAME_SIZE_WORDS: Final = 16_384  # size of the large frame, which stays unused; its chunk has 256 KB
+_FRAME_SIZE_WORDS: Final = 16_384  # size of the large frame, which stays unused and whose chunk has 256 KB
 
 
 def preallocate_frames(work: Callable[..., T], *args: Any) -> T:

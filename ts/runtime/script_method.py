@@ -57,7 +57,7 @@ class ScriptMethod:
 
     @property
     def __wrapped__(self) -> Any:
-        """Original Python method; raise AttributeError for methods of archives."""
+        """Original Python method. Raises AttributeError for methods of archives."""
         try:
             method = self.function.__wrapped__
         except AttributeError:
@@ -78,7 +78,7 @@ class ScriptMethod:
 
     @property
     def graph(self) -> Graph:
-        """Graph of the method before optimization; the first input is the module."""
+        """Graph of the method before optimization. The first input is the module."""
         return self.function.graph
 
     @property

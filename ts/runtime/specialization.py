@@ -57,14 +57,14 @@ class Specializer:
     def __init__(self, function: ScriptFunction, variant: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function
         self._variant = variant
-        self._base_graph = graph  # graph before specialization; None if the program is from the cache
+        self._base_graph = graph  # graph before specialization, or None if the program is from the cache
         # argument signatures of the specializations, in the order of compilation
         self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
         """Return the program that selects a specialization by the arguments at indices `tested_arguments`.
 
-        Of more than `MAX_GUARDED_ARGUMENTS` arguments, only the first ones are tested; branches on the others
+        Of more than `MAX_GUARDED_ARGUMENTS` arguments, only the first ones are tested. Branches on the others
         remain in the specializations.
         """
         from ts.bytecode.typespec import register_class, result_spec, type_spec
@@ -85,7 +85,7 @@ class Specializer:
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return code for arguments with the properties of `values`; None if these simplify nothing."""
+        """Return code for arguments with the properties of `values`, or None if these simplify nothing."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -98,7 +98,7 @@ class Specializer:
         return self._code(_ALL, lambda: self._program(None))
 
     def graph(self, kind: ArgumentSignature | None) -> Graph:
-        """Return a copy of the optimized graph for signature `kind`; None stands for all arguments."""
+        """Return a copy of the optimized graph for signature `kind`, or for all arguments if None."""
         graph = self._begin()
         if kind is not None:
             kind.specialize(graph)
@@ -130,7 +130,7 @@ class Specializer:
             return preallocate_frames(load_or_compile, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
-        """Return the cache file for a specialization's code; None for uncached specializations."""
+        """Return the cache file for a specialization's code, or None for uncached specializations."""
         function = self._function
         if function.unit is None and function.digest is None:
             return None
@@ -186,8 +186,8 @@ class ArgumentSignature:
     """Signature of arguments: their types, with dtype, rank, device and requires_grad of tensors."""
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
-        self._types = types  # argument index -> type; None for objects
-        self.text = text  # text form; equal signatures have equal texts in all processes
+        self._types = types  # argument index -> type, or None for objects
+        self.text = text  # text form, equal in all processes for equal signatures
 
     @classmethod
     def of(cls, values: Iterable[tuple[int, Any]]) -> ArgumentSignature:
@@ -196,7 +196,7 @@ class ArgumentSignature:
         return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))
 
     def specialize(self, graph: Graph) -> bool:
-        """Specialize a graph for this signature; return True if this simplified the graph."""
+        """Specialize a graph for this signature. Return True if this simplified the graph."""
         from ts.passes.specialize_to_arguments import specialize_to_arguments
 
         known_types = {}
@@ -231,7 +231,7 @@ def _type_of(value: Any) -> Type | None:
 
 
 def _describe_type(type: Any) -> str:
-    """Return dtype and rank of a tensor; device and requires_grad only if they are not the defaults."""
+    """Return dtype and rank of a tensor, and device and requires_grad if they are not the defaults."""
     from ts.dtypes import BY_CODE
 
     if type is None:

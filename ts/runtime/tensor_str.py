@@ -15,7 +15,7 @@ from ts.ir.print_tensor import tensor_lines
 
 
 def script_text(value: object) -> str:
-    """Return the string of a tensor in scripts; for other values, `str(value)`."""
+    """Return the string of a tensor in scripts, or `str(value)` for other values."""
     if not isinstance(value, Tensor) or value.is_meta:
         return str(value)
     return "\n".join(tensor_lines(value.detach()))
