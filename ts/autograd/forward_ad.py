@@ -22,7 +22,7 @@ __all__ = [
 
 
 class UnpackedDualTensor(NamedTuple):
-    """Primal tensor and its tangent; the tangent may be None."""
+    """Primal tensor and its tangent. The tangent may be None."""
 
     primal: Tensor
     tangent: Tensor | None
@@ -36,7 +36,7 @@ _current = _CurrentLevel()
 
 
 def enter_dual_level() -> int:
-    """Open the forward-mode level, so that tensors can have tangents; raise RuntimeError if it is open."""
+    """Open the forward-mode level, so that tensors can have tangents, or raise RuntimeError if it is open."""
     if _current.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment. If this is something you would like to "
@@ -50,7 +50,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the forward-mode level and remove all tangents; raise RuntimeError if it is not open."""
+    """Close the forward-mode level and remove all tangents, or raise RuntimeError if it is not open."""
     if _current.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "

@@ -58,7 +58,7 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Mark arguments as modified in place; `forward` must return them."""
+        """Mark arguments as modified in place. `forward` must return them."""
         self.dirty_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
@@ -71,7 +71,7 @@ class FunctionCtx:
 
 
 class BackwardCFunction(FunctionNode, FunctionCtx):
-    """Base class of `ctx` objects; each is the backward node of a call."""
+    """Base class of `ctx` objects. Each is the backward node of a call."""
 
     _forward_cls: type[_OneLevel]
 
@@ -107,12 +107,12 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Return the results; the arguments follow `ctx`, which is omitted if `setup_context` is defined."""
+        """Return the results. The arguments follow `ctx`, which is omitted if `setup_context` is defined."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Store the values that `backward` needs in `ctx`; called after `forward`."""
+        """Store the values that `backward` needs in `ctx`. This is called after `forward`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -137,7 +137,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
 
 class Function(_OneLevel):
-    """Base class of functions with custom derivatives; `apply` calls the function."""
+    """Base class of functions with custom derivatives. `apply` calls the function."""
 
     generate_vmap_rule = False
 
@@ -229,7 +229,7 @@ _RaiseInBackward._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `backward` that is not recorded; differentiating its results raises RuntimeError."""
+    """Return a `backward` that is not recorded. Differentiating its results raises RuntimeError."""
 
     @functools.wraps(backward)
     def once(ctx: Any, *gradients: Any) -> Any:

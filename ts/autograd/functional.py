@@ -6,9 +6,9 @@ tensor([[2., 0.],
 >>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
 tensor([ 6., 12.])
 
-A function accepts one or several tensors and returns a tensor or a tuple; derivatives are nested accordingly.
+A function accepts one or several tensors and returns a tensor or a tuple. Derivatives are nested accordingly.
 With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not depend on an
-argument raises a RuntimeError; otherwise its derivative for this argument is zero.
+argument raises a RuntimeError. Otherwise its derivative for this argument is zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def _as_checked_tuple(x: Any, argument: str, name: str) -> tuple[bool, Tensors]:
-    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if an item is not a tensor."""
+    """Return whether `x` is a tuple, and its items as a tuple. Raise TypeError if an item is not a tensor."""
     is_tuple = isinstance(x, tuple)
     items = x if is_tuple else (x,)
     for i, item in enumerate(items):
@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
-    """Return new tensors for the arguments; gradients do not flow to the original tensors."""
+    """Return new tensors for the arguments. Gradients do not flow to the original tensors."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs
@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute gradients of the outputs that require grad; None for inputs on which no output depends."""
+    """Compute gradients of the outputs that require grad, or None for inputs on which no output depends."""
     starts = [None] * len(outputs) if grad_outputs is None else list(grad_outputs)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -180,7 +180,7 @@ def _gradients(
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return func(*inputs), and the product of `v` and the Jacobian, in the shapes of `inputs`.
 
-    `v` has the shapes of the results; it may be omitted for a single result with one element.
+    `v` has the shapes of the results. It may be omitted for a single result with one element.
     """
     with ts.enable_grad():
         is_tuple, xs = _as_checked_tuple(inputs, "inputs", "vjp")
@@ -224,8 +224,8 @@ def _vector_of_inputs(v: Any, xs: Tensors, is_tuple: bool, create_graph: bool, n
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return func(*inputs), and the product of the Jacobian and `v`, in the shapes of the results.
 
-    `v` has the shapes of `inputs`; it may be omitted for a single argument with one element. The product is
-    computed by two backward passes, which `create_graph` and `strict` require; `ts.func.jvp` is faster.
+    `v` has the shapes of `inputs`. It may be omitted for a single argument with one element. The product is
+    computed by two backward passes, which `create_graph` and `strict` require. `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
         is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jvp")
@@ -449,7 +449,7 @@ def hessian(
 ) -> Any:
     """Return the Hessian of a scalar func(*inputs) for all pairs of elements of `inputs`.
 
-    `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient; see `jacobian`.
+    `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient (see `jacobian`).
     """
     is_tuple, xs = _as_checked_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
@@ -488,7 +488,7 @@ def hessian(
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
-    """Return whether the argument is a tuple, and its tensors; raise TypeError for other objects."""
+    """Return whether the argument is a tuple, and its tensors. Raise TypeError for other objects."""
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
     is_tuple = isinstance(inp, tuple)
@@ -513,7 +513,7 @@ def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
 
 
 def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
-    """Return gradients; they are detached unless `create_graph` is True."""
+    """Return gradients. They are detached unless `create_graph` is True."""
     return _detach_results(inputs, create_graph)
 
 

@@ -6,7 +6,7 @@
     @ts.inference_mode()                 applies to each call, or to each step of a generator
     def predict(x): ...
 
-Other threads are not affected; a task that is forked within a block inherits the mode of the block.
+Other threads are not affected. A task that is forked within a block inherits the mode of the block.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Block:
     """Base class of context managers that can also decorate functions."""
 
     def clone(self) -> AbstractContextManager[None]:
-        """Return a new context manager of the same kind; each call of a decorated function uses a new one."""
+        """Return a new context manager of the same kind. Each call of a decorated function uses a new one."""
         return type(self)()  # type: ignore[return-value]
 
     def __call__(self, function: F) -> F:
@@ -141,7 +141,7 @@ class enable_grad(_PlainBlock, context.GradMode):
 
 
 class set_grad_enabled(_Block, context.GradModeGuard):
-    """Set the recording of gradients at construction; as a context manager, restore it at the end."""
+    """Set the recording of gradients at construction. As a context manager, restore it at the end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -152,7 +152,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:
-        """Decorate `function` so that it runs in this mode; restore the mode that the constructor changed."""
+        """Decorate `function` so that it runs in this mode. Restore the mode that the constructor changed."""
         context.set_grad_enabled(self.prev)  # decorating a function does not change the current mode
         return super().__call__(function)
 
@@ -160,7 +160,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
-        """Return a new context manager with the same mode; its constructor already sets the mode."""
+        """Return a new context manager with the same mode. Its constructor already sets the mode."""
         return set_grad_enabled(self.mode)
 
 
@@ -171,7 +171,7 @@ class inference_mode(_Block, context.InferenceMode):
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        """Return a context manager; if `mode` is a function, return the decorated function."""
+        """Return a context manager. If `mode` is a function, return the decorated function."""
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

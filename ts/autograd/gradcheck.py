@@ -4,7 +4,7 @@
 >>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))
 (True, True)
 
-The real and the imaginary part of a complex result are checked separately; in forward mode, the parts of a
+The real and the imaginary part of a complex result are checked separately. In forward mode, the parts of a
 complex argument are checked separately. `fast_mode` compares along one random direction instead of element by
 element.
 """
@@ -39,10 +39,10 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Compare the gradients of func(*inputs) with finite differences; return True if they match.
+    """Compare the gradients of func(*inputs) with finite differences. Return True if they match.
 
     eps, atol, rtol             step of the differences, and tolerances
-    raise_exception             raise GradcheckError with the cause; otherwise return False
+    raise_exception             raise GradcheckError with the cause, instead of returning False
     nondet_tol                  maximum difference between two equal backward passes
     check_undefined_grad        check that undefined gradients and tangents act as zeros
     check_grad_dtypes           check that gradients have the dtypes of the arguments
@@ -81,9 +81,9 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> list[tuple[Any, ...]]:
-    """Return the numerical Jacobians of fn(*inputs): for each target, one matrix per result.
+    """Return the numerical Jacobians of fn(*inputs), a list with one matrix per result for each target.
 
-    target   arguments of the Jacobians, if they require grad; `fn` may capture them; default: `inputs`
+    target   arguments of the Jacobians, if they require grad (`fn` may capture them, default: `inputs`)
     outputs  ignored
     """
     from ts.autograd.numerical_jacobian import as_tuple, by_differences, differentiable_indices
@@ -117,7 +117,7 @@ def gradgradcheck(
 ) -> bool:
     """Compare second-order gradients with finite differences of first-order gradients, as `gradcheck` does.
 
-    grad_outputs                 gradients of the results for the first backward pass; default: random
+    grad_outputs                 gradients of the results for the first backward pass (default: random)
     gen_non_contig_grad_outputs  generate non-contiguous `grad_outputs`
     check_fwd_over_rev           check tangents of the first backward pass
     check_rev_over_rev           check a backward pass of the first backward pass

@@ -79,7 +79,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """Clones of saved tensors, unaffected by in-place writes; each is freed with the node that saved it."""
+    """Clones of saved tensors, unaffected by in-place writes. Each is freed with the node that saved it."""
 
     def __init__(self) -> None:
         self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
@@ -98,7 +98,7 @@ class _ClonedSavedTensors:
         return self._clones[handle]
 
     def clear(self) -> None:
-        """Release all clones; later backward passes through their nodes fail."""
+        """Release all clones. Later backward passes through their nodes fail."""
         self._clones.clear()
 
 
@@ -115,7 +115,7 @@ _copying = threading.local()  # `is_on` is True if this thread is within a block
 def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
     """Context manager in which saved tensors may be modified in place, because nodes save copies.
 
-    Backward passes must run within the block; the copies are freed at the end of the block, or by `clear()`.
+    Backward passes must run within the block. The copies are freed at the end of the block, or by `clear()`.
     Blocks must not be nested.
     """
     if getattr(_copying, "is_on", False):
@@ -141,7 +141,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class GradientEdge(NamedTuple):
-    """Edge of the autograd graph; `backward` and `grad` accept it like a tensor."""
+    """Edge of the autograd graph. `backward` and `grad` accept it like a tensor."""
 
     node: Node
     output_nr: int
@@ -149,7 +149,7 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the gradient edge of `tensor`; raise RuntimeError if it does not require grad."""
+    """Return the gradient edge of `tensor`, or raise RuntimeError if it does not require grad."""
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
@@ -177,7 +177,7 @@ def register_multi_grad_hook(
 ) -> RemovableHandle:
     """Register a hook that is called once in each backward pass that reaches any of `tensors`.
 
-    "all"   fn([gradients]) after the last gradient; None for tensors that the pass does not reach
+    "all"   fn([gradients]) after the last gradient, with None for tensors that the pass does not reach
     "any"   fn(gradient) for the first gradient
     """
     if mode not in ("all", "any"):

@@ -1,7 +1,7 @@
 """Jacobian matrices by finite differences, by backward passes and by tangents.
 
-Input: a function of tensors and its arguments. Output: a matrix for each argument and result; rows correspond
-to elements of the argument, columns to elements of the result.
+Input: a function of tensors and its arguments. Output: a matrix for each argument and result. Its rows
+correspond to elements of the argument, and its columns to elements of the result.
 
     by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      for a result of 2 elements, x of 3
     by_tape(result, (x,), ...)           the matrices of one result, by backward passes
@@ -116,7 +116,7 @@ def _difference_quotient(
 def _central_difference(
     function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, description: str
 ) -> list[Tensor]:
-    """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, because `f` may capture it."""
+    """Return (f(x + eps u) - f(x - eps u)) / 2 eps. `x` is modified in place, because `f` may capture it."""
     x = inputs[i].data
     original = x.clone()
     outputs = []

@@ -1,4 +1,4 @@
-"""Labels and PyTorch's original profiler; the profiler with schedules is in `ts.profiler`.
+"""Labels and PyTorch's original profiler. The profiler with schedules is in `ts.profiler`.
 
 with ts.autograd.profiler.profile(record_shapes=True) as prof:
     model(x)
@@ -52,7 +52,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """Recorded events; raises RuntimeError before the end of the block."""
+        """Recorded events. Raises RuntimeError before the end of the block."""
         if self._recording is None:
             raise RuntimeError("Profiler didn't finish running")
         return self._recording.events()

@@ -15,7 +15,7 @@ from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
-    """Interface of the autograd engine; `queue_callback` registers a call after the backward pass."""
+    """Interface of the autograd engine. `queue_callback` registers a call after the backward pass."""
 
     queue_callback = staticmethod(queue_callback)
 
@@ -39,6 +39,6 @@ class _VariableClass(type):
 
 
 class Variable(metaclass=_VariableClass):
-    """Deprecated class of tensors; calling the class returns a view of the argument."""
+    """Deprecated class of tensors. Calling the class returns a view of the argument."""
 
     _execution_engine = _Engine()
