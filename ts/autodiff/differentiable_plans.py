@@ -1,9 +1,9 @@
 """Plans of differentiable graphs: forward and backward functions, and saved values.
 
 Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
-can represent the operators; in this case, autograd records the operators individually.
+can represent the operators. In this case, autograd records the operators individually.
 
-    forward(x, w) -> y, s            y is the result; s are intermediate values that backward reads
+    forward(x, w) -> y, s            y is the result, and s are intermediate values that backward reads
     backward(grad, x, w, s)          for the gradient of y
     backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 

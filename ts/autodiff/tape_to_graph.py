@@ -42,14 +42,14 @@ class UntraceableError(TsError):
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Return True if `error` means that a function cannot be traced; False for exceeded limits and bugs."""
+    """Return True if `error` means that a function cannot be traced, but False for limits and bugs."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 
 class Input(NamedTuple):
     """Description of an argument: the metadata of a tensor argument, or the value of any other argument."""
 
-    value: Any  # the argument itself; None for a tensor
+    value: Any  # the argument itself, or None for a tensor
     dtype: Any = None  # None if the argument is not a tensor
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class Input(NamedTuple):
 
     @staticmethod
     def of(x: Any, requires_grad: bool) -> Input:
-        """Return the description of an argument; `requires_grad` is True if its gradient is requested."""
+        """Return the description of an argument. `requires_grad` is True if its gradient is requested."""
         if not isinstance(x, Tensor):
             return Input(list(x) if type(x).__name__ == "List" else x)
         return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, requires_grad)
@@ -77,7 +77,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """Record of a run of a function on meta tensors; `record_backward` records backward passes."""
+    """Record of a run of a function on meta tensors. `record_backward` records backward passes."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
@@ -195,7 +195,7 @@ class GraphBuilder:
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
-        """Return the graph value of `x`, an argument of a recorded call; an empty list has type `kind`."""
+        """Return the graph value of `x`, an argument of a recorded call. An empty list has type `kind`."""
         if isinstance(x, Tensor):
             value = self.values.get(identity(x))
             return self.value_of_untracked(x) if value is None else value
@@ -242,7 +242,7 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Builder of the graph of a backward pass; forward values are graph inputs or recomputed."""
+    """Builder of the graph of a backward pass. Forward values are graph inputs or recomputed."""
 
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
@@ -252,7 +252,7 @@ class BackwardGraphBuilder(GraphBuilder):
     def value_of_untracked(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
 
-        The value is recomputed if its forward node may run again; otherwise it becomes an input of the graph.
+        The value is recomputed if its forward node may run again. Otherwise it becomes an input of the graph.
         """
         position = self.trace.position.get(identity(x))
         if position is None:
@@ -285,7 +285,7 @@ def backward_graph(
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
     """Return the backward graph, the positions of the forward values that it reads, and argument indices.
 
-    The indices denote the arguments whose gradients it returns; `recomputed` contains the indices of the
+    The indices denote the arguments whose gradients it returns. `recomputed` contains the indices of the
     forward operations that it recomputes.
     """
     builder = BackwardGraphBuilder(trace, recomputed)
