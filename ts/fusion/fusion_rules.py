@@ -6,8 +6,8 @@ In: a node.  Out: the values that its fused operation reads, or the reason why i
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
 Operators are fusible if one of these fields of their `OperatorRecord` is set: `ufunc`, `tile` or `converts`
-for pointwise operators, `channels` for operators with per-channel vectors.  An operator with the field
-`epilogue`, which reads whole rows of a tensor, may be an epilogue of a group; a group may read an input
+for pointwise operators, `channels` for operators with per-channel vectors. An operator with the field
+`epilogue`, which reads whole rows of a tensor, may be an epilogue of a group. A group may read an input
 through a view by an operator with the field `view_input`.
 """
 
@@ -72,7 +72,7 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
 
 
 def is_conversion(node: Node) -> bool:
-    """Return whether the node converts dtypes; such an operator may return its operand unchanged."""
+    """Return whether the node converts dtypes. Such an operator may return its operand unchanged."""
     record = _record(node)
     return record is not None and record.converts
 
@@ -93,7 +93,7 @@ def _is_fused_operation(record: OperatorRecord) -> bool:
 
 
 def extra_inputs(node: Node) -> list[Value]:
-    """Return the inputs after the first one of a per-channel operator, epilogue or view; [] for others."""
+    """Return the inputs after the first one of per-channel operators, epilogues and views, else []."""
     record = _record(node)
     return (
         node.inputs()[1:]

@@ -9,9 +9,9 @@ group, then the results of operations, then the results of epilogues.  The first
 each input: t for a tensor, n for a number, o for None, a bool or a string, and - for each argument after the
 first one of a view, an epilogue or a per-channel operation.
 
-Operations are pointwise.  An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result;
-no operation reads an epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of
-the tensor that is passed.  `group_operator` returns the operator that bytecode calls; the first result of the
+Operations are pointwise. An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result.
+No operation reads an epilogue's result. A view input (`OperatorRecord.view_input`) is read through a view of
+the tensor that is passed. `group_operator` returns the operator that bytecode calls. The first result of the
 operator is True if the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
@@ -44,7 +44,7 @@ class FusedOp(NamedTuple):
     """Operation of a fusion group: an operator, and the value numbers of its operands."""
 
     operator: Any  # operator with a certain overload
-    # value numbers of the first arguments; the other arguments have their default values
+    # value numbers of the first arguments. The other arguments have their default values
     operands: tuple[int, ...]
 
 
@@ -55,11 +55,11 @@ class ViewInput(NamedTuple):
     input: int
     operands: tuple[int, ...]  # input numbers of the operator's arguments except the tensor
     result_index: int = 0
-    # number of views in the list that the operator returns; 0 if the operator returns one tensor
+    # number of views in the list that the operator returns, or 0 if the operator returns one tensor
     result_count: int = 0
 
     def view(self, args: Sequence[Any]) -> Any:
-        """Return the view of the tensor in `args`; raise IndexError or RuntimeError for invalid arguments."""
+        """Return the view of the tensor in `args`. Raise IndexError or RuntimeError for invalid arguments."""
         views = self.operator(args[self.input], *(args[i] for i in self.operands))
         if self.result_count and len(views) != self.result_count:
             raise IndexError(f"{len(views)} views, not {self.result_count}")
@@ -67,7 +67,7 @@ class ViewInput(NamedTuple):
 
 
 class FusedProgram:
-    """Program of a fusion group; the constructor raises ValueError if the program is not valid."""
+    """Program of a fusion group. The constructor raises ValueError if the program is not valid."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class FusedProgram:
     ) -> None:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
-        self.outputs = outputs  # value numbers; each is the result of an operation or an epilogue
+        self.outputs = outputs  # value numbers, each of the result of an operation or an epilogue
         # the first operand of each epilogue is the result of an operation, the others are inputs
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
@@ -161,7 +161,7 @@ class FusedProgram:
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
-        """Return the program as lists of strings and numbers; `name_of` maps operators to names."""
+        """Return the program as lists of strings and numbers. `name_of` maps operators to names."""
 
         def data_of(operations: Iterable[FusedOp]) -> list[Any]:
             return [[name_of(operation.operator), *operation.operands] for operation in operations]
@@ -180,7 +180,10 @@ class FusedProgram:
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
-    """Return the program for a result of `FusedProgram.data`; TypeError or ValueError for malformed data."""
+    """Return the program for a result of `FusedProgram.data`.
+
+    Raise TypeError or ValueError for malformed data.
+    """
 
     def read_operations(data: Iterable[Any]) -> tuple[FusedOp, ...]:
         return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in data)
@@ -200,7 +203,7 @@ def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any
 class FusionGroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
-    group: Any = None  # execution plans of the CPU kernel; None before the first run of the group
+    group: Any = None  # execution plans of the CPU kernel, or None before the first run of the group
 
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, tensor_kernel=True)
@@ -209,7 +212,7 @@ class FusionGroupRecord(OperatorRecord):
 
 
 def group_operator(program: FusedProgram) -> Operator:
-    """Return a new operator that runs `program`; the operator caches execution plans."""
+    """Return a new operator that runs `program` and caches execution plans."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for operation in program.ops_with_arguments():
         arguments = operation.operator.record.schema.arguments[1:]
@@ -222,7 +225,7 @@ def group_operator(program: FusedProgram) -> Operator:
     first = program.inputs.index(TENSOR)
 
     def run(*args: Any) -> tuple[Any, ...]:
-        """Run the group on its backend; the CPU backend replaces this function by its kernel."""
+        """Run the group on its backend. The CPU backend replaces this function by its kernel."""
         backend = backend_at(args[first].backend)
         if backend not in record.groups_by_backend:
             record.groups_by_backend[backend] = backend.group(program)
