@@ -2,11 +2,11 @@
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
 and whether a node may move past another node. It stays valid if nodes move, and if a pass reports the values
-that it creates (`replace_with_new_value`); after any other change of the graph, create a new `AliasDb`.
+that it creates (`replace_with_new_value`). After any other change of the graph, create a new `AliasDb`.
 
-Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location; values from
+Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location. Values from
 outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
-be the same object. A value points to a set of locations; a container's location in turn contains locations:
+be the same object. A value points to a set of locations. A container's location in turn contains locations:
 
     graph(%a : Tensor, %b : Tensor):           points to         contains
       %c : Tensor = aten::add(%a, %b, %1)      {c}
@@ -82,12 +82,13 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        self._containers = 0  # set of locations that may contain other locations; tensors contain none
+        # set of locations that may contain other locations, which those of tensors do not
+        self._containers = 0
         self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
         # Values that are new memory and have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
         self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
-        self._closures: dict[int, int] | None = None  # cache of `_reachable`; None before the fixed point
+        self._closures: dict[int, int] | None = None  # cache of `_reachable`, or None before the fixed point
         self._outside = 0  # set of locations reachable from outside the function
         self._writes: dict[Node, int] = {}
         # Node with blocks -> locations that it and its nested nodes may read
@@ -214,11 +215,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that depend on it after `target` if possible; return whether it is."""
+        """Move `node` and the nodes that depend on it after `target` if possible. Return whether it is."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that it depends on before `target` if possible; return whether it is."""
+        """Move `node` and the nodes that it depends on before `target` if possible. Return whether it is."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -315,7 +316,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the locations of memory from outside for values of `type`; create them on first use."""
+        """Return the locations of memory from outside for values of `type`. Create them on first use."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -378,7 +379,7 @@ class AliasDb:
             self._changed = True
 
     def _points_of(self, value: Value) -> int:
-        """Return the locations that a value may point to; create a location for a value without one."""
+        """Return the locations that a value may point to. Create a location for a value without one."""
         if value in self._unaliased:
             self._unaliased.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
@@ -505,7 +506,7 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """Visit a node with unknown aliases, such as a call; it may return any memory that it can reach."""
+        """Visit a node with unknown aliases, such as a call. It may return any memory that it can reach."""
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)

@@ -74,7 +74,7 @@ STRUCTURAL: Final = frozenset(
 )
 
 
-# Kinds of nodes that execute the graph in their attribute `Subgraph`; executors create them.
+# Kinds of nodes that execute the graph in their attribute `Subgraph`. Executors create them.
 GROUPS: Final = frozenset(
     {
         "prim::FusionGroup",
@@ -136,7 +136,7 @@ def may_return_self(node: Node) -> bool:
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Kinds that fail on some numbers, strings or containers; `may_raise` ignores their tensor overloads.
+# Kinds that fail on some numbers, strings or containers. `may_raise` ignores their tensor overloads.
 FAILING: Final = names_with("may_raise") | {"prim::ListUnpack", "prim::ModuleContainerIndex"}
 
 
@@ -183,7 +183,7 @@ _flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
-    """Return the effect flags of the node's operator record; they are equal for all overloads of a name."""
+    """Return the effect flags of the node's operator record. They are equal for all overloads of a name."""
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:

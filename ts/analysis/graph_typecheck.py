@@ -97,7 +97,7 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
 
 
 def _is_acceptable_type(type: Type, expected: Type) -> bool:
-    """Return whether a value of `type` may be passed as `expected`; dtypes and shapes are not compared."""
+    """Return whether a value of `type` may be passed as `expected`. Dtypes and shapes are not compared."""
     both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
     return both_tensors or type.is_subtype_of(expected)
 

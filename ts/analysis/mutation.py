@@ -4,7 +4,7 @@ any_mutable(node.inputs())      whether a value is of a mutable type
 writes_to_inputs(node)          whether an operator writes to its inputs
 is_written_by(value, use)       whether a use of the value writes to it
 is_directly_written(value)      whether any use writes to it
-may_write(graph)                whether any node writes; if not, `ts.analysis.alias` is not needed
+may_write(graph)                whether any node writes (if not, `ts.analysis.alias` is not needed)
 is_only_read(value)             whether all uses read the value without keeping a reference
 """
 
@@ -55,7 +55,7 @@ def is_directly_written(value: Value) -> bool:
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that `node` writes to; a container whose elements it writes to is not included."""
+    """Return the inputs that `node` writes to, without containers whose elements it writes to."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)

@@ -73,14 +73,14 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        for block in node.blocks():  # blocks read outer values; subgraphs only read the node's inputs
+        for block in node.blocks():  # blocks read outer values, while subgraphs only read the node's inputs
             for inner in block.nodes():
                 self._add_sources(inner)
             self._add_sources(block.return_node())
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` to the given side of `target` if this preserves semantics; return whether it does.
+    """Move `node` to the given side of `target` if this preserves semantics. Return whether it does.
 
     With `dry`, move nothing.
     """
