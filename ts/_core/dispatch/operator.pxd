@@ -102,9 +102,10 @@ cdef int invoke_after(
 cdef object call_after(DispatchKey key, Operator op, list args)
 # Return whether a tensor argument, or a tensor in a list argument, or the base of one, requires grad.
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
-# Pointer, set by `profiler_recorder`: tells the profiler that an operator runs the Python kernel of its record on
-# arrays of `backend`.
-cdef int (*note_record)(Operator op, int backend) except -1
+# Run an operator on Python values with layers of function transforms, also if the thread has no transform.
+cdef object call_transform(Operator op, list args)
+# Set the fields of an operator that depend on its schema.
+cdef int read_signature(Operator op) except -1
 # Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
 # `instruction` identify the calling instruction of a script, and are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1

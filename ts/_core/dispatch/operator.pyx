@@ -6,19 +6,10 @@ In: registers or Python arguments. Out: results, wrapped as tensors.
     op(x)                       call from Python, with arguments bound by the schema
     invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C kernels
 
-`invoke` selects the kernel by the backend of the first tensor.  If the backend has no C kernel, or the C
-kernel does not support the arguments, `call_python_kernel` runs:
-
-    select the backend by all tensor arguments, else by the device argument
-      -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
-      -> wrap result arrays: a result that aliases a written argument in the schema is the Tensor object of
-      the argument
-
-A number that is passed for a Tensor parameter is not converted to a tensor. The kernel applies the type
-promotion of numbers.
+`invoke` selects the kernel by the backend of the first tensor. If the backend has no C kernel, or the C
+kernel does not support the arguments, `call_python_kernel` runs the record's Python kernel (`record_kernels`).
 """
 
-import warnings
 from weakref import WeakSet
 
 import numpy as np
@@ -32,9 +23,6 @@ from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
     IValue,
-    TAG_BOOL,
-    TAG_FLOAT,
-    TAG_INT,
     TAG_NONE,
     TAG_OBJECT,
     TypeSpec,
@@ -44,24 +32,17 @@ from ts._core.value.ivalue cimport (
     set_object,
     set_object_steal,
     unbox,
-    unbox_shallow,
 )
-from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
-from ts._core.tensor.tensor cimport (
-    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, hides_elements, memory_of, operator_function, rebind, needs_grad, wrap,
-    wrote
-)
-
-from ts._core.tensor.sparse cimport BACKEND_SPARSE
+from ts._core.dispatch.record_kernels cimport run
+from ts._core.tensor.overlap cimport ALLOW, STRICT
+from ts._core.tensor.tensor cimport Tensor, backend_registry, operator_function
 
 from ts import devices, dtypes
 from ts._core.late_binding import resolve
-from ts._core.tensor import factories
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.value import ivalue as ivalue_module, type_of
 from ts._core.dispatch.result_tuples import results_class
 from ts._core.dispatch.signature import arity, signature
-from ts._core.dispatch.numpy_error_translation import reworded
 
 type_of.register_tensor_type(Tensor)
 
@@ -167,9 +148,6 @@ cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
     raise TypeError("the operator has no kernel because it was not initialized")
 
 
-cdef int (*note_record)(Operator op, int backend) except -1
-note_record = NULL
-
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
     """Return whether a tensor, or the base of a view, requires grad."""
@@ -273,6 +251,10 @@ cdef object call_after(DispatchKey key, Operator op, list args):
     return call_from(<int>key + 1, op, args)
 
 
+cdef object call_transform(Operator op, list args):
+    return handlers[<int>TRANSFORM_KEY].call(op, args)
+
+
 cdef int first_tensor(str schema_text) except -2:
     """Return the index of the first tensor or tensor-list parameter, or -1 without tensor parameters."""
     cdef int i
@@ -361,17 +343,6 @@ cdef tuple layouts_of(Operator op):
     if op.record is None or op.record.variant:
         return ()
     return op.record.layout
-
-
-cdef object _apply_layout_rules = None
-
-
-cdef inline object apply_layout_rules():
-    """Return the function that gives results the memory layout of the record: (xp, rules, results, arguments)."""
-    global _apply_layout_rules
-    if _apply_layout_rules is None:
-        _apply_layout_rules = resolve("apply_layout_rules")
-    return _apply_layout_rules
 
 
 cdef object call_bound(Operator op, list args):
@@ -506,294 +477,6 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
         for i in range(total):
             release(&r[i])
         free(r)
-
-
-# ---------------------------------------------------------------- Python kernels of records
-
-cdef object run(Operator op, list args):
-    """Run the record's Python kernel on Python values (tensors, numbers, lists), and return tensors."""
-    cdef Py_ssize_t i, n = len(args)
-    cdef int backend = -1
-    cdef int device = -1
-    cdef Tensor t
-    if op.signature_ is None:
-        read_signature(op)
-    if op.tensor_kernel:
-        return op.record.kernel(*args)
-    for i in range(n):
-        x = args[i]
-        if isinstance(x, Tensor):
-            t = <Tensor>x
-            # a tensor of a function transform whose level has ended, or belongs to another thread
-            if t.backend == BACKEND_META and hides_elements(t):
-                return handlers[<int>TRANSFORM_KEY].call(op, args)
-            if backend < 0:
-                backend = t.backend
-                device = t.device_index
-            if t.backend != backend or t.device_index != device:
-                return run_mixed(op, args)
-        elif type(x) is list and x and has_other_backend(<list>x, &backend, &device):
-            return run_mixed(op, args)
-    if backend <= BACKEND_CPU and has_sparse_layout(op, args):
-        return run_on(op, args, BACKEND_SPARSE, -1)
-    if op.device_at >= 0 and args[op.device_at] is not None:
-        target_device = devices.as_device(args[op.device_at])
-        target_backend = backend_registry().get(target_device.type)
-        if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
-            return run_on(op, args, backend, device)
-        elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
-        # the argument `device` is not the device of the tensors, as in x.new_zeros(2, device="cuda"): move
-        # them
-        if elsewhere and backend >= 0:
-            args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
-        if target_backend.index != backend:
-            backend = target_backend.index
-            device = -1
-        if target_device.index is not None and target_backend.numbered:
-            device = target_device.index
-    if backend < 0:
-        backend = BACKEND_CPU
-    if context_flags() & PROFILING and note_record != NULL:
-        note_record(op, backend)
-    return run_on(op, args, backend, device)
-
-
-cdef bint has_sparse_layout(Operator op, list args) except -1:
-    """Return whether the argument `layout=`, just before `device=`, requests a sparse layout."""
-    cdef int i = op.device_at - 1
-    return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
-
-
-cdef inline bint is_narrow(int scalar_type) noexcept:
-    """Return whether a dtype is float8 or complex32, for which few operators have kernels."""
-    return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
-
-
-cdef int check_narrow(object record, object dtype, list args) except -1:
-    """Raise an error if an operator does not support arguments or results of a float8 dtype or complex32."""
-    resolve("check_complex32" if dtype.is_complex else "check_float8")(record, dtype, args)
-    return 0
-
-
-cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return `kernel`, or its complex32 variant if an argument requires one.
-
-    Raise an error if the operator does not support the float8 or complex32 dtype of an argument.
-    """
-    for x in args:
-        for y in (<list>x if type(x) is list else (x,)):
-            if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
-                check_narrow(op.record, y.dtype, args)
-                if (<Tensor>y).scalar_type == 8:
-                    return resolve("complex32_kernel")(op.record, kernel, args)
-            elif type(y) is complex:  # a complex number with a float16 operand gives complex32
-                return resolve("complex32_kernel")(op.record, kernel, args)
-    return kernel
-
-
-cdef object on_device(Tensor x, object backend, object device):
-    """Return a copy of a tensor on another device. The copy of a meta tensor has uninitialized elements."""
-    if x.backend != BACKEND_META:
-        return factories.moved(x, device)
-    return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
-
-
-cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors on different devices.
-
-    `backend` and `device` receive the device of the first tensor.
-    """
-    cdef Tensor t
-    for x in xs:
-        if isinstance(x, Tensor):
-            t = <Tensor>x
-            if backend[0] < 0:
-                backend[0] = t.backend
-                device[0] = t.device_index
-            if t.backend != backend[0] or t.device_index != device[0]:
-                return True
-    return False
-
-
-cdef object run_mixed(Operator op, list args):
-    """Run the operator on tensors of several devices.
-
-    Copy 0-dim CPU tensors to the device of the other tensors, or raise RuntimeError if these differ in
-    device.
-    """
-    cdef list tensors = []
-    cdef Tensor t, chosen = None
-    for x in args:
-        if isinstance(x, Tensor):
-            tensors.append(x)
-        elif type(x) is list:
-            tensors.extend([y for y in x if isinstance(y, Tensor)])
-    for t in tensors:
-        if t.backend == BACKEND_SPARSE:
-            return run_sparse(op, args, tensors)
-        if chosen is None or (chosen.backend == BACKEND_CPU and chosen.ndim == 0):
-            chosen = t
-    for t in tensors:
-        if (t.backend, t.device_index) == (chosen.backend, chosen.device_index):
-            continue
-        if t.backend != BACKEND_CPU or t.ndim != 0:
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{chosen.device} and {t.device}!"
-            )
-    backend = backend_registry().at(chosen.backend)
-    moved = [backend.adopt(x, chosen) if isinstance(x, Tensor) else
-             [backend.adopt(y, chosen) if isinstance(y, Tensor) else y for y in x] if type(x) is list else x
-             for x in args]
-    return run_on(op, moved, chosen.backend, chosen.device_index)
-
-
-cdef object run_sparse(Operator op, list args, list tensors):
-    """Run the sparse kernel on sparse and dense tensors, which must all be on the CPU."""
-    cdef Tensor t
-    for t in tensors:
-        if t.backend != BACKEND_SPARSE and t.backend != BACKEND_CPU:
-            raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, cpu and {t.device}!"
-            )
-    return run_on(op, args, BACKEND_SPARSE, -1)
-
-
-cdef tuple bound_kernel(Operator op, int backend):
-    """Return the backend, its array namespace and the record's kernel for it. The tuple is cached."""
-    bound = op.implementations[backend]
-    if bound is None:
-        target = backend_registry().at(backend)
-        bound = op.implementations[backend] = (target, target.xp, target.bind(op.record))
-    return <tuple>bound
-
-
-cdef object run_on(Operator op, list args, int backend, int device):
-    cdef tuple bound = bound_kernel(op, backend)
-    cdef list values = [bound[1]]
-    cdef object kernel = bound[2]
-    cdef bint narrow = False
-    for x in args:
-        if isinstance(x, Tensor):
-            values.append((<Tensor>x).array)
-            narrow |= is_narrow((<Tensor>x).scalar_type)
-        elif type(x) is list:
-            values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
-            narrow |= len(<list>x) > 0 and isinstance((<list>x)[0], Tensor)
-        else:
-            values.append(x)
-            narrow |= type(x) is complex
-    if narrow and backend != BACKEND_META and backend != BACKEND_SPARSE:
-        kernel = kernel_of_narrow(op, kernel, args)
-    if op.written and backend != BACKEND_SPARSE:
-        check_written(op, values)
-    try:
-        result = bound[0].run(kernel, values, device)
-    except (ValueError, LookupError, TypeError, MemoryError, ArithmeticError) as error:
-        better = reworded(error, op.name)
-        if better is None:
-            raise
-        raise better from error
-    if op.layouts and backend != BACKEND_SPARSE:
-        result = apply_layout_rules()(bound[1], op.layouts, result, values[1:])
-    return wrap_results(op, result, args)
-
-
-cdef int check_written(Operator op, list values) except -1:
-    """Raise an error if a written tensor has overlapping elements, or overlaps an input."""
-    cdef Py_ssize_t i
-    for i in op.written:
-        if type(values[i + 1]) is list:
-            for x in values[i + 1]:
-                check_write(x, [], op.overlap)
-            continue
-        if not hasattr(values[i + 1], "strides"):  # a generator, which has no array
-            continue
-        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.checks_overlap else []
-        if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
-            warnings.warn(
-                f"Use of {op.name[6:]} on expanded tensors is deprecated. Please clone() the tensor before "
-                "performing this operation. This also applies to advanced indexing e.g. "
-                + (op.record.base or op.record).assignment,
-                stacklevel=2,
-            )
-    return 0
-
-
-cdef object wrap_results(Operator op, object result, list args):
-    """Wrap the arrays that a kernel returned in tensors, as the results of the schema require."""
-    cdef Py_ssize_t i
-    cdef tuple returns = op.signature_.returns
-    if op.nrets == 0:
-        if op.written and result is not None:
-            settle_all(args[op.written[0]], result)
-        return None
-    if op.nrets == 1:
-        return wrapped_one(op, returns[0], result, args)
-    if len(result) != op.nrets:
-        raise RuntimeError(f"kernel of {op.key} returned {len(result)} results, but its schema declares {op.nrets}")
-    values = [wrapped_one(op, returns[i], result[i], args) for i in range(op.nrets)]
-    return results_class(op.name, tuple([r.name for r in returns]))(values)
-
-
-cdef object wrapped_one(Operator op, object declared, object result, list args):
-    cdef Tensor tensor
-    cdef int alias = declared.alias_of
-    cdef str kind = declared.kind
-    if alias >= 0:
-        target = args[alias]
-        if isinstance(target, Tensor):
-            return settle(<Tensor>target, result)
-        return target
-    if kind == "Tensor":
-        if isinstance(result, Tensor):
-            return result
-        for x in args:  # a kernel may return the array of an argument, and the result is then the argument
-            if isinstance(x, Tensor) and (<Tensor>x).array is result:
-                return x
-        tensor = wrap(result)
-        if is_narrow(tensor.scalar_type) and tensor.backend != BACKEND_META and tensor.backend != BACKEND_SPARSE:
-            check_narrow(op.record, tensor.dtype, args)
-        return tensor if declared.view_of < 0 else mark_as_view(tensor, args[declared.view_of])
-    if kind == "Tensor[]":
-        tensors = [x if isinstance(x, Tensor) else wrap(x) for x in result]
-        if declared.view_of >= 0:
-            for x in tensors:
-                mark_as_view(x, args[declared.view_of])
-        return tensors
-    if kind == "Tensor?":
-        return None if result is None else wrap(result)
-    if isinstance(result, np.generic):
-        return result.item()
-    return result
-
-
-cpdef Tensor mark_as_view(Tensor result, object source):
-    """If `result` is a view of `source`, let it share the version counter and base of `source`."""
-    if isinstance(source, Tensor) and result is not source and (
-        memory_of(result) is memory_of(<Tensor>source) or result.array.size == 0
-    ):
-        follow(result, <Tensor>source)
-    return result
-
-
-cdef object settle(Tensor target, object result):
-    """Store the result of an in-place kernel in `target`, and increment its version counter."""
-    if result is not None and result is not target.array and not isinstance(result, Tensor):
-        rebind(target, result)
-    if result is not None:
-        wrote(target)
-    return target
-
-
-cdef int settle_all(object target, object result) except -1:
-    """Store the results of an operator without return value in the tensors that the operator wrote."""
-    if isinstance(target, Tensor):
-        settle(<Tensor>target, result)
-    elif type(target) is list:
-        for one, written in zip(target, result, strict=True):
-            settle(<Tensor>one, written)
-    return 0
 
 
 # ---------------------------------------------------------------- Python kernels on registers

@@ -17,7 +17,7 @@ import sys
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
-from ts._core.dispatch cimport operator
+from ts._core.dispatch cimport record_kernels
 from ts._core.dispatch.operator cimport PROFILER_KEY, Operator, backend_at, call_after, invoke_after, register_key
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.allowance cimport MemoryBudget, release_allowance, new_allowance, watch_allowance
@@ -239,7 +239,7 @@ cdef object described_object(x):
 
 
 register_key(PROFILER_KEY, PROFILING, record_operator, record_call)
-operator.note_record = set_event_backend
+record_kernels.note_record = set_event_backend
 
 
 # ---------------------------------------------------------------- labels and stages

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.autograd.operator_node import bare
-from ts._core.dispatch.operator import mark_as_view
+from ts._core.dispatch.record_kernels import mark_as_view
 from ts._core.dispatch_layers import transform_dispatch
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.late_binding import resolve

@@ -1,0 +1,3 @@
+from typing import Any
+
+def mark_as_view(result: Any, source: Any) -> Any: ...
