@@ -44,19 +44,19 @@ def program(seed):
                 lines.append(f"{indent}for i{len(lines)} in range({r.randint(1, 3)}):")
                 block(indent)
         elif what < 0.34:
-            made = f"v{len(lines)}"
-            lines.append(f"{indent}{made} = {r.choice(known)}[:2]")
-            lines.append(f"{indent}{made} = ts.cat([{made}, {r.choice(known)}[2:]])")
+            variable = f"v{len(lines)}"
+            lines.append(f"{indent}{variable} = {r.choice(known)}[:2]")
+            lines.append(f"{indent}{variable} = ts.cat([{variable}, {r.choice(known)}[2:]])")
             if len(indent) == 4:
-                known.append(made)
+                known.append(variable)
         elif own and (len(indent) > 4 or r.random() < 0.4):
             lines.append(f"{indent}{r.choice(own)} = {expression()}")
         else:
-            made = f"v{len(lines)}"
-            lines.append(f"{indent}{made} = {expression()}")
+            variable = f"v{len(lines)}"
+            lines.append(f"{indent}{variable} = {expression()}")
             if len(indent) == 4:
-                known.append(made)
-                own.append(made)
+                known.append(variable)
+                own.append(variable)
 
     def block(indent):
         for _ in range(r.randint(1, 3)):
@@ -66,8 +66,8 @@ def program(seed):
         statement("    ")
     results = r.sample(known, min(len(known), r.randint(1, 2)))
     declared = ", ".join(f"{name}: ts.Tensor" for name in arguments)
-    gives = " + ".join(f"({name} * {k + 1}).sum()" for k, name in enumerate(results))
-    return f"def f({declared}):\n" + "\n".join(lines) + f"\n    return {gives}, {results[0]}\n", len(arguments)
+    loss = " + ".join(f"({name} * {k + 1}).sum()" for k, name in enumerate(results))
+    return f"def f({declared}):\n" + "\n".join(lines) + f"\n    return {loss}, {results[0]}\n", len(arguments)
 
 
 def with_source(text, name="random program"):

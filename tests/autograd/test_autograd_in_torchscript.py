@@ -57,7 +57,7 @@ def test_gradients_of_intermediate_values():
 
 
 @ts.jit.script
-def kept(x: ts.Tensor):
+def retained_gradients(x: ts.Tensor):
     y = (x * 2).sin()
     y.retain_grad()
     before = y.retains_grad
@@ -68,7 +68,7 @@ def kept(x: ts.Tensor):
 def test_intermediates_keep_their_gradients():
     for _ in range(3):
         x = leaf(0.1, 0.2, 0.3)
-        found = kept(x)
+        found = retained_gradients(x)
         assert_close(found[:2], eagerly(x))
         assert found[2:] == (True, False)
 
@@ -185,7 +185,7 @@ def sized(x: ts.Tensor):
 
 
 @ts.jit.script
-def taken(x: ts.Tensor, y: Optional[ts.Tensor]):
+def clamped_gradient(x: ts.Tensor, y: Optional[ts.Tensor]):
     return ts.clamp(x, x.grad, y)
 
 
@@ -194,9 +194,9 @@ ABSENT = r"Expected a proper Tensor but got None \(or an undefined Tensor in C\+
 
 def test_missing_gradient_is_none():
     x = leaf(1, 2)
-    before, behind = before_and_behind(x)
+    before, after_backward = before_and_behind(x)
     assert before is None
-    assert_close(behind, ts.tensor([2.0, 4.0]))
+    assert_close(after_backward, ts.tensor([2.0, 4.0]))
     assert listed(leaf(1))[0] is None
     with pytest.raises(RuntimeError, match=ABSENT):
         plus_one(leaf(1))
@@ -205,7 +205,7 @@ def test_missing_gradient_is_none():
             chained(x)
     sized(leaf(1))  # without elements: any result, but no crash
     assert_close(
-        taken(ts.tensor([-1.0, 2.0]), ts.tensor(1.0)), ts.tensor([-1.0, 1.0])
+        clamped_gradient(ts.tensor([-1.0, 2.0]), ts.tensor(1.0)), ts.tensor([-1.0, 1.0])
     )  # without the optional bound
 
 
@@ -372,7 +372,7 @@ def test_passes_use_fuel():
 
 @ts.jit.script
 def in_a_task(x: ts.Tensor):
-    return ts.jit.wait(ts.jit.fork(kept, x))
+    return ts.jit.wait(ts.jit.fork(retained_gradients, x))
 
 
 def test_tasks_differentiate():

@@ -215,9 +215,9 @@ def test_a_graph_may_be_of_any_depth():
 def test_graphs_are_freed_with_their_results(function):
     x = leaf(1, 2)
     y = function(x)
-    gone = weakref.ref(y.grad_fn)
+    node_ref = weakref.ref(y.grad_fn)
     del y
-    assert gone() is None
+    assert node_ref() is None
 
 
 def test_version_of_saved_results_and_their_views():
@@ -239,11 +239,11 @@ def test_version_of_saved_results_and_their_views():
 def test_reference_cycles_through_graphs_are_collected():
     x = leaf(1, 2)
     y = x.clone() * x
-    gone = weakref.ref(y.grad_fn)
+    node_ref = weakref.ref(y.grad_fn)
     x.note = y  # reference cycle: the node of y saves x
     del x, y
     gc.collect()
-    assert gone() is None
+    assert node_ref() is None
 
 
 def test_error_in_a_hook_keeps_the_graph_usable():

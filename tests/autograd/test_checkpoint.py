@@ -44,20 +44,20 @@ def test_results_and_gradients_equal_the_plain_run(reentrant):
 
 
 def test_intermediate_tensors_are_released():
-    kept = []
+    saved = []
 
     def block(x):
         y = x * 1
-        kept.append(weakref.ref(y))
+        saved.append(weakref.ref(y))
         return (y * y).exp()
 
     x = leaf(1, 2)
     z = checkpoint(block, x, use_reentrant=False)
     gc.collect()
-    assert kept[0]() is None
+    assert saved[0]() is None
     z.sum().backward()
     gc.collect()
-    assert [r() for r in kept] == [None, None]
+    assert [r() for r in saved] == [None, None]
 
 
 def test_recomputation_stops_early():

@@ -194,14 +194,14 @@ def test_views_leave_a_part():
 
     def run(h):
         x, w = inputs((3, 4), (4,))
-        y, flat, turned = h(x * 1, w)
+        y, flat, transposed = h(x * 1, w)
         flat[0] = 7.0
-        turned.mul_(w[0])
+        transposed.mul_(w[0])
         return [
             y,
             flat,
-            turned,
-            *ts.autograd.grad((y.sin().sum() + flat.cos().sum() + turned.exp().sum()), [x, w]),
+            transposed,
+            *ts.autograd.grad((y.sin().sum() + flat.cos().sum() + transposed.exp().sum()), [x, w]),
         ]
 
     assert_close(run(f), run(g))
@@ -411,14 +411,14 @@ def test_results_that_are_detached(function):
 def test_in_place_write_to_a_view_creates_no_reference_cycle(write):
     """An in-place write to a view creates no reference cycle through the saved result; later writes are still
     detected."""
-    gone = []
+    refs = []
 
     class Noted:
         def __call__(self, *gradients):
             return None
 
         def __del__(self):
-            gone.append(True)
+            refs.append(True)
 
     def use(backward):
         base = ts.rand(3, 3, requires_grad=True).clone()
@@ -438,7 +438,7 @@ def test_in_place_write_to_a_view_creates_no_reference_cycle(write):
             kept = use(backward)
             kept.zero_()
             assert kept._version == 2
-        assert len(gone) == 2
+        assert len(refs) == 2
     finally:
         gc.enable()
 

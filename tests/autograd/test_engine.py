@@ -108,9 +108,9 @@ def test_shared_gradient_is_copied_for_one_of_two_leaves():
 
     a, b = ts.randn(5, 6, requires_grad=True), ts.randn(5, 6, requires_grad=True)
     Twice.apply(a, b)[1][0].backward()
-    places = [a.grad.data_ptr(), b.grad.data_ptr()]
-    assert places[0] != places[1]
-    assert Twice.where in places
+    pointers = [a.grad.data_ptr(), b.grad.data_ptr()]
+    assert pointers[0] != pointers[1]
+    assert Twice.where in pointers
     a.grad.add_(1)
     assert b.grad.sum() == 1
 
@@ -208,19 +208,19 @@ def test_in_place_write_to_a_real_view_of_complex():
     x = ts.ones(2, dtype=ts.complex128, requires_grad=True)
 
     def parts(x):
-        made = x * 1
-        ts.view_as_real(made)[..., 0].mul_(3)
-        return made * made.conj()
+        base = x * 1
+        ts.view_as_real(base)[..., 0].mul_(3)
+        return base * base.conj()
 
     def pairs(x):
-        made = ts.view_as_real(x) * 1
-        ts.view_as_complex(made).mul_(3j)
-        return made * made
+        base = ts.view_as_real(x) * 1
+        ts.view_as_complex(base).mul_(3j)
+        return base * base
 
     def read(x):
-        made = x * 1
-        view = ts.view_as_real(made)
-        made.mul_(2 + 1j)
+        base = x * 1
+        view = ts.view_as_real(base)
+        base.mul_(2 + 1j)
         return view * view
 
     for function in (parts, pairs, read):

@@ -54,9 +54,9 @@ def test_views_and_writes_in_place():
 
 def test_write_of_a_dual_adds_a_tangent():
     def into(x):
-        made = ts.zeros(3, dtype=ts.float64)
-        made.copy_(x)
-        return made * 2
+        result = ts.zeros(3, dtype=ts.float64)
+        result.copy_(x)
+        return result * 2
 
     assert tangent(into, (X, V)).tolist() == (2 * V).tolist()
 

@@ -74,9 +74,9 @@ def test_saved_result_has_its_node():
         (value,) = ts.autograd.grad(value, x, create_graph=True)
     assert value.item() == 1
     y = exp.apply(x)
-    gone = weakref.ref(y.grad_fn)
+    node_ref = weakref.ref(y.grad_fn)
     del y
-    assert gone() is None
+    assert node_ref() is None
 
 
 def test_non_tensor_arguments_have_no_gradient():
@@ -245,7 +245,7 @@ def test_reference_cycles_through_ctx_are_collected():
     y = function(forward).apply(x)
     y.grad_fn.result = y
     x.note = y
-    gone = weakref.ref(y.grad_fn)
+    node_ref = weakref.ref(y.grad_fn)
     del x, y
     gc.collect()
-    assert gone() is None
+    assert node_ref() is None

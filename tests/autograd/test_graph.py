@@ -185,10 +185,10 @@ def test_allow_mutation_on_saved_tensors():
         assert ts.autograd.grad(first.sum(), x)[0].tolist() == [6, 6, 6]
         with pytest.raises(RuntimeError, match="contexts cannot be nested"), allowed():
             pass
-        gone = (x**2).sum()
+        result = (x**2).sum()
         copies.clear()
         with pytest.raises(AssertionError, match="Trying to backward outside"):
-            gone.backward()
+            result.backward()
         late = (x**2).sum()
     with pytest.raises(AssertionError, match="Trying to backward outside"):
         late.backward()

@@ -41,8 +41,8 @@ def _index_put(x: Tensor) -> Tensor:
 def _several_views(x: Tensor) -> Tensor:
     y = x.clone().view(3, 1)
     y[1:].mul_(3)
-    turned = y.t()
-    turned[0, 2].mul_(x[0])
+    transposed = y.t()
+    transposed[0, 2].mul_(x[0])
     return y**2
 
 
@@ -177,15 +177,15 @@ def test_a_batch_of_gradients_keeps_histories() -> None:
 def test_batched_index_put(index: tuple[list[int] | None, ...], accumulate: bool) -> None:
     ts.manual_seed(0)
     x = ts.randn(2, 3, 4, 5)
-    places = [None if i is None else ts.tensor(i) for i in index]
-    shape = x[0][tuple(slice(None) if i is None else i for i in places)].shape
+    indices = [None if i is None else ts.tensor(i) for i in index]
+    shape = x[0][tuple(slice(None) if i is None else i for i in indices)].shape
     for values in (ts.randn(2, *shape), ts.randn(2, shape[-1]), ts.randn(2)):
-        found = vmap(lambda x, v: ts.index_put(x, places, v, accumulate))(x, values)
-        _close(found, ts.stack([ts.index_put(a, places, v, accumulate) for a, v in zip(x, values, strict=True)]))
-        found = vmap(lambda v: ts.index_put(x[0], places, v, accumulate))(values)
-        _close(found, ts.stack([ts.index_put(x[0], places, v, accumulate) for v in values]))
-        found = vmap(lambda x: ts.index_put(x, places, values[0], accumulate))(x)
-        _close(found, ts.stack([ts.index_put(a, places, values[0], accumulate) for a in x]))
+        found = vmap(lambda x, v: ts.index_put(x, indices, v, accumulate))(x, values)
+        _close(found, ts.stack([ts.index_put(a, indices, v, accumulate) for a, v in zip(x, values, strict=True)]))
+        found = vmap(lambda v: ts.index_put(x[0], indices, v, accumulate))(values)
+        _close(found, ts.stack([ts.index_put(x[0], indices, v, accumulate) for v in values]))
+        found = vmap(lambda x: ts.index_put(x, indices, values[0], accumulate))(x)
+        _close(found, ts.stack([ts.index_put(a, indices, values[0], accumulate) for a in x]))
 
 
 def test_batches_as_strided() -> None:
@@ -198,8 +198,8 @@ def test_batches_as_strided() -> None:
     for a, b, dims in ((x, part, (0, 0)), (x[0], part, (None, 0)), (x, part[0], (0, None))):
         rows = [put(a if a.dim() == 2 else a[k], b if b.dim() == 2 else b[k]) for k in range(3)]
         _close(vmap(put, in_dims=dims)(a, b), ts.stack(rows))
-    turned = x[:, 1:].transpose(1, 2)
-    _close(vmap(lambda a: put(a, part[0]))(turned), ts.stack([put(a.clone(), part[0]) for a in turned]))
+    transposed = x[:, 1:].transpose(1, 2)
+    _close(vmap(lambda a: put(a, part[0]))(transposed), ts.stack([put(a.clone(), part[0]) for a in transposed]))
 
 
 def test_operators_with_several_results_in_a_batch() -> None:

@@ -31,13 +31,13 @@ def test_unpack_hook_that_runs_backward():
 
 
 def test_two_threads_of_which_one_waits_in_a_hook():
-    entered, gone = threading.Event(), threading.Event()
+    entered, released = threading.Event(), threading.Event()
     errors = []
 
     def unpack(x):
         if threading.current_thread().name == "slow":
             entered.set()
-            assert gone.wait(60)
+            assert released.wait(60)
         return x
 
     def slow():
@@ -51,7 +51,7 @@ def test_two_threads_of_which_one_waits_in_a_hook():
     thread.start()
     assert entered.wait(60)
     y.backward()
-    gone.set()
+    released.set()
     thread.join()
     assert len(errors) == 1 and errors[0].startswith(AGAIN)
 

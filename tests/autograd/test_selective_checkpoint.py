@@ -13,7 +13,7 @@ from ts.utils.checkpoint import (
 )
 
 MM, SIN, MAX = ts.ops.aten.mm.default, ts.ops.aten.sin.default, ts.ops.aten.max.dim
-KEPT = [*(p for p in CheckpointPolicy if not p.name.endswith("RECOMPUTE")), True]
+SAVING_POLICIES = [*(p for p in CheckpointPolicy if not p.name.endswith("RECOMPUTE")), True]
 NOT_KEPT = [CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE, False]
 
 
@@ -43,7 +43,7 @@ def all_equal(found, wanted):
     return all(x.equal(y) for x, y in zip(found, wanted, strict=True))
 
 
-@pytest.mark.parametrize("answer", [*KEPT, *NOT_KEPT])
+@pytest.mark.parametrize("answer", [*SAVING_POLICIES, *NOT_KEPT])
 def test_cached_results_are_not_recomputed(answer):
     calls = []
 
@@ -51,16 +51,16 @@ def test_cached_results_are_not_recomputed(answer):
         calls.append(1)
         return block(x, y)
 
-    asked = []
+    policy_calls = []
 
     def policy(context, operator, *args):
         assert isinstance(context, SelectiveCheckpointContext) and not context.is_recompute
-        asked.append((operator, context.op_output.shape, len(args)))
+        policy_calls.append((operator, context.op_output.shape, len(args)))
         return answer
 
     assert all_equal(run(policy, counted), leaf_gradients())
     assert len(calls) == 2
-    assert asked == [(MM, (3, 3), 2), (SIN, (3, 3), 1), (MM, (3, 3), 2), (ts.ops.aten.exp.default, (3, 3), 1)]
+    assert policy_calls == [(MM, (3, 3), 2), (SIN, (3, 3), 1), (MM, (3, 3), 2), (ts.ops.aten.exp.default, (3, 3), 1)]
 
 
 def test_policy_from_a_list_of_operators():
@@ -81,8 +81,8 @@ def test_policy_from_a_list_of_operators():
 
 def test_several_results_and_views():
     def function(x, y):
-        values, places = (x * y).max(1)
-        return values * x.t()[1] * places
+        values, indices = (x * y).max(1)
+        return values * x.t()[1] * indices
 
     assert all_equal(run([MAX, ts.ops.aten.t.default, ts.ops.aten.select.int], function), leaf_gradients(function))
 

@@ -119,18 +119,18 @@ def test_leaf_changes_shape_between_passes():
 def test_writes_to_no_grad_views_raise():
     x = leaf(1, 2)
     with ts.no_grad():
-        plain, made = x[:1], type("Alias", (Double,), {"forward": staticmethod(lambda ctx, x: x[:])}).apply(x)
+        plain, alias = x[:1], type("Alias", (Double,), {"forward": staticmethod(lambda ctx, x: x[:])}).apply(x)
     with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
         plain.zero_()
     with pytest.raises(RuntimeError, match="was created inside a custom Function"):
-        made.zero_()
+        alias.zero_()
 
 
 def test_reference_cycles_through_hooks_are_collected():
     x = leaf(1, 2) * 1
-    gone = weakref.ref(x)
+    tensor_ref = weakref.ref(x)
     x.register_hook(lambda g, x=x: None)
     ts.autograd.graph.register_multi_grad_hook((x,), lambda g, x=x: None)
     del x
     gc.collect()
-    assert gone() is None
+    assert tensor_ref() is None

@@ -12,9 +12,9 @@ def gradients(key, wanted, **arguments):
     lists for several."""
     record = registry.find(key)
     inputs = Inputs(record)
-    made = record.operator(**arguments)
+    output = record.operator(**arguments)
     values = {name: p.default for name, p in inputs.parameters.items() if p.has_default} | arguments
-    for result, value in zip(inputs.results, made if isinstance(made, tuple) else (made,)):
+    for result, value in zip(inputs.results, output if isinstance(output, tuple) else (output,)):
         values |= {result.name: value, result.gradient: ts.ones_like(value)}
     values.setdefault("grad", values[inputs.results[0].gradient])
     formula = gradient(record, wanted.split())

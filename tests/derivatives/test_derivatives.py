@@ -82,11 +82,11 @@ def test_formula_parts_equal_the_kernel(record):
         except samples.REJECTION_ERRORS as error:
             assert any(text in str(error) for text in UNDERIVABLE), error
             continue
-        places = 0.05 if dtype is ts.bfloat16 else 1e-4 if dtype is ts.float32 else 1e-9
+        tolerance = 0.05 if dtype is ts.bfloat16 else 1e-4 if dtype is ts.float32 else 1e-9
         assert [(x.shape, x.dtype) for x in found] == [(x.shape, x.dtype) for x in wanted], dtype
         for a, b in zip(found, wanted, strict=True):
             a, b = (x.detach().to(ts.complex128).resolve_conj().numpy() for x in (a, b))
-            assert np.allclose(a, b, rtol=places, atol=places, equal_nan=True), dtype
+            assert np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True), dtype
 
 
 @pytest.mark.parametrize("record", [r for r in RECORDS if short(r) not in MISSHAPEN], ids=short)

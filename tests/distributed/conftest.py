@@ -20,9 +20,9 @@ def world():
     """Provide a group of three processes."""
     from tests.distributed.process_groups import World
 
-    made = World(3)
-    yield made
-    made.close()
+    group = World(3)
+    yield group
+    group.close()
 
 
 def _start_three_workers():
@@ -77,6 +77,6 @@ def fork_server_client(monkeypatch):
         rref_context, "FORK_CONFIRMATION_TIMEOUT_SECONDS", it.FORK_CONFIRMATION_TIMEOUT_SECONDS
     )
     monkeypatch.setattr(agent, "RECONNECT_TIMEOUT_SECONDS", it.RECONNECT_TIMEOUT_SECONDS)
-    made = it.ForkServer()
-    yield made
-    made.close()
+    group = it.ForkServer()
+    yield group
+    group.close()

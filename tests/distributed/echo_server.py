@@ -21,18 +21,18 @@ def fail():
 
 async def calls(comm):
     """Answer a call with its data at once, or on a later "all" call (data that begins with "k"), or never."""
-    kept = []
+    delayed = []
 
     def handle(call, reply):
         if call == "break":
             comm.abort()
             return
         if call == "all":
-            for each, answer_kept in reversed(kept):
-                answer_kept(each)
-            kept.clear()
+            for each, reply_delayed in reversed(delayed):
+                reply_delayed(each)
+            delayed.clear()
         if call != "never":
-            kept.append((call, reply)) if call[:1] == "k" else reply(call)
+            delayed.append((call, reply)) if call[:1] == "k" else reply(call)
 
     await answer(comm, handle)
     return Status.dont_reply

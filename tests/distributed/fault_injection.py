@@ -63,41 +63,41 @@ def length(ref):
 # ---- faults
 
 
-def kill(world, who, chance, over):
-    world.kill(who)
+def kill(world, target, chance, over):
+    world.kill(target)
 
 
-def stop(world, who, chance, over):
-    os.kill(world.pids[who], signal.SIGSTOP)
+def stop(world, target, chance, over):
+    os.kill(world.pids[target], signal.SIGSTOP)
     time.sleep(chance.uniform(0.02, 0.4))
-    os.kill(world.pids[who], signal.SIGCONT)
+    os.kill(world.pids[target], signal.SIGCONT)
 
 
-def slow(world, who, chance, over):
-    world.proxies[who].delay = chance.uniform(0, 0.005)
+def slow(world, target, chance, over):
+    world.proxies[target].delay = chance.uniform(0, 0.005)
     over.wait(chance.uniform(0.1, 0.5))
-    world.proxies[who].delay = 0
+    world.proxies[target].delay = 0
 
 
-def silence(world, who, chance, over):
-    world.proxies[who].hold()
+def silence(world, target, chance, over):
+    world.proxies[target].hold()
     time.sleep(chance.uniform(0.02, 0.4))
-    world.proxies[who].release()
+    world.proxies[target].release()
 
 
-def cut(world, who, chance, over):
+def cut(world, target, chance, over):
     for _ in range(chance.randrange(1, 4)):
-        world.proxies[who].cut()
+        world.proxies[target].cut()
         time.sleep(chance.uniform(0, 0.03))
 
 
-def drop(world, who, chance, over):
+def drop(world, target, chance, over):
     for _ in range(chance.randrange(1, 4)):
-        world.proxies[who].drop_after(chance.choice((1, 10, 100, 1000, 100_000)) + chance.randrange(100))
+        world.proxies[target].drop_after(chance.choice((1, 10, 100, 1000, 100_000)) + chance.randrange(100))
         over.wait(chance.uniform(0, 0.05))
 
 
-def inject_no_fault(world, who, chance, over):
+def inject_no_fault(world, target, chance, over):
     pass
 
 
@@ -131,10 +131,10 @@ def many(chance, to):
 
 
 def keep(chance, to):
-    kept = rpc.remote(to, rpc_worker.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
-    assert kept.to_here(TIMEOUT)[-1] == 2
+    ref = rpc.remote(to, rpc_worker.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
+    assert ref.to_here(TIMEOUT)[-1] == 2
     other = OTHERS[to == OTHERS[0]]
-    assert rpc.rpc_sync(other, length, args=(kept,), timeout=2 * TIMEOUT) == len(kept.to_here(TIMEOUT))
+    assert rpc.rpc_sync(other, length, args=(ref,), timeout=2 * TIMEOUT) == len(ref.to_here(TIMEOUT))
 
 
 def count(chance, to):
@@ -145,8 +145,8 @@ def count(chance, to):
 
 
 def call_with_own_rref(chance, to):
-    mine = rpc.RRef([1, 2, 3])
-    assert rpc.rpc_sync(to, length, args=(mine,), timeout=2 * TIMEOUT) == 3
+    ref = rpc.RRef([1, 2, 3])
+    assert rpc.rpc_sync(to, length, args=(ref,), timeout=2 * TIMEOUT) == 3
 
 
 def spread(chance, to):
@@ -165,15 +165,15 @@ KINDS = (add, run_script, many, keep, count, call_with_own_rref, spread)
 def attempt(kind, seed):
     """Make calls of a kind and return True if they were answered."""
     chance = random.Random(seed)
-    began = time.monotonic()
+    start = time.monotonic()
     try:
         kind(chance, chance.choice(OTHERS))
         ended = True
     except RuntimeError as error:
-        told = str(error)
-        assert "exited or its connection broke during" in told or "set timeout" in told, told
+        message = str(error)
+        assert "exited or its connection broke during" in message or "set timeout" in message, message
         ended = False
-    assert time.monotonic() - began < 4 * TIMEOUT + SLACK, f"{kind.__name__} took too long"
+    assert time.monotonic() - start < 4 * TIMEOUT + SLACK, f"{kind.__name__} took too long"
     return ended
 
 
@@ -198,11 +198,11 @@ class World:
             rpc.rpc_sync(other, reroute, args=(rank, self.proxies[name].address))
         self.pool = ThreadPoolExecutor(4)
 
-    def kill(self, who):
+    def kill(self, target):
         """Kill a process, unless another one was killed before."""
         if not self.killed:
-            self.killed.add(who)
-            os.kill(self.pids[who], signal.SIGKILL)
+            self.killed.add(target)
+            os.kill(self.pids[target], signal.SIGKILL)
 
     @property
     def alive(self):
@@ -214,8 +214,8 @@ class World:
         over = threading.Event()
         faults = [(chance.choice(FAULTS), chance.choice(OTHERS)) for _ in range(chance.choice((1, 1, 2)))]
         happening = [
-            threading.Thread(target=self._happen, args=(fault, who, random.Random(chance.random()), over))
-            for fault, who in faults
+            threading.Thread(target=self._happen, args=(fault, target, random.Random(chance.random()), over))
+            for fault, target in faults
         ]
         calls = [(chance.choice(KINDS), chance.random()) for _ in range(6)]
         for thread in happening:
@@ -226,14 +226,14 @@ class World:
         for thread in happening:
             thread.join(SLACK)
         self.unharmed()
-        return [(fault.__name__, who) for fault, who in faults], sum(ended)
+        return [(fault.__name__, target) for fault, target in faults], sum(ended)
 
-    def _happen(self, fault, who, chance, over):
+    def _happen(self, fault, target, chance, over):
         time.sleep(chance.uniform(0, 0.03))
-        if who in self.killed:
+        if target in self.killed:
             return
         try:
-            fault(self, who, chance, over)
+            fault(self, target, chance, over)
         except ProcessLookupError:
             return  # another fault has killed the process
 
@@ -284,13 +284,13 @@ def leaked_resources(before):
     return max(files, 0), max(threads, 0)
 
 
-def wait_until(check, told, seconds=30):
+def wait_until(check, message, seconds=30):
     """Wait until a check succeeds."""
     until = time.monotonic() + seconds
     for turn in itertools.count():
         if check():
             return
-        assert time.monotonic() < until, told() if callable(told) else told
+        assert time.monotonic() < until, message() if callable(message) else message
         time.sleep(0.002)
         gc.collect(2 if turn % 50 == 20 else 0)
 
@@ -311,9 +311,9 @@ def rounds(fork_server_client, first, count, report=lambda line: None):
         try:
             if world is None:
                 world = World(fork_server_client)
-            began = time.monotonic()
+            start = time.monotonic()
             faults, ended = world.round(number)
-            report(f"round {number}: {faults}, {ended} of 6 ended well, {time.monotonic() - began:.2f} s")
+            report(f"round {number}: {faults}, {ended} of 6 ended well, {time.monotonic() - start:.2f} s")
             if world.killed:
                 world.close()
                 world = None

@@ -78,15 +78,15 @@ class Proxy:
 
     async def _link(self, reader, writer):
         self._links.add(writer)
-        there = None
+        target_writer = None
         try:
-            far, there = await asyncio.open_connection(self._host, self._port)
-            self._links.add(there)
-            await asyncio.gather(self._pump(reader, there, writer), self._pump(far, writer, there))
+            target_reader, target_writer = await asyncio.open_connection(self._host, self._port)
+            self._links.add(target_writer)
+            await asyncio.gather(self._pump(reader, target_writer, writer), self._pump(target_reader, writer, target_writer))
         except OSError:
             return  # closing the connection informs the other end
         finally:
-            for each in (writer, there):
+            for each in (writer, target_writer):
                 if each is not None:
                     each.transport.abort()
                     self._links.discard(each)

@@ -219,8 +219,8 @@ if __name__ == "__main__":
         "allowed_ops": [f"aten::{name}" for name in ("add", "mul", "gt", "ge", "remainder", "requires_grad_")],
     }
     more = {"limited": limited, "narrow": {"num_worker_threads": 1}}
-    chosen = more[sys.argv[4]] if sys.argv[4:] else {}
+    limits = more[sys.argv[4]] if sys.argv[4:] else {}
     rpc.init_rpc(
-        f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port, **chosen)
+        f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port, **limits)
     )
     rpc.shutdown()

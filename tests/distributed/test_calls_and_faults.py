@@ -16,7 +16,7 @@ from ts.distributed import rpc
 from ts.distributed.transport import message_codec
 
 SIZE = 40 << 20  # float32 elements
-ROOM = 64 << 20  # bytes of additional memory of a limited process
+REMAINING_BYTES = 64 << 20  # bytes of additional memory of a limited process
 
 CALLS = {
     "rpc_sync": ("sleep", lambda to, x: rpc.rpc_sync(to, rpc_worker.sleep, args=(x,))),
@@ -54,8 +54,8 @@ def test_a_process_exits_during_calls(world, pool):
     calls = begin(pool, "worker1", 3600)
     rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.kill("worker1")
-    for kind, (told, _) in CALLS.items():
-        with pytest.raises(RuntimeError, match=rf"name=worker1\) exited or .* during [^:]*{told}"):
+    for kind, (pattern, _) in CALLS.items():
+        with pytest.raises(RuntimeError, match=rf"name=worker1\) exited or .* during [^:]*{pattern}"):
             calls[kind].result(50)
     with pytest.raises(RuntimeError, match=r"name=worker1\) exited or .* during to_here"):
         kept.to_here()
@@ -96,20 +96,20 @@ def test_a_partition_that_heals(world, pool, seconds):
     """Calls during a network partition time out or are answered; later calls succeed."""
     for call in begin(pool, "worker1", 0).values():  # opens the connections
         assert call.result(50) is None
-    patient = begin(pool, "worker1", 0.2)
-    hurried = []
+    slow_calls = begin(pool, "worker1", 0.2)
+    fast_calls = []
     world.proxies["worker1"].hold()
     for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
-        hurried += [pool.submit(ask, "worker1", rpc_worker.sleep, (0.2,), None, seconds / 4) for _ in range(3)]
-    for call in hurried:
+        fast_calls += [pool.submit(ask, "worker1", rpc_worker.sleep, (0.2,), None, seconds / 4) for _ in range(3)]
+    for call in fast_calls:
         with pytest.raises(RuntimeError, match="more than set timeout"):
             call.result(50)
     rpc.rpc_sync("worker2", rpc_worker.sleep, args=(seconds,))
     world.proxies["worker1"].release()
-    for call in patient.values():
+    for call in slow_calls.values():
         error = call.exception(50)
         assert error is None or "exited or its connection broke" in str(error)  # not yet accepted
-    del call, patient, hurried
+    del call, slow_calls, fast_calls
     world.unharmed()
 
 
@@ -126,7 +126,7 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     assert rpc.rpc_sync("worker1", rpc_worker.in_threads, args=("worker2", 4)) == 6  # creates its threads
     assert [len(call()) for call in same.values()] == [SIZE] * 3
     world.unharmed()  # and waits until arguments are released
-    rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(ROOM,))
+    rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(REMAINING_BYTES,))
     other = rpc.rpc_async("worker1", rpc_worker.sleep, args=(1, 7))
     for call in same.values():
         with pytest.raises(MemoryError, match=f"a buffer of {SIZE * 4} bytes"):
@@ -141,7 +141,7 @@ def test_answers_larger_than_memory(world):
     kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
     assert kept.rpc_sync().sum() == SIZE
     try:
-        rpc_worker.limit_memory(ROOM)
+        rpc_worker.limit_memory(REMAINING_BYTES)
         for call in (
             kept.to_here,
             lambda: rpc.rpc_sync("worker1", ts.ones, args=([SIZE],)),

@@ -36,15 +36,15 @@ def test_calls_by_name_and_number(me):
     assert [rpc.get_worker_info(f"worker{k}").id for k in range(2)] == [0, 1]
     assert rpc.get_worker_info() == ("me", rpc.get_worker_info("me").id)
     assert rpc.rpc_sync("me", ts.add, args=(x, x)).tolist() == [0.0, 2.0, 4.0, 6.0]
-    for absent, told in (("worker2", "name worker2"), (99, "id 99")):
-        with pytest.raises(RuntimeError, match=f"could not find destination {told}"):
-            rpc.rpc_sync(absent, ts.add, args=(x, 1))
+    for unknown, message in (("worker2", "name worker2"), (99, "id 99")):
+        with pytest.raises(RuntimeError, match=f"could not find destination {message}"):
+            rpc.rpc_sync(unknown, ts.add, args=(x, 1))
 
 
 def test_calls_to_this_process(me):
     """Other processes find this process by name and call it."""
-    mine = rpc.get_worker_info().id
-    assert rpc.rpc_sync("worker0", clusters.ask, args=("me",)) == mine
+    own = rpc.get_worker_info().id
+    assert rpc.rpc_sync("worker0", clusters.ask, args=("me",)) == own
     assert rpc.rpc_sync("worker1", clusters.ask, args=("worker0",)) == 0
 
 
@@ -52,10 +52,10 @@ def test_references_between_unconnected_processes(me):
     """References can be sent to processes that have not connected to the owner before."""
     ref = rpc.rpc_sync("worker0", clusters.handle, args=("worker1",))
     assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
-    mine = rpc.RRef(ts.ones(2))
+    own = rpc.RRef(ts.ones(2))
     assert rpc.rpc_sync("worker1", clusters.handle, args=("me",)).to_here().item() == 5.0
     assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(2), 1)).tolist() == [2.0, 2.0]
-    del mine
+    del own
 
 
 def test_addresses_of_processes(me):
@@ -156,17 +156,17 @@ def test_status(me):
         rpc.rpc_sync("worker0", clusters.number, args=(1,))
     future = rpc.rpc_async("worker0", clusters.sleep, args=(60,))
 
-    def told():
+    def message():
         row = next(m for m in me.members() if m["name"] == "worker0")
         return row["done"] >= before["done"] + 4 and row["failed"] > before["failed"] and row["running"] == 1
 
-    clusters.wait_until(told)
+    clusters.wait_until(message)
     del future
     with clusters.command("cluster", "--status", me.address) as process:
         out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "")
-    heading, *rows = out.splitlines()
-    assert heading.split() == "name number kind address pid running done failed memory since".split()
+    header, *rows = out.splitlines()
+    assert header.split() == "name number kind address pid running done failed memory since".split()
     assert [row.split()[:3] for row in rows[:2]] == [["worker0", "0", "worker"], ["worker1", "1", "worker"]]
     assert re.fullmatch(
         r"worker0 +0 +worker +ts://127\.0\.0\.1:\d+ +\d+ +1 +\d+ +\d+ +[1-9]\d*M +\d{4}-\d\d-\d\d [\d:]{8}",

@@ -50,8 +50,8 @@ def test_created_certificates(folder):
     assert {"localhost", "head.example", socket.gethostname()} <= set(names.get_values_for_type(x509.DNSName))
     assert {"127.0.0.1", "10.0.0.1"} <= {str(ip) for ip in names.get_values_for_type(x509.IPAddress)}
     for each in (made, authority):
-        life = each.not_valid_after_utc - each.not_valid_before_utc
-        assert datetime.timedelta(365) <= life <= datetime.timedelta(366)
+        validity = each.not_valid_after_utc - each.not_valid_before_utc
+        assert datetime.timedelta(365) <= validity <= datetime.timedelta(366)
     assert not made.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     certificates.make(folder)
@@ -108,8 +108,8 @@ def test_peers_without_certificates(cluster, folder):
         port = int(address.rpartition(":")[2])
         with pytest.raises((ssl.SSLError, ConnectionError)):
             with socket.create_connection(("127.0.0.1", port), 20) as sock:
-                with context.wrap_socket(sock, server_hostname="localhost") as stranger:
-                    if not stranger.recv(1):
+                with context.wrap_socket(sock, server_hostname="localhost") as client:
+                    if not client.recv(1):
                         raise ConnectionError("it hung up")
 
 

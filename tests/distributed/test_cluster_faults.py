@@ -118,19 +118,19 @@ def test_restarted_scheduler():
         ):
             clusters.wait_until(lambda: clusters.sum_of_squares_or_none("a"))
             number = rpc.get_worker_info("a").id
-            mine = rpc.get_worker_info()
+            own = rpc.get_worker_info()
             first.kill()
             first.wait()
             with clusters.cluster("--port", port) as second:
                 assert second.address == address
                 clusters.wait_until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
-                assert {m["number"] for m in members(address)} == {number, mine.id}
+                assert {m["number"] for m in members(address)} == {number, own.id}
                 clusters.wait_until(lambda: current().directory._scheduler_failure is None)
                 assert clusters.sum_of_squares_or_none("a") == 14.0
-                assert rpc.rpc_sync("a", clusters.ask, args=("me",)) == mine.id
+                assert rpc.rpc_sync("a", clusters.ask, args=("me",)) == own.id
                 with clusters.command("worker", address, "--name", "b", "--allow-python", stderr=None):
                     clusters.wait_until(lambda: clusters.sum_of_squares_or_none("b"))
-                    assert rpc.get_worker_info("b").id > max(number, mine.id)
+                    assert rpc.get_worker_info("b").id > max(number, own.id)
                     assert rpc.rpc_sync("b", clusters.worker_id_of, args=("a",)) == number
             assert one.wait(clusters.TIMEOUT_SECONDS) == 0  # the worker exits with its cluster
 
@@ -139,17 +139,17 @@ def test_dropped_worker_reconnects():
     """A worker that the scheduler has dropped after silence reconnects."""
 
     async def main():
-        async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as made:
+        async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as service:
             environment = {**clusters.HERE, "TS_RPC_SECRET": "s" * 20}
-            with clusters.command("worker", made.address, stderr=None, env=environment):
-                while not made.members():
+            with clusters.command("worker", service.address, stderr=None, env=environment):
+                while not service.members():
                     await asyncio.sleep(0.01)
-                (before,) = made.members()
-                await made.remove_worker(before["address"], stimulus_id="test")
-                assert made.find("worker0") is None
-                while not made.members():
+                (before,) = service.members()
+                await service.remove_worker(before["address"], stimulus_id="test")
+                assert service.find("worker0") is None
+                while not service.members():
                     await asyncio.sleep(0.01)
-                (after,) = made.members()
+                (after,) = service.members()
         names = ("name", "number", "address", "pid")
         assert [after[name] for name in names] == [before[name] for name in names]
         assert before["name"] == "worker0" and after["since"] > before["since"]
@@ -185,14 +185,14 @@ def test_a_worker_that_cannot_start():
 
 
 def test_occupied_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        with clusters.command("cluster", "--port", str(taken.getsockname()[1])) as process:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with clusters.command("cluster", "--port", str(server.getsockname()[1])) as process:
             out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, out) == (1, "") and "Address already in use" in err
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["cluster", "--name-prefix", "a b"], 2, "Worker name must match"),
         (["cluster", "--workers", "-1"], 2, "--workers must be at least 0, got -1"),
@@ -204,10 +204,10 @@ def test_occupied_port():
         (["worker", "ts://127.0.0.1:1", "--tls-dir", "/absent"], 1, "/absent/ca.pem is missing"),
     ],
 )
-def test_commands_that_are_invalid(words, code, told):
+def test_commands_that_are_invalid(words, code, message):
     with clusters.command(*words) as process:
         out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
-    assert (process.returncode, out) == (code, "") and told in err
+    assert (process.returncode, out) == (code, "") and message in err
 
 
 def test_permissions_of_workers():

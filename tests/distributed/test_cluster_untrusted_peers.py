@@ -31,13 +31,13 @@ def run(coroutine):
 
 @asynccontextmanager
 async def scheduler():
-    async with NameService("127.0.0.1", 0, KNOWN) as made:
-        yield made
+    async with NameService("127.0.0.1", 0, KNOWN) as service:
+        yield service
 
 
-async def ask(made, message):
+async def ask(service, message):
     """Return the answer of a scheduler, or None for a closed connection."""
-    comm = await connect(made.address, **HOW)
+    comm = await connect(service.address, **HOW)
     try:
         await comm.write(message)
         return await comm.read()
@@ -47,9 +47,9 @@ async def ask(made, message):
         comm.abort()
 
 
-async def joined(made, **more):
+async def joined(service, **more):
     """Join the cluster and return the connection and the answer."""
-    comm = await connect(made.address, **HOW)
+    comm = await connect(service.address, **HOW)
     await comm.write({**JOIN, **more})
     answered = await comm.read()
     assert answered["status"] == "OK", answered
@@ -70,20 +70,20 @@ def test_handlers_of_dask_cannot_be_reached():
         async with Scheduler(port=0, dashboard_address=":0", protocol="ts", security=KNOWN) as whole:
             handlers, streams = set(whole.handlers), set(whole.stream_handlers)
         assert {"run_function", "register_scheduler_plugin", "register-client", "feed"} <= handlers
-        async with scheduler() as made:
-            assert set(made.handlers) == {"join", "find", "members"}
-            assert set(made.stream_handlers) == {"beat"}
-            for op in handlers - set(made.handlers):
+        async with scheduler() as service:
+            assert set(service.handlers) == {"join", "find", "members"}
+            assert set(service.stream_handlers) == {"beat"}
+            for op in handlers - set(service.handlers):
                 message = {"op": op, "function": trap, "plugin": trap, "args": trap, "client": "c"}
-                assert await ask(made, message) is None, op
+                assert await ask(service, message) is None, op
             for op in streams:
-                comm, _ = await joined(made)
+                comm, _ = await joined(service)
                 await comm.write([{"op": op, "key": "x", "exception": trap, "expr_ser": trap}])
                 with pytest.raises(CommClosedError):
                     while True:
                         await comm.read()
-                await become(lambda: not made.members())
-            assert made.status.name == "running" and made.members() == []
+                await become(lambda: not service.members())
+            assert service.status.name == "running" and service.members() == []
 
     run(main())
     assert not Trap.loaded
@@ -91,14 +91,14 @@ def test_handlers_of_dask_cannot_be_reached():
 
 def test_malformed_messages():
     async def main():
-        async with scheduler() as made:
-            comm, _ = await joined(made)
+        async with scheduler() as service:
+            comm, _ = await joined(service)
             for message in (None, 1, "x", [], {}, {"op": None}, {"op": ["join"]}, {"op": "find", "what": 1}):
-                answered = await ask(made, message)
+                answered = await ask(service, message)
                 assert answered is None or answered["status"] == "uncaught-error", message
             for who in (None, [], {}, "two", -1, b"one", 1 << 40):
-                assert await ask(made, {"op": "find", "who": who}) is None
-            assert await ask(made, {"op": "find", "who": "one"}) == (0, "one", HERE)
+                assert await ask(service, {"op": "find", "who": who}) is None
+            assert await ask(service, {"op": "find", "who": "one"}) == (0, "one", HERE)
             comm.abort()
 
     run(main())
@@ -115,41 +115,41 @@ def test_malformed_messages():
 )  # fmt: skip
 def test_rejected_joins(wrong):
     async def main():
-        async with scheduler() as made:
-            answered = await ask(made, {**JOIN, **wrong})
+        async with scheduler() as service:
+            answered = await ask(service, {**JOIN, **wrong})
             assert answered["status"] == "error" and answered["message"].startswith("invalid ")
-            assert made.members() == [] and not made.workers
+            assert service.members() == [] and not service.workers
 
     run(main())
 
 
 def test_names_numbers_and_addresses_are_unique():
     async def main():
-        async with scheduler() as made:
-            one, first = await joined(made)
+        async with scheduler() as service:
+            one, first = await joined(service)
             assert (first["name"], first["number"]) == ("one", 0)
             other = {"address": "ts://127.0.0.1:4712"}
-            for wrong, told in (
+            for wrong, message in (
                 (other, "the name one is already used by another process"),
                 ({"name": "two"}, "the address ts://127.0.0.1:4711 is already used by another process"),
                 ({"name": "two", "number": 0, **other}, "the worker id 0 of two is now used by another process"),
             ):
-                assert await ask(made, {**JOIN, **wrong}) == {"status": "error", "message": told}
-            two, second = await joined(made, name="", **other)
+                assert await ask(service, {**JOIN, **wrong}) == {"status": "error", "message": message}
+            two, second = await joined(service, name="", **other)
             assert (second["name"], second["number"]) == ("worker0", 1)
-            back, again = await joined(made, number=0)  # the loss of the first connection is not yet detected
+            back, again = await joined(service, number=0)  # the loss of the first connection is not yet detected
             assert (again["name"], again["number"]) == ("one", 0)
             with pytest.raises(CommClosedError):
                 while True:
                     await one.read()
-            assert [m["number"] for m in made.members()] == [1, 0]
+            assert [m["number"] for m in service.members()] == [1, 0]
             back.abort()
-            gone = 0
-            while gone < 2:  # the events of the replacement and of this loss
-                gone += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
+            removals = 0
+            while removals < 2:  # the events of the replacement and of this loss
+                removals += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
             two.abort()
-            await become(lambda: not made.members())
-            last, third = await joined(made)
+            await become(lambda: not service.members())
+            last, third = await joined(service)
             assert third["number"] == 2
             last.abort()
 
@@ -158,14 +158,14 @@ def test_names_numbers_and_addresses_are_unique():
 
 def test_beats_are_counts():
     async def main():
-        async with scheduler() as made:
-            comm, _ = await joined(made)
+        async with scheduler() as service:
+            comm, _ = await joined(service)
             counts = {"running": 1, "done": 2, "failed": 3, "memory": 4}
             await comm.write([{"op": "beat", **counts}])
-            await become(lambda: made.members()[0]["memory"] == 4)
-            assert counts.items() <= made.members()[0].items()
+            await become(lambda: service.members()[0]["memory"] == 4)
+            assert counts.items() <= service.members()[0].items()
             await comm.write([{"op": "beat", **counts, "memory": "x"}])
-            await become(lambda: not made.members())
+            await become(lambda: not service.members())
 
     run(main())
 
@@ -174,26 +174,26 @@ def test_unauthenticated_peers():
     """A peer that does not know the secret is rejected; oversized messages are not read."""
 
     async def main():
-        async with scheduler() as made:
-            port = int(made.address.rpartition(":")[2])
-            with socket.create_connection(("127.0.0.1", port)) as stranger:
-                stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        async with scheduler() as service:
+            port = int(service.address.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(b"GET / HTTP/1.0\r\n\r\n")
             with pytest.raises(OSError, match="does not know the secret") as caught:
-                await connect(made.address, **Security(secret=b"x" * 32).get_connection_args("client"))
+                await connect(service.address, **Security(secret=b"x" * 32).get_connection_args("client"))
             assert isinstance(caught.value.__cause__, AuthenticationError)
-            assert await ask(made, {"op": "find", "who": "x" * (1 << 21)}) is None
-            assert await ask(made, {"op": "members"}) == ()
+            assert await ask(service, {"op": "find", "who": "x" * (1 << 21)}) is None
+            assert await ask(service, {"op": "members"}) == ()
 
     run(main())
 
 
 def test_dashboard_is_off_by_default():
     async def main():
-        async with scheduler() as made:
-            assert "dashboard" not in made.services
+        async with scheduler() as service:
+            assert "dashboard" not in service.services
         port = free_port()
-        async with NameService("127.0.0.1", 0, KNOWN, dashboard=port) as made:
-            assert made.services["dashboard"].port == port
+        async with NameService("127.0.0.1", 0, KNOWN, dashboard=port) as service:
+            assert service.services["dashboard"].port == port
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /health HTTP/1.0\r\n\r\n")
             assert (await reader.read()).startswith(b"HTTP/1.1 200")

@@ -61,13 +61,13 @@ def test_servers_and_their_callers(security):
     async def main():
         async with serving({"echo": echo}, scheme, known) as server:
             assert server.address.startswith(f"{scheme}://127.0.0.1:")
-            async with rpc(server.address, connection_args=how) as far:
-                assert await far.echo(data={"a": [1, None, "b"]}) == {"a": (1, None, "b")}
-                back = await far.echo(data=memoryview(large))
+            async with rpc(server.address, connection_args=how) as peer:
+                assert await peer.echo(data={"a": [1, None, "b"]}) == {"a": (1, None, "b")}
+                back = await peer.echo(data=memoryview(large))
                 np.testing.assert_array_equal(np.frombuffer(back), large)
             async with ConnectionPool(connection_args=how) as pool:
-                far = pool(server.address)
-                assert await asyncio.gather(*(far.echo(data=each) for each in range(50))) == list(range(50))
+                peer = pool(server.address)
+                assert await asyncio.gather(*(peer.echo(data=each) for each in range(50))) == list(range(50))
 
     run(main())
 
@@ -122,11 +122,11 @@ def test_errors_of_handlers_are_sent_as_text():
     async def main():
         async with (
             serving({"echo": echo, "fail": fail}) as server,
-            rpc(server.address, connection_args=HOW) as far,
+            rpc(server.address, connection_args=HOW) as peer,
         ):
             with pytest.raises(Exception, match=r"ValueError\('no such thing'\)"):
-                await far.fail()
-            assert await far.echo(data=1) == 1
+                await peer.fail()
+            assert await peer.echo(data=1) == 1
 
     run(main())
 
@@ -154,9 +154,9 @@ def test_pickles_of_answers_are_not_loaded():
 
     async def main():
         listener = await listen("ts://", answer_all(await trap()), **KNOWN.get_listen_args("worker"))
-        async with rpc(listener.contact_address, connection_args=HOW) as far:
+        async with rpc(listener.contact_address, connection_args=HOW) as peer:
             with pytest.raises(Exception, match="text"):
-                await far.anything()
+                await peer.anything()
         listener.stop()
 
     def answer_all(what):
@@ -176,8 +176,8 @@ def test_dask_pickle_markers_are_plain_data(entry):
     """Dictionaries with dask's pickle markers are returned as plain data."""
 
     async def main():
-        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
-            assert await far.echo(data=[entry, pickle.dumps(Trap())]) == (entry, pickle.dumps(Trap()))
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as peer:
+            assert await peer.echo(data=[entry, pickle.dumps(Trap())]) == (entry, pickle.dumps(Trap()))
 
     run(main())
     assert not Trap.loaded
@@ -187,10 +187,10 @@ def test_unsendable_values_raise_in_the_sender():
     """A value that cannot be sent raises an error in the sender, and the connection remains usable."""
 
     async def main():
-        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as peer:
             with pytest.raises(TypeError, match="can not serialize 'object'"):
-                await far.echo(data=object())
-            assert await far.echo(data=1) == 1
+                await peer.echo(data=object())
+            assert await peer.echo(data=1) == 1
 
     run(main())
 
@@ -224,14 +224,14 @@ def test_handshake_timeout(security, monkeypatch):
                     await reader.read()
                 writer.close()
             assert 0.3 < time.monotonic() - start < 20
-        deaf = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
-        address = f"{scheme}://127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
+        silent_server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+        address = f"{scheme}://127.0.0.1:{silent_server.sockets[0].getsockname()[1]}"
         how = known.get_connection_args("client")
         with pytest.raises(OSError, match="Timed out"):
             await connect(address, timeout=1, **how)
         with pytest.raises(TimeoutError):
             await asyncio.to_thread(lambda: BlockingConnection(address, **how, timeout=0.3))
-        deaf.close()
+        silent_server.close()
 
     run(main())
 
@@ -254,8 +254,8 @@ def test_certificates_of_others():
             with suppress(ConnectionError):
                 await reader.read()
             writer.close()
-            async with rpc(server.address, connection_args=ours.get_connection_args("client")) as far:
-                assert await far.echo(data=1) == 1
+            async with rpc(server.address, connection_args=ours.get_connection_args("client")) as peer:
+                assert await peer.echo(data=1) == 1
 
     run(main())
 
@@ -275,16 +275,16 @@ def test_encryption_that_is_required():
 
 def test_loss_of_the_other_end():
     """The loss of the other end raises an error in reads, writes and waiting calls."""
-    gone = asyncio.Event()
+    closed = asyncio.Event()
 
     async def leave(comm):
         comm.abort()
-        gone.set()
+        closed.set()
 
     async def main():
         listener = await listen("ts://", leave, **KNOWN.get_listen_args("worker"))
         comm = await connect(listener.contact_address, **HOW)
-        await gone.wait()
+        await closed.wait()
         with pytest.raises(CommClosedError):
             await comm.read()
         assert comm.closed()
@@ -479,7 +479,7 @@ def test_slow_reader_of_large_messages():
     run(main())
 
 
-NOTHING_TO_TELL = {
+EMPTY_METRICS = {
     "task_counts": {}, "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "managed_bytes": 0, "spilled_bytes": {"memory": 0, "disk": 0}, "transfer": {}, "event_loop_interval": 0.02,
     "cpu": 0.0, "memory": 0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
@@ -497,7 +497,7 @@ def test_a_scheduler_of_dask_keeps_names():
             {
                 "op": "register-worker", "reply": False, "address": server.address, "status": "running", "nthreads": 1,
                 "name": name, "now": time.time(), "resources": {}, "memory_limit": None, "local_directory": "",
-                "services": {}, "nanny": None, "versions": {}, "metrics": NOTHING_TO_TELL, "extra": {},
+                "services": {}, "nanny": None, "versions": {}, "metrics": EMPTY_METRICS, "extra": {},
                 "stimulus_id": name, "server_id": server.id,
             }
         )  # fmt: skip
@@ -514,16 +514,16 @@ def test_a_scheduler_of_dask_keeps_names():
                 await join(server, scheduler.address, name)
                 for server, name in ((one, "one"), (other, "other"))
             ]
-            async with rpc(scheduler.address, connection_args=HOW) as far:
-                found = {each["name"]: address for address, each in (await far.identity())["workers"].items()}
+            async with rpc(scheduler.address, connection_args=HOW) as peer:
+                found = {each["name"]: address for address, each in (await peer.identity())["workers"].items()}
                 assert found == {"one": one.address, "other": other.address}
-                beat = {"now": time.time(), "metrics": NOTHING_TO_TELL, "executing": {}, "extensions": {}}
-                assert (await far.heartbeat_worker(address=one.address, **beat))["status"] == "OK"
-                assert await far.run_function(function=pickle.dumps(Trap())) is None
+                heartbeat = {"now": time.time(), "metrics": EMPTY_METRICS, "executing": {}, "extensions": {}}
+                assert (await peer.heartbeat_worker(address=one.address, **heartbeat))["status"] == "OK"
+                assert await peer.run_function(function=pickle.dumps(Trap())) is None
                 comms[0].abort()
                 while one.address in scheduler.workers:
                     await asyncio.sleep(0.01)
-                assert (await far.heartbeat_worker(address=one.address, **beat))["status"] == "missing"
+                assert (await peer.heartbeat_worker(address=one.address, **heartbeat))["status"] == "missing"
 
     run(main())
     assert not Trap.loaded

@@ -29,9 +29,9 @@ def ask(address, over):
         assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2
         with pytest.raises(ValueError, match="bad"):
             rpc.rpc_sync("me", fail)
-        trail = current().directory.finished_calls
+        finished_calls = current().directory.finished_calls
         assert over.wait(40)
-    return trail
+    return finished_calls
 
 
 def fail():
@@ -42,8 +42,8 @@ def scheduled(dashboard, work):
     """Return the result of `work` with a scheduler."""
 
     async def main():
-        async with NameService("127.0.0.1", 0, Security(secret=SECRET), dashboard=dashboard) as made:
-            return await asyncio.wait_for(work(made), 60)
+        async with NameService("127.0.0.1", 0, Security(secret=SECRET), dashboard=dashboard) as service:
+            return await asyncio.wait_for(work(service), 60)
 
     return asyncio.run(main())
 
@@ -52,16 +52,16 @@ def test_calls_are_shown_under_their_functions_names():
     async def work(scheduler):
         stream = scheduler.plugins[TaskStreamPlugin.name]
         over = threading.Event()
-        asked = asyncio.create_task(asyncio.to_thread(ask, scheduler.address, over))
-        while stream.index < 3 and not asked.done():
+        pending = asyncio.create_task(asyncio.to_thread(ask, scheduler.address, over))
+        while stream.index < 3 and not pending.done():
             await asyncio.sleep(0.05)
         over.set()
-        await asked
+        await pending
         return stream.rectangles(0), list(stream.buffer)
 
-    bars, records = scheduled(0, work)
-    assert bars["name"] == [f"{__name__}.doubled", "aten::add", "fail"]
-    assert all(duration > 0 for duration in bars["duration"])
+    tasks, records = scheduled(0, work)
+    assert tasks["name"] == [f"{__name__}.doubled", "aten::add", "fail"]
+    assert all(duration > 0 for duration in tasks["duration"])
     assert len({record["worker"] for record in records}) == 1
 
 
@@ -69,8 +69,8 @@ def test_no_task_stream_without_a_dashboard():
     async def work(scheduler):
         over = threading.Event()
         over.set()
-        trail = await asyncio.to_thread(ask, scheduler.address, over)
-        return trail, TaskStreamPlugin.name in scheduler.plugins
+        finished_calls = await asyncio.to_thread(ask, scheduler.address, over)
+        return finished_calls, TaskStreamPlugin.name in scheduler.plugins
 
     assert scheduled(None, work) == (None, False)
 

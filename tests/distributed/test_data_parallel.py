@@ -118,8 +118,8 @@ def refusals():
         (lambda: DistributedDataParallel(nn.Linear(2, 2)).join(), NotImplementedError, "join is not supported"),
         (lambda: DistributedDataParallel(nn.Linear(2, 2)).weight, AttributeError, "weight"),
     ]  # fmt: skip
-    for call, kind, says in cases:
-        with pytest.raises(kind, match=says):
+    for call, kind, message in cases:
+        with pytest.raises(kind, match=message):
             call()
 
 

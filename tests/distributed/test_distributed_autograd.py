@@ -87,8 +87,8 @@ def test_scripted_modules(module_workers, x):
     module = ts.jit.script(nn.Sequential(nn.Linear(2, 3), nn.Tanh()))
     with dist_autograd.context() as context_id:
         called = rpc.rpc_sync("worker1", module, (x,))
-        kept = rpc.remote("worker2", module, (x,)).rpc_sync().mul(2)
-        dist_autograd.backward(context_id, [(called + kept).sum()])
+        ref = rpc.remote("worker2", module, (x,)).rpc_sync().mul(2)
+        dist_autograd.backward(context_id, [(called + ref).sum()])
         found = gradients(context_id, x)
     assert ts.tensor(found).allclose(ts.tensor(in_one_process(lambda x: module(x) * 3, x)))
 
@@ -117,8 +117,8 @@ def test_a_parameter_of_two(module_workers, x, y):
     layer = rpc.remote("worker1", functions.Layer, (1.0, 1.0))
     with dist_autograd.context() as context_id:
         by_method = layer.rpc_sync().parameter() * x
-        elsewhere = rpc.rpc_sync("worker2", functions.mul, (layer.rpc_async().parameter().wait(), y))
-        dist_autograd.backward(context_id, [(by_method + elsewhere).sum()])
+        other_product = rpc.rpc_sync("worker2", functions.mul, (layer.rpc_async().parameter().wait(), y))
+        dist_autograd.backward(context_id, [(by_method + other_product).sum()])
         assert layer.rpc_sync().gradient(context_id).tolist() == [4, 6]
         assert gradients(context_id, x, y) == [[1, 1], [1, 1]]
 
@@ -138,9 +138,9 @@ def test_received_tensors_have_a_backward_node(module_workers, x):
         assert rpc.rpc_sync("worker1", functions.facts, (x,))[:3] == ("Tensor", True, False)
         assert "RecvRpcBackward" in rpc.rpc_sync("worker1", functions.facts, (x,))[3]
         assert rpc.rpc_sync("worker1", functions.context_here) == context_id
-        first, held, number, last = rpc.rpc_sync("worker1", functions.several, (x,))
-        assert (held, number) == ({"whole": held["whole"]}, 3)
-        assert not held["whole"].requires_grad
+        first, second, number, last = rpc.rpc_sync("worker1", functions.several, (x,))
+        assert (second, number) == ({"whole": second["whole"]}, 3)
+        assert not second["whole"].requires_grad
         dist_autograd.backward(context_id, [(first + last).sum()])
         assert gradients(context_id, x) == [[5, 5]]
 

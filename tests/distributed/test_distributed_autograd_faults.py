@@ -164,12 +164,12 @@ def test_gradients_that_fit_nothing(module_workers, x):
         rpc.rpc_sync("worker1", functions.mul, (x, x))
         for number, gradients in enumerate([[ts.ones(3)], [ts.ones(2).double()], [1], [], 3, [None, None]]):
             agent = current()
-            begun = agent.submit(
+            backward_call = agent.submit(
                 agent.peer("worker1"), ["backward", "begin", context_id, number, [0], True], 10.0
             )
             data, memory = send_recv_nodes.pack(gradients, agent, None)
             send_raw_message("backward", "gradients", context_id, number, 0, data, memory)
-            refused("gradient", begun.wait)
+            refused("gradient", backward_call.wait)
 
 
 def test_numbers_of_contexts_travel():

@@ -18,22 +18,22 @@ def test_results_are_in_order(three_workers):
     found = list(distributed_map(scripted, [(ts.tensor([float(k)]), 2) for k in range(5)]))
     assert [x.item() for x in found] == [4 * k + 1 for k in range(5)]
     assert list(distributed_map(rpc_worker.identity, range(4), workers=["worker2"])) == [0, 1, 2, 3]
-    waits = [(0.2 if k == 0 else 0.0, k) for k in range(12)]
-    assert list(distributed_map(rpc_worker.sleep, waits)) == list(range(12))
+    arguments = [(0.2 if k == 0 else 0.0, k) for k in range(12)]
+    assert list(distributed_map(rpc_worker.sleep, arguments)) == list(range(12))
     assert list(distributed_map(rpc_worker.identity, [])) == []
 
 
 def test_batches_are_read_on_demand(three_workers):
-    taken = []
+    consumed = []
 
     def batches():
         for k in range(100):
-            taken.append(k)
+            consumed.append(k)
             yield k
 
     results = distributed_map(rpc_worker.identity, batches(), in_flight=1)
     assert next(results) == 0
-    assert len(taken) <= 5
+    assert len(consumed) <= 5
     assert list(results) == list(range(1, 100))
 
 
@@ -53,12 +53,12 @@ def test_progress(three_workers, capsys):
 
 def test_batches_of_a_dead_process_are_reassigned(three_workers):
     """With `retryable=True`, batches of a dead process are sent to another process."""
-    waits = [(0.02, k) for k in range(60)]
+    arguments = [(0.02, k) for k in range(60)]
     found = []
-    for result in distributed_map(rpc_worker.sleep, waits, retryable=True):
+    for result in distributed_map(rpc_worker.sleep, arguments, retryable=True):
         found.append(result)
         if result == 10:
             os.kill(three_workers[0].pid, signal.SIGKILL)
     assert found == list(range(60))
     with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
-        list(distributed_map(rpc_worker.sleep, waits))
+        list(distributed_map(rpc_worker.sleep, arguments))

@@ -45,11 +45,11 @@ def test_two_processes(program, printed, left, tmp_path):
         for rank in (1, 0)
     ]
     try:
-        told = [each.communicate(timeout=60)[0].strip() for each in started]
+        outputs = [each.communicate(timeout=60)[0].strip() for each in started]
     finally:
         for each in started:
             each.kill()
-    assert told[::-1] == printed
+    assert outputs[::-1] == printed
     assert not list(tmp_path.iterdir())
 
 

@@ -83,9 +83,9 @@ def moves():
         dist.all_to_all(found, [rank_data(10 * me + rank, size) for rank in range(3)])
         assert all(ts.equal(each, rank_data(10 * rank + me, size)) for rank, each in enumerate(found))
     sizes = [[1, 1, 0], [1, 2, 2], [3, 3, 3]]  # number of rows of each rank
-    gives = [sizes[each][me] for each in range(3)]
+    row_counts = [sizes[each][me] for each in range(3)]
     out = ts.empty(sum(sizes[me]), 2)
-    dist.all_to_all_single(out, ts.full((sum(gives), 2), float(me)), sizes[me], gives)
+    dist.all_to_all_single(out, ts.full((sum(row_counts), 2), float(me)), sizes[me], row_counts)
     assert out[:, 1].tolist() == [float(rank) for rank in range(3) for _ in range(sizes[me][rank])]
 
 
@@ -114,10 +114,10 @@ def works():
     """Concurrent asynchronous collectives finish in call order."""
     me = dist.get_rank()
     tensors = [rank_data(me, 40_000 + each) for each in range(8)]
-    begun = [dist.all_reduce(each, async_op=True) for each in tensors]
+    pending = [dist.all_reduce(each, async_op=True) for each in tensors]
     last = rank_data(me, 5)
     dist.all_reduce(last)  # runs after the others
-    assert begun[-1].is_completed() and all(each.wait() and each.is_success() for each in begun)
+    assert pending[-1].is_completed() and all(each.wait() and each.is_success() for each in pending)
     for each, x in enumerate(tensors):
         np.testing.assert_array_equal(x.numpy(), in_order(np.add, 40_000 + each))
     work = dist.barrier(async_op=True)
@@ -191,11 +191,11 @@ def subgroups():
     pair, alone, rest = dist.new_group([2, 0]), dist.new_group([1]), dist.new_group()
     assert (dist.get_rank(pair), dist.get_world_size(pair)) == ((-1, -1) if me == 1 else (me // 2, 2))
     x = ts.tensor([float(me)])
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dist.all_reduce(x, group=pair)
     assert x.item() == (1 if me == 1 else 2)
-    assert [str(each.message) for each in told] == (
+    assert [str(each.message) for each in caught] == (
         ["Running all_reduce on global rank 1 which does not belong to the given group."] if me == 1 else []
     )
     if me != 1:
@@ -226,7 +226,7 @@ def subgroups():
 
 def values():
     me = dist.get_rank()
-    mine = {
+    own = {
         "rank": me,
         1: (None, [True, 2.5, "é", b"b"]),
         "big": 1 << 80,
@@ -234,11 +234,11 @@ def values():
         "s": {1, 2},
     }
     found = [None] * 3
-    dist.all_gather_object(found, mine)
+    dist.all_gather_object(found, own)
     for rank, each in enumerate(found):
         assert (
             each["rank"] == rank
-            and each[1] == mine[1]
+            and each[1] == own[1]
             and type(each[1]) is tuple
             and each["big"] == 1 << 80
             and each["s"] == {1, 2}
@@ -304,11 +304,11 @@ def different_calls():
         try:
             call()
         except dist.DistBackendError as error:
-            told = str(error)
+            caught = str(error)
         else:
-            told = None
+            caught = None
         found = [None] * 3
-        dist.all_gather_object(found, told)
+        dist.all_gather_object(found, caught)
         assert found[1] is not None, (says, found)
         assert any(
             each is not None and "this process" in each and all(said in each for said in says)

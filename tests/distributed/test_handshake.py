@@ -11,26 +11,26 @@ from ts.distributed.transport.handshake import MAGIC, REJECTED, AuthenticationEr
 
 def talk(first, second):
     """Run the handshake of two ends and return their messages."""
-    said, heard = [], b""
-    speaker, other = first, second
+    sent, received = [], b""
+    sender, other = first, second
     (data, want), (_, other_want) = next(first), next(second)
-    said.append(data)
+    sent.append(data)
     while True:
-        speaker, other = other, speaker
+        sender, other = other, sender
         assert len(data) == other_want
         try:
-            data, other_want = speaker.send(data)
+            data, other_want = sender.send(data)
         except StopIteration:
-            return said
-        said.append(data)
+            return sent
+        sent.append(data)
         want, other_want = other_want, want
 
 
 def refuses(steps, data):
     """Return True if an end rejects the data; a listener first sends its refusal."""
     try:
-        said = steps.send(data)
-        if said == (REJECTED, 0):
+        sent = steps.send(data)
+        if sent == (REJECTED, 0):
             steps.send(b"")
     except AuthenticationError:
         return True
@@ -39,9 +39,9 @@ def refuses(steps, data):
 
 def test_both_ends_know():
     """A handshake has three messages, none of which contains the secret."""
-    said = talk(listener(SECRET), connector(SECRET))
-    assert [len(each) for each in said] == [len(MAGIC) + 32, 64, 32]
-    assert SECRET not in b"".join(said)
+    sent = talk(listener(SECRET), connector(SECRET))
+    assert [len(each) for each in sent] == [len(MAGIC) + 32, 64, 32]
+    assert SECRET not in b"".join(sent)
 
 
 def test_handshakes_are_unique():
@@ -59,19 +59,19 @@ def test_another_secret(theirs):
 
 def test_replayed_connector_is_rejected():
     """A replayed connector proof, which belongs to another nonce, is rejected."""
-    said = talk(listener(SECRET), connector(SECRET))
+    sent = talk(listener(SECRET), connector(SECRET))
     again = listener(SECRET)
     next(again)
-    assert refuses(again, said[1])
+    assert refuses(again, sent[1])
 
 
 def test_replayed_listener_is_rejected():
     """A replayed listener message and proof are rejected."""
-    said = talk(listener(SECRET), connector(SECRET))
+    sent = talk(listener(SECRET), connector(SECRET))
     again = connector(SECRET)
     next(again)
-    again.send(said[0])
-    assert refuses(again, said[2])
+    again.send(sent[0])
+    assert refuses(again, sent[2])
 
 
 def test_reflected_proofs_are_rejected():

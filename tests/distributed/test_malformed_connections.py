@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 import psutil
 
 from tests.distributed import SECRET
-from tests.distributed.test_messages import MALFORMED, prelude, sent
+from tests.distributed.test_messages import MALFORMED, header, sent
 from ts.distributed.transport import BlockingConnection
 from ts.distributed.transport.connection_setup import connector
 from ts.distributed.transport.handshake import MAGIC, REJECTED
@@ -106,29 +106,29 @@ def test_invalid_proofs(server, data):
 
 def test_a_recorded_session(server):
     """A recorded handshake is rejected when it is replayed."""
-    steps, said = connector("ts", SECRET, None), []
+    steps, messages = connector("ts", SECRET, None), []
     sock = connect_unauthenticated(server)
     data, want = next(steps)
     try:
         while True:
-            said.append(data)
+            messages.append(data)
             sock.sendall(data)
             data, want = steps.send(receive_exactly(sock, want))
     except StopIteration:
-        said.append(sent(HELLO) + sent({"op": "echo", "data": 1}))
-        sock.sendall(said[-1])
+        messages.append(sent(HELLO) + sent({"op": "echo", "data": 1}))
+        sock.sendall(messages[-1])
         assert receive_exactly(sock, len(sent(HELLO) + sent(1))) == sent(HELLO) + sent(1)
     sock.close()
     again = connect_unauthenticated(server)
-    send(again, b"".join(said))
-    heard = b""
+    send(again, b"".join(messages))
+    received = b""
     try:
         while more := again.recv(1000):
-            heard += more
+            received += more
     except ConnectionError:
         pass  # closed before it read everything
     again.close()
-    assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REJECTED)
+    assert received.startswith(MAGIC) and received[len(MAGIC) + 32 :] in (b"", REJECTED)
 
 
 def test_reflected_messages_are_rejected(server):
@@ -194,7 +194,7 @@ def test_announced_sizes_cost_nothing(server):
     socks = []
     for _ in range(100):
         sock = connect_authenticated(server)
-        sock.sendall(sent(HELLO) + prelude(b"\xc0", (2**31,)) + b"some of it")
+        sock.sendall(sent(HELLO) + header(b"\xc0", (2**31,)) + b"some of it")
         socks.append(sock)
     check_echo(server)
     assert resident_bytes(server) < before + MAX_MEMORY_GROWTH_BYTES
@@ -221,7 +221,7 @@ def mutated_message(seed):
         return chance.randbytes(chance.randrange(1, 200))
     if kind == 1:
         head = chance.randbytes(chance.randrange(40))
-        return prelude(head, [chance.randrange(9) for _ in range(chance.randrange(3))])
+        return header(head, [chance.randrange(9) for _ in range(chance.randrange(3))])
     whole = bytearray(
         sent({"op": "echo", "data": [chance.random(), b"x" * chance.randrange(5000)], "a": None})
     )

@@ -115,43 +115,43 @@ def test_unsendable_values_raise(message):
 
 def test_deep_messages_are_not_sent():
     """Deeply nested messages are rejected by the encoder and the decoder."""
-    deep = []
+    nested = []
     for _ in range(100_000):
-        deep = [deep]
+        nested = [nested]
     with pytest.raises(ValueError, match="nested"):
-        MessageEncoder().pack(deep)
+        MessageEncoder().pack(nested)
 
 
-def prelude(head=b"", lengths=(), size=None, frames=None):
+def header(head=b"", lengths=(), size=None, frames=None):
     count = len(lengths) if frames is None else frames
     return struct.pack(f"<II{len(lengths)}Q", len(head) if size is None else size, count, *lengths) + head
 
 
 MALFORMED = {
-    "no head": prelude(b""),
-    "a byte that msgpack has not": prelude(b"\xc1"),
-    "half a value": prelude(b"\xda\xff\xff"),
-    "two values": prelude(b"\x01\x02"),
-    "text that is none": prelude(b"\xa2\xff\xff"),
-    "an extension": prelude(b"\xd4\x05a"),
-    "an empty extension": prelude(b"\xc7\x00\x05"),
-    "a time": prelude(b"\xd6\xff\x00\x00\x00\x00"),
-    "a number for a name": prelude(b"\x81\x01\x02"),
-    "bytes for a name": prelude(b"\x81\xc4\x01a\x02"),
-    "a list for a name": prelude(b"\x81\x90\x02"),
-    "a frame that is not there": prelude(b"\x81\xc4\x00\x00"),
-    "a frame before the first": prelude(b"\x81\xc4\x00\xff", (0,)),
-    "a frame of no number": prelude(b"\x81\xc4\x00\xa1a", (0,)),
-    "a frame and more": prelude(b"\x82\xc4\x00\x00\xa1a\x00", (0,)),
-    "a long list": prelude(b"\xdd\xff\xff\xff\xff"),
-    "lists in lists, all long": prelude(b"\xdd\x00\x01\x00\x00" * 20_000),
-    "a deep list": prelude(b"\x91" * 5000 + b"\xc0"),
-    "a large head": prelude(b"", size=2**32 - 1),
-    "many frames": prelude(b"", frames=2**32 - 1),
-    "one frame too many": prelude(b"", frames=101),
-    "a large frame": prelude(b"\xc0", (2**63,)),
-    "frames that are large together": prelude(b"\xc0", (2**31,) * 3),
-    "sums that wrap around": prelude(b"\xc0", (2**63, 2**63)),
+    "no head": header(b""),
+    "a byte that msgpack has not": header(b"\xc1"),
+    "half a value": header(b"\xda\xff\xff"),
+    "two values": header(b"\x01\x02"),
+    "text that is none": header(b"\xa2\xff\xff"),
+    "an extension": header(b"\xd4\x05a"),
+    "an empty extension": header(b"\xc7\x00\x05"),
+    "a time": header(b"\xd6\xff\x00\x00\x00\x00"),
+    "a number for a name": header(b"\x81\x01\x02"),
+    "bytes for a name": header(b"\x81\xc4\x01a\x02"),
+    "a list for a name": header(b"\x81\x90\x02"),
+    "a frame that is not there": header(b"\x81\xc4\x00\x00"),
+    "a frame before the first": header(b"\x81\xc4\x00\xff", (0,)),
+    "a frame of no number": header(b"\x81\xc4\x00\xa1a", (0,)),
+    "a frame and more": header(b"\x82\xc4\x00\x00\xa1a\x00", (0,)),
+    "a long list": header(b"\xdd\xff\xff\xff\xff"),
+    "lists in lists, all long": header(b"\xdd\x00\x01\x00\x00" * 20_000),
+    "a deep list": header(b"\x91" * 5000 + b"\xc0"),
+    "a large head": header(b"", size=2**32 - 1),
+    "many frames": header(b"", frames=2**32 - 1),
+    "one frame too many": header(b"", frames=101),
+    "a large frame": header(b"\xc0", (2**63,)),
+    "frames that are large together": header(b"\xc0", (2**31,) * 3),
+    "sums that wrap around": header(b"\xc0", (2**63, 2**63)),
 }
 
 
@@ -178,7 +178,7 @@ def test_garbage():
         head = chance.randbytes(chance.randrange(30))
         frames = [chance.randrange(20) for _ in range(chance.randrange(3))]
         try:
-            read(prelude(head, frames) + chance.randbytes(sum(frames)))
+            read(header(head, frames) + chance.randbytes(sum(frames)))
         except MalformedMessageError:
             continue
 

@@ -18,8 +18,8 @@ from ts.distributed import on_dask, rpc
 @pytest.fixture(scope="module")
 def client():
     with ClusterOfDask(processes=True, n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        with Client(cluster) as made:
-            yield made
+        with Client(cluster) as dask_client:
+            yield dask_client
 
 
 def test_calls_to_dask_workers(client):

@@ -12,29 +12,29 @@ from ts.distributed import rpc
 
 def random_program(seed):
     """Return a random program of calls `call(process, f, args)` on two tensors that sums the results."""
-    chosen = random.Random(seed)
+    generator = random.Random(seed)
     processes = ["worker0", "worker1", "worker2"]
-    steps = [(chosen.randrange(6), [chosen.random() for _ in range(4)]) for _ in range(12)]
+    steps = [(generator.randrange(6), [generator.random() for _ in range(4)]) for _ in range(12)]
 
     def program(call, x, y):
-        held = [x, y]
+        tensors = [x, y]
         for kind, (first, second, where, other) in steps:
-            a, b = held[int(first * len(held))], held[int(second * len(held))]
+            a, b = tensors[int(first * len(tensors))], tensors[int(second * len(tensors))]
             at, to = processes[int(where * 3)], processes[int(other * 3)]
             match kind:
                 case 0:
-                    held.append(a.sin() + b)
+                    tensors.append(a.sin() + b)
                 case 1:
-                    held.append(call(at, functions.mul, (a, b)).tanh())
+                    tensors.append(call(at, functions.mul, (a, b)).tanh())
                 case 2:
-                    held.append(call(at, functions.nested_call if call is not call_locally else here_nested, (a, b, to)))
+                    tensors.append(call(at, functions.nested_call if call is not call_locally else here_nested, (a, b, to)))
                 case 3:
-                    held.extend(call(at, functions.both, (a, b, a)))
+                    tensors.extend(call(at, functions.both, (a, b, a)))
                 case 4:
-                    held.append(call(at, functions.without_gradients, (a,)) * b)
+                    tensors.append(call(at, functions.without_gradients, (a,)) * b)
                 case 5:
                     call(at, functions.mul, (a, b))  # an unused result
-        return sum(t.sum() for t in held[-3:]) + x.sum() + y.sum()
+        return sum(t.sum() for t in tensors[-3:]) + x.sum() + y.sum()
 
     return program
 

@@ -21,9 +21,9 @@ def doubled(x: ts.Tensor) -> ts.Tensor:
 @pytest.fixture
 def world(fork_server_client):
     warm_up()
-    made = World(fork_server_client)
-    yield made
-    made.close()
+    group = World(fork_server_client)
+    yield group
+    group.close()
 
 
 def test_a_connection_that_breaks(world):
@@ -42,10 +42,10 @@ def test_a_connection_that_breaks(world):
 def test_the_time_of_all_tries(world):
     """A retryable call to a process that does not return raises the last failure after the timeout."""
     world.kill("worker1")
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
         rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2), timeout=1.0, retryable=True)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - start < 30
     world.unharmed()
 
 

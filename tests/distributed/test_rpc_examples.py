@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "rpc"
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "output"),
     [
         ("map_batches.py", "pi is about 3.1"),
         ("pipeline.py", "12 microbatches through two stages: equal to the result of the whole batch"),
@@ -21,9 +21,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "rpc"
         ("parameter_server.py", "weights after 2 x 120 steps: [1.0, -2.0, 0.5, 3.0]"),
     ],
 )
-def test_examples(name, told):
+def test_examples(name, output):
     done = subprocess.run(
         [sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(told)
+    assert done.stdout.startswith(output)

@@ -29,7 +29,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
     own = rpc.RRef(5)
     rpc.rpc_sync("worker1", rpc_worker.hold_reference, args=(own,))
     assert eventually(lambda: not current().rref_context._pending_forks)
-    began = time.monotonic()
+    start_time = time.monotonic()
     with pytest.raises(
         RuntimeError,
         match=r"WorkerInfo\(id=1, name=worker1\) exited or .*during tests\.distributed\.rpc_worker\.die",
@@ -44,7 +44,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
         rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     with pytest.raises(RuntimeError, match="exited or its connection broke"):
         rpc.remote("worker1", rpc_worker.add, args=(1, 2)).to_here()
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - start_time < 30
     assert rpc.rpc_sync("worker2", rpc_worker.add, args=(1, 2)) == 3  # other processes still work
     agent = current()
     assert agent._connection_counts[1] == 0
@@ -73,12 +73,12 @@ def test_untrusted_peers(three_workers):
     address = current().peer(1).address
     port = int(address.rpartition(":")[2])
     for data in (b"", b"GET / HTTP/1.0\r\n\r\n", os.urandom(4096)):
-        with socket.create_connection(("127.0.0.1", port)) as stranger:
-            stranger.sendall(data)
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(data)
     with pytest.raises(ConnectionError):
         BlockingConnection(address, secret=b"x" * 32)
     how = current().directory.security.get_connection_args("worker")
-    nonsense = [
+    messages = [
         1, None, [], ["call"], ["call", 1, 2, 3, 4], ["call", ["operator", "aten::nothing"], [1], [], None],
         ["call", ["operator", "aten::add"], 3, [], None], ["call", ["operator", "aten::add"], [3, 0, 9], [], None],
         ["call", ["operator", "aten::add"], [1, [1, [3, 6, 0, 0, 0, [2**40], [1]]], [2]], [b"1234"], None],
@@ -89,7 +89,7 @@ def test_untrusted_peers(three_workers):
         ["method", [0, 99], "x", [1, [1], [2]], []], ["fetch", [0, 99]], ["fetch", "x"], ["drop", [0, 99], [0, 1]],
         ["need", [0, 99], [0, 1], 0], ["confirmed", [0, 99]], ["hello", "x"], ["hello", 1, "x"], ["bye"],
     ]  # fmt: skip
-    for message in nonsense:
+    for message in messages:
         channel = BlockingConnection(address, **how)
         try:
             assert channel.call([0, message], 10)[1][0] in ("failed", "unknown", "value")
@@ -159,11 +159,11 @@ def test_mismatched_processes():
     place = RendezvousAddress("127.0.0.1", free_port(), 0, 1)
     meeting = Rendezvous(place, "one", "nowhere", timeout=5)
     try:
-        for wrong, told in (
+        for wrong, message in (
             (RendezvousAddress("127.0.0.1", place.port, 1, 2), "world sizes differ: 1 in rank 0"),
             (place, "rank 0 is already used"),
         ):
-            with pytest.raises(RendezvousError, match=told):
+            with pytest.raises(RendezvousError, match=message):
                 Rendezvous(
                     wrong._replace(rank=wrong.rank), "two", "nowhere", timeout=5
                 ) if wrong.rank else _again(wrong)
@@ -179,8 +179,8 @@ def _again(place):
     from ts.distributed.rendezvous import _connected
 
     calls, _ = run(_connected(place, None, time.monotonic() + 5))
-    found, told = calls.call(["join", 0, "two", "nowhere", 1]).result(5)
-    raise RendezvousError(told) if not found else AssertionError(told)
+    found, message = calls.call(["join", 0, "two", "nowhere", 1]).result(5)
+    raise RendezvousError(message) if not found else AssertionError(message)
 
 
 def test_init_methods(monkeypatch):
@@ -210,14 +210,14 @@ def test_secrets(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("TS_RPC_SECRET", raising=False)
     assert shared_secret.shared("127.0.0.1", 7) is None
-    made = shared_secret.new("localhost")
-    shared_secret.publish_secret(7, made)
-    assert shared_secret.shared("127.0.0.1", 7) == made and len(made) == 32
+    secret = shared_secret.new("localhost")
+    shared_secret.publish_secret(7, secret)
+    assert shared_secret.shared("127.0.0.1", 7) == secret and len(secret) == 32
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0 and (folder / "7").stat().st_mode & 0o077 == 0
     shared_secret.withdraw(7, b"another")
-    assert shared_secret.shared("127.0.0.1", 7) == made
-    shared_secret.withdraw(7, made)
+    assert shared_secret.shared("127.0.0.1", 7) == secret
+    shared_secret.withdraw(7, secret)
     assert shared_secret.shared("127.0.0.1", 7) is None
     with pytest.raises(shared_secret.MissingSecretError, match="which other machines can reach"):
         shared_secret.new("192.0.2.1")

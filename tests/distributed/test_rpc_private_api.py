@@ -14,13 +14,13 @@ ALL = ("worker0", "worker1", "worker2")
 
 def test_wait_all(module_workers):
     """`_wait_all` waits for its calls, direct and through references, and raises their errors."""
-    kept = rpc.remote("worker1", rpc_worker.Counter)
+    ref = rpc.remote("worker1", rpc_worker.Counter)
     with rpc.api._wait_all():
         with rpc.api._wait_all():
             inner = rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.05, 1))
         assert inner.done()
         outer = rpc.rpc_async("worker2", rpc_worker.sleep, args=(0.05, 2), retryable=True)
-        method = kept.rpc_async().sleep(0.05)
+        method = ref.rpc_async().sleep(0.05)
     assert outer.done() and method.done()
     with pytest.raises(ValueError, match="bad 3"), rpc.api._wait_all():
         rpc.rpc_async("worker1", rpc_worker.fail, args=(3,))
@@ -33,19 +33,19 @@ def test_wait_all(module_workers):
 def test_all_gather(module_workers):
     """`_all_gather` collects values by name, from all or selected workers; consecutive calls stay separate."""
     for turn in range(3):
-        asked = [rpc.rpc_async(to, rpc_worker.gather, args=(turn + k,)) for k, to in enumerate(ALL[1:], 1)]
+        futures = [rpc.rpc_async(to, rpc_worker.gather, args=(turn + k,)) for k, to in enumerate(ALL[1:], 1)]
         found = rpc.api._all_gather(ts.full((2,), float(turn)), timeout=20)
         assert list(found) == [*ALL]
         assert found["worker0"].tolist() == [turn, turn]
         assert (found["worker1"], found["worker2"]) == (turn + 1, turn + 2)
-        assert all(each.wait()["worker2"] == turn + 2 for each in asked)
+        assert all(each.wait()["worker2"] == turn + 2 for each in futures)
     pair = ["worker2", "worker1"]
-    asked = [rpc.rpc_async(to, rpc_worker.gather, args=(to, pair)) for to in pair]
-    assert [each.wait() for each in asked] == [{"worker1": "worker1", "worker2": "worker2"}] * 2
+    futures = [rpc.rpc_async(to, rpc_worker.gather, args=(to, pair)) for to in pair]
+    assert [each.wait() for each in futures] == [{"worker1": "worker1", "worker2": "worker2"}] * 2
     handle = rpc.RRef(5)
-    asked = [rpc.rpc_async(to, rpc_worker.gather, args=(None,)) for to in ALL[1:]]
+    futures = [rpc.rpc_async(to, rpc_worker.gather, args=(None,)) for to in ALL[1:]]
     rpc.api._all_gather(handle)
-    assert all(each.wait()["worker0"].to_here() == 5 for each in asked)
+    assert all(each.wait()["worker0"].to_here() == 5 for each in futures)
     rpc.api._barrier({"worker0"})
 
 
@@ -65,9 +65,9 @@ def test_types(module_workers):
     for value, kind in ((ts.ones(2), ts.Tensor), (3, int), (None, type(None)), ([1], list)):
         assert rpc.remote("worker1", rpc_worker.identity, args=(value,))._get_type() is kind
         assert rpc.RRef(value)._get_type() is kind
-    kept = rpc.remote("worker1", rpc_worker.Counter)
-    future = kept._get_type(blocking=False)
-    assert future.wait() is rpc_worker.Counter and kept._get_type(blocking=False) is future
+    ref = rpc.remote("worker1", rpc_worker.Counter)
+    future = ref._get_type(blocking=False)
+    assert future.wait() is rpc_worker.Counter and ref._get_type(blocking=False) is future
     with pytest.raises(ValueError, match="bad 1"):
         rpc.remote("worker1", rpc_worker.fail, args=(1,))._get_type()
 
@@ -89,21 +89,21 @@ def test_backward_of_handles(module_workers):
     """`RRef.backward` accumulates gradients at the owner, in the context or, without one, in `grad`."""
     weight = ts.tensor([1.0, 2.0], requires_grad=True)
     with dist_autograd.context() as context_id:
-        far = rpc.remote("worker1", rpc_worker.half_square, args=(weight,))
-        far.backward(context_id, retain_graph=True)
-        far.backward(context_id)
+        remote_value = rpc.remote("worker1", rpc_worker.half_square, args=(weight,))
+        remote_value.backward(context_id, retain_graph=True)
+        remote_value.backward(context_id)
         assert dist_autograd.get_gradients(context_id)[weight].tolist() == [2, 4]
         rpc.RRef(rpc.rpc_sync("worker1", rpc_worker.half_square, args=(weight,))).backward(context_id)
         assert dist_autograd.get_gradients(context_id)[weight].tolist() == [3, 6]
         with pytest.raises(RuntimeError, match="a second time"):
-            far.backward(context_id)
+            remote_value.backward(context_id)
         with pytest.raises(RuntimeError, match=r"RRef should contain a tensor for .backward\(\)"):
             rpc.remote("worker1", rpc_worker.add, args=(1, 2)).backward(context_id)
         with pytest.raises(RuntimeError, match="User RRefs require 'dist_autograd_ctx_id' to be specified"):
-            far.backward()
+            remote_value.backward()
     assert weight.grad is None
     with pytest.raises(RuntimeError, match="Could not find autograd context with id"):
-        far.backward(context_id)
+        remote_value.backward(context_id)
     rpc.RRef(rpc_worker.half_square(weight)).backward()
     assert weight.grad.tolist() == [1, 2]
 
@@ -111,8 +111,8 @@ def test_backward_of_handles(module_workers):
 def test_debug_info(module_workers):
     """Debug information counts pending calls and values with remote references."""
     assert rpc.rpc_sync("worker1", rpc_worker.figures)["agent.thread_pool_size"] == "16"
-    kept = rpc.remote("worker1", rpc_worker.identity, args=(3,))
-    kept.to_here()
+    ref = rpc.remote("worker1", rpc_worker.identity, args=(3,))
+    ref.to_here()
     found = rpc.rpc_sync("worker1", rpc_worker.figures)
     assert int(found["num_owner_rrefs"]) >= 1 and int(found["num_forks"]) >= 1
     assert found["agent.server_active_calls"] == "1"  # the current call

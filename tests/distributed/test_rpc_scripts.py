@@ -161,12 +161,12 @@ def test_references():
     @ts.jit.script
     def asks(to: str, x: Tensor) -> Tuple[bool, str, Tensor, Tensor, RRef[Tensor]]:
         ref = rpc.remote(to, scaled, (x,))
-        mine, owner, value = rpc.rpc_sync(to, names, (ref,))
+        own_name, owner, value = rpc.rpc_sync(to, names, (ref,))
         assert not ref.is_owner() and ref.owner_name() == to
-        return mine, owner, value, rpc.rpc_sync(to, local, (ref,)), ref
+        return own_name, owner, value, rpc.rpc_sync(to, local, (ref,)), ref
 
-    mine, owner, value, more, ref = asks("worker1", ts.ones(1))
-    assert (mine, owner, value.item(), more.item()) == (True, "worker1", 2, 3)
+    own_name, owner, value, more, ref = asks("worker1", ts.ones(1))
+    assert (own_name, owner, value.item(), more.item()) == (True, "worker1", 2, 3)
     assert ref.to_here().item() == 2 and ref.confirmed_by_owner()
     del ref
     assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)

@@ -40,17 +40,17 @@ def test_held_segments_are_not_overwritten(segment_ends):
     """Segments that the receiver holds are not overwritten; above their maximum number parts use the
     socket."""
     sender, receiver = segment_ends
-    kept = []
+    frames = []
     sender.copy_to_segment(part(MIN_SHARED_BYTES).data)
     for number in range(1000):
         reference = sender.copy_to_segment(part(MIN_SHARED_BYTES, number).data)
         if reference is None:
             break
-        kept.append(np.frombuffer(receiver.map_segment(reference), np.uint8))
-    assert len(kept) == shm_segments._MAX_CACHED_SEGMENTS
-    for number, found in enumerate(kept):
+        frames.append(np.frombuffer(receiver.map_segment(reference), np.uint8))
+    assert len(frames) == shm_segments._MAX_CACHED_SEGMENTS
+    for number, found in enumerate(frames):
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
-    del kept[0], found
+    del frames[0], found
     assert sender.copy_to_segment(part(MIN_SHARED_BYTES).data) is not None
 
 

@@ -26,9 +26,9 @@ from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED_MEMOR
 
 @pytest.fixture
 def channel(server):
-    made = BlockingConnection(server.address, secret=SECRET)
-    yield made
-    made.close()
+    connection = BlockingConnection(server.address, secret=SECRET)
+    yield connection
+    connection.close()
 
 
 def echo(channel, data):
@@ -42,14 +42,14 @@ def agree(first, second):
     """Run the negotiation of two ends and return the result of each."""
     results = []
     (data, want), (_, other_want) = next(first), next(second)
-    speaker, other = second, first
+    sender, other = second, first
     while len(results) < 2:
         try:
-            data, new = speaker.send(data)
+            data, new = sender.send(data)
         except StopIteration as end:
-            results.append((speaker, end.value))
+            results.append((sender, end.value))
             data, new = b"", 0
-        speaker, other = other, speaker
+        sender, other = other, sender
     return [dict(results)[each] for each in (first, second)]
 
 
@@ -121,8 +121,8 @@ def test_relayed_offer_cannot_be_changed(changed):
     offer, _ = next(listener)
     next(connector)
     answer, _ = connector.send(offer)
-    passed_on = answer[:8] + bytes(16) + answer[24:] if changed else answer
-    assert listener.send(passed_on)[0][-1:] == (b"\0" if changed else b"\1")
+    relayed = answer[:8] + bytes(16) + answer[24:] if changed else answer
+    assert listener.send(relayed)[0][-1:] == (b"\0" if changed else b"\1")
 
 
 # ---- connections between processes
@@ -160,12 +160,12 @@ def test_encrypted_connections_share_nothing():
     pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
     security = Security.temporary()
 
-    async def give_back(comm):
+    async def return_data(comm):
         for _ in range(3):
             await comm.write(await comm.read())
 
     async def main():
-        listener = await listen("ts+tls://", give_back, **security.get_listen_args("worker"))
+        listener = await listen("ts+tls://", return_data, **security.get_listen_args("worker"))
         comm = await connect(listener.contact_address, **security.get_connection_args("client"))
         for number in range(3):
             await comm.write(part(MIN_SHARED_BYTES, number).data)

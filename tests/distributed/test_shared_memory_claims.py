@@ -71,14 +71,14 @@ def test_claims(claim):
 
 def test_other_files_are_not_opened(tmp_path):
     """A file that is not a shared memory segment is not opened, which a lease on the file would detect."""
-    told = []
-    before = signal.signal(signal.SIGIO, lambda *how: told.append(how))
+    opened = []
+    before = signal.signal(signal.SIGIO, lambda *how: opened.append(how))
     file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
     try:
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         with pytest.raises(NotSharedMemoryError, match="not an unnamed file"):
             SegmentReceiver(os.getpid(), MARK).map_segment(reference(file))
-        assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
+        assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not opened
     finally:
         os.close(file)
         signal.signal(signal.SIGIO, before)
@@ -132,17 +132,17 @@ def test_limits_of_references():
         read(MessageDecoder(TransportLimits(bytes=1000), SegmentReceiver(os.getpid(), MARK)), head(reference(5)))
 
 
-def no_room(*how):
+def fail_allocation(*how):
     raise OSError(12, "Cannot allocate memory")
 
 
 def test_failed_mapping(segment_ends, monkeypatch):
     """A shared memory part is copied if the segment cannot be mapped."""
     sender, receiver = segment_ends
-    made = copy_frame(sender, part(MIN_SHARED_BYTES, 1))
-    monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
-    np.testing.assert_array_equal(receiver.map_segment(made), part(MIN_SHARED_BYTES, 1))
-    assert sender.copy_to_segment(part(MIN_SHARED_BYTES).data) == made
+    frame = copy_frame(sender, part(MIN_SHARED_BYTES, 1))
+    monkeypatch.setattr(shm_segments.mmap, "mmap", fail_allocation)
+    np.testing.assert_array_equal(receiver.map_segment(frame), part(MIN_SHARED_BYTES, 1))
+    assert sender.copy_to_segment(part(MIN_SHARED_BYTES).data) == frame
 
 
 def no_memory(*how):
@@ -154,24 +154,24 @@ def test_failed_allocation(segment_ends, monkeypatch):
     sender, receiver = segment_ends
     reader = MessageDecoder(receiver=receiver)
     reader.spares = True
-    made = copy_frame(sender, part(MIN_SHARED_BYTES))
-    monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
+    frame = copy_frame(sender, part(MIN_SHARED_BYTES))
+    monkeypatch.setattr(shm_segments.mmap, "mmap", fail_allocation)
     monkeypatch.setattr(shm_segments.np, "empty", no_memory)
-    (found,) = read(reader, head(made))
+    (found,) = read(reader, head(frame))
     assert (type(found), found.size) == (MessageTooLargeError, MIN_SHARED_BYTES)
     monkeypatch.undo()
-    assert sender.copy_to_segment(part(MIN_SHARED_BYTES, 1).data) == made
-    (message,) = read(reader, head(made))
+    assert sender.copy_to_segment(part(MIN_SHARED_BYTES, 1).data) == frame
+    (message,) = read(reader, head(frame))
     np.testing.assert_array_equal(message[0], part(MIN_SHARED_BYTES, 1))
 
 
 def test_failed_allocation_without_message_skipping(segment_ends, monkeypatch):
     """A failed allocation in a connection that cannot skip a message raises `MalformedMessageError`."""
     sender, receiver = segment_ends
-    reader, made = MessageDecoder(receiver=receiver), copy_frame(sender, part(MIN_SHARED_BYTES))
+    reader, frame = MessageDecoder(receiver=receiver), copy_frame(sender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments, "_mapping", no_memory)
     with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which cannot be allocated"):
-        read(reader, head(made))
+        read(reader, head(frame))
 
 
 def test_bytes_in_flight_are_bounded(segment_ends, monkeypatch):
@@ -192,14 +192,14 @@ def test_bytes_in_flight_are_bounded(segment_ends, monkeypatch):
 def test_received_segments_are_released_with_their_connection(segment_ends, rest):
     """Received segments are released with their connection, without waiting for a garbage collection."""
     sender, receiver = segment_ends
-    made, mapped = copy_frame(sender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
+    frame, mapped = copy_frame(sender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
 
     async def main():
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         stream = AsyncConnection(ours, MessageDecoder(receiver=receiver), MessageEncoder())
         with theirs:
-            theirs.sendall(head(made, 5)[:-1] + rest)
+            theirs.sendall(head(frame, 5)[:-1] + rest)
             theirs.shutdown(socket.SHUT_WR)
             while not stream.closed:
                 await asyncio.sleep(0.01)

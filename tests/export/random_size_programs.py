@@ -136,14 +136,14 @@ class _Writing:
         if text is None:
             return
         name = f"{'n' if table is NUMBERS else 'a'}{len(self.lines)}"
-        made = text if table is WRITES else f"{name} = {text}"
+        statement = text if table is WRITES else f"{name} = {text}"
         before = (
             {k: v.clone() if isinstance(v, ts.Tensor) else v for k, v in self.scope.items()}
             if table is WRITES
             else None
         )
         try:
-            exec(made, self.scope)
+            exec(statement, self.scope)
         except Exception:
             if before is not None:
                 self.scope.update(before)
@@ -153,7 +153,7 @@ class _Writing:
             isinstance(found, int) and abs(found) > 500
         ):
             return
-        self.lines.append(made)
+        self.lines.append(statement)
         if table is not WRITES:
             (self.tensors if isinstance(found, ts.Tensor) else self.numbers).append(name)
 
@@ -191,12 +191,12 @@ def programs(draw: Any) -> Random:
     for _ in range(draw(st.integers(1, 2))):
         rank = draw(st.integers(1, 3))
         shape = [draw(st.sampled_from((n, n, m, 2, 3, 4, 5, 6, 8))) for _ in range(rank)]
-        said: dict[int, str] = {}
+        declared: dict[int, str] = {}
         for i in range(rank):
             kind = draw(st.sampled_from(("", *KINDS)))
             if kind.startswith("Dim('"):
-                if any(kind[:6] == t[:6] for each in [*dims, said] for t in each.values()):
-                    kind = next(t for each in [*dims, said] for t in each.values() if kind[:6] == t[:6])
+                if any(kind[:6] == t[:6] for each in [*dims, declared] for t in each.values()):
+                    kind = next(t for each in [*dims, declared] for t in each.values() if kind[:6] == t[:6])
                 shape[i] = numbers[kind[5]]
                 if "max=8" in kind and n < 4:
                     continue
@@ -208,11 +208,11 @@ def programs(draw: Any) -> Random:
             elif "min=3" in kind and not 3 <= shape[i] <= 9:
                 continue
             if kind:
-                said[i] = kind
-        if not said:
-            said[0] = "Dim.AUTO"
+                declared[i] = kind
+        if not declared:
+            declared[0] = "Dim.AUTO"
         shapes.append(tuple(shape))
-        dims.append(said)
+        dims.append(declared)
     import math
 
     scope: dict[str, Any] = {"ts": ts, "F": ts.nn.functional, "math": math}
@@ -238,10 +238,10 @@ def _sizes(draw: Any, shapes: list[tuple[int, ...]], dims: list[dict[int, str]])
     n, m = draw(st.sampled_from(SIZES)), draw(st.sampled_from(SIZES))
     found = []
     equal: dict[int, int] = {}  # sizes equal in the example usually stay equal
-    for shape, said in zip(shapes, dims, strict=True):
+    for shape, declared in zip(shapes, dims, strict=True):
         sizes = list(shape)
         for i in range(len(shape)):
-            text = said.get(i)
+            text = declared.get(i)
             if text is None:
                 if draw(st.integers(0, 30)) == 0:
                     sizes[i] = draw(st.sampled_from(SIZES))

@@ -114,12 +114,12 @@ class Call:
             steps = [self._value(n, sizes) for n in made.array.strides]
             item = made.array.itemsize
             same = len(shape) == x.ndim and all(n is None or n == m for n, m in zip(shape, x.shape, strict=False))
-            lies = not same or not x.numel() or all(
+            is_contiguous = not same or not x.numel() or all(
                 m < 2 or n is None or n == s * item for n, s, m in zip(steps, x.stride(), x.shape, strict=True)
             )  # fmt: skip
-            if not same or not lies or x.dtype != made.dtype:
-                told = [None if n is None else n // item for n in steps]
-                found.append(f"{shapes}: {shape} {told} {made.dtype}, not {list(x.shape)} {x.stride()} {x.dtype}")
+            if not same or not is_contiguous or x.dtype != made.dtype:
+                strides = [None if n is None else n // item for n in steps]
+                found.append(f"{shapes}: {shape} {strides} {made.dtype}, not {list(x.shape)} {x.stride()} {x.dtype}")
         return found
 
     def _others(self) -> Iterator[dict[Any, int]]:

@@ -33,44 +33,44 @@ class Adds1(nn.Module):
 def test_keywords(args, kwargs, got, expected):
     x = ts.ones(3)
     example = ((), {"x": x}) if expected else ((x,), {})
-    told = f"Ran into a kwarg keyword mismatch: Got the following keywords {got} but expected {expected}"
-    with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
+    message = f"Ran into a kwarg keyword mismatch: Got the following keywords {got} but expected {expected}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         export(Adds1(), *example).module()(*(x for _ in args), **dict.fromkeys(kwargs, x))
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [(math.nan, "math.isnan(y)"), (math.inf, "y == math.inf"), (-math.inf, "y == -math.inf")],
 )
-def test_floats_without_a_value(value, told):
+def test_floats_without_a_value(value, message):
     program = export(Adds(), (ts.ones(2), value)).module()
     assert str(program(ts.zeros(1).expand(2), value).tolist()) == str([value, value])
     for other in (2.0, "nan"):
-        with pytest.raises(AssertionError, match=f"^Guard failed: {re.escape(told)}$"):
+        with pytest.raises(AssertionError, match=f"^Guard failed: {re.escape(message)}$"):
             program(ts.ones(2), other)
 
 
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize(
-    ("dim", "said"), [(Dim.DYNAMIC, "None, max=None"), (Dim.DYNAMIC(min=1, max=5), "1, max=5")]
+    ("dim", "message"), [(Dim.DYNAMIC, "None, max=None"), (Dim.DYNAMIC(min=1, max=5), "1, max=5")]
 )
-def test_sizes_that_are_always_fixed(n, dim, said):
-    told = (
-        f"- Received user-specified dim hint Dim.DYNAMIC(min={said}), but export 0/1 specialized due to hint of "
+def test_sizes_that_are_always_fixed(n, dim, message):
+    message = (
+        f"- Received user-specified dim hint Dim.DYNAMIC(min={message}), but export 0/1 specialized due to hint of "
         f"{n} for dimension inputs['x'].shape[1]."
     )
-    with pytest.raises(ValueError, match=re.escape(told)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         export(Adds1(), (ts.ones(2, n),), dynamic_shapes={"x": (None, dim)})
     assert export(Adds1(), (ts.ones(2, n),), dynamic_shapes={"x": (None, Dim.AUTO)}).range_constraints == {}
 
 
 def test_sizes_out_of_their_range():
-    for dim, told in (
+    for dim, message in (
         (Dim("n", min=5), "5, int_oo"),
         (Dim("n", min=5, max=9), "5, 9"),
         (2 * Dim("n", min=5), "10, int_oo"),
     ):
-        with pytest.raises(ConstraintViolationError, match=rf"^3 not in range \[{told}\]$"):
+        with pytest.raises(ConstraintViolationError, match=rf"^3 not in range \[{message}\]$"):
             export(Adds1(), (ts.ones(3),), dynamic_shapes={"x": {0: dim}})
 
 
@@ -91,7 +91,7 @@ def test_dims_are_shown():
 
 def test_additional_inputs():
     program = export(Adds1(), (ts.ones(3),))
-    for x, told in (
+    for x, message in (
         (ts.ones(4), r"Expected input at \*args\[0\].shape\[0\] to be equal to 3, but got 4. If you meant"),
         (ts.ones(3, 1), r"Unexpected number of dimensions in input at \*args\[0\].shape"),
     ):
@@ -99,7 +99,7 @@ def test_additional_inputs():
         inputs.add((ts.ones(3),))
         inputs.verify(program)
         inputs.add((x,))
-        with pytest.raises(RuntimeError, match=told):
+        with pytest.raises(RuntimeError, match=message):
             inputs.verify(program)
 
 
@@ -132,14 +132,14 @@ def test_suggested_fixes_are_read():
         ),
     ):
         assert str(refined(f"Suggested fixes:\n  {fixes}\n\nThe error", shapes)) == expected
-    for told, why in (
+    for message, why in (
         ("no", "Suggested fixes not found"),
         ("Suggested fixes:\n  a = f(2)", "cannot read 'f"),
         ("Suggested fixes:\n  a = a + 1", "in terms of itself"),
         ("Suggested fixes:\n  a = )", "cannot read"),
     ):
         with pytest.raises(UserError, match=why):
-            refined(told, {0: a})
+            refined(message, {0: a})
 
 
 def test_unsupported_names():

@@ -112,15 +112,15 @@ def test_assertions(name, tmp_path):
     """A program returns the function's result or raises its error, also decomposed and loaded from a file."""
     function, first, second, refused, condition = CASES[name]
     program = export(Function(function), first)
-    told = [n.args[1] for n in program.graph.nodes if "_assert_scalar" in str(n.target)]
+    asserted = [n.args[1] for n in program.graph.nodes if "_assert_scalar" in str(n.target)]
     if condition is not None:
-        assert any(f"expression {condition} on node" in text for text in told)
+        assert any(f"expression {condition} on node" in text for text in asserted)
     else:
-        assert all("Eq" not in text for text in told)
+        assert all("Eq" not in text for text in asserted)
     save(program, tmp_path / "program.pt2")
     loaded = load(tmp_path / "program.pt2")
-    for made in (program, program.run_decompositions(), loaded, draft_export(Function(function), first)):
-        module = made.module()
+    for variant in (program, program.run_decompositions(), loaded, draft_export(Function(function), first)):
+        module = variant.module()
         for _ in range(2):  # runs as Python first, then compiled
             for args in (first, second):
                 found, wanted = module(*args), function(*args)

@@ -62,8 +62,8 @@ def check(function, in_dims, decomposed=True):
     module = Batched(function, in_dims)
     wanted = module(*args)
     program = ts.export.export(module, args)
-    for made in (program, *([program.run_decompositions()] if decomposed else [])):
-        ts.testing.assert_close(made.module()(*args), wanted)
+    for variant in (program, *([program.run_decompositions()] if decomposed else [])):
+        ts.testing.assert_close(variant.module()(*args), wanted)
     return wanted, args
 
 

@@ -39,7 +39,7 @@ def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "error"),
     [
         (["float32[10,3]", "pair_a=float32[2]"], 1, "Guard failed: x.size()[0] <= 9"),
         (["float32[5,3]", "n=3", "pair_a=float32[2]"], 1, "Guard failed: n == 2"),
@@ -47,10 +47,10 @@ def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
         (["float32[5,3]", "z=1"], 2, "no parameter 'z'"),
     ],
 )
-def test_run_rejects(model, capsys, words, code, said):
-    found, _, told = output(capsys, "run", model, *words)
+def test_run_rejects(model, capsys, words, code, error):
+    found, _, error = output(capsys, "run", model, *words)
     assert found == code
-    assert said in told
+    assert error in error
 
 
 def test_info_of_a_program(model, capsys):
@@ -86,13 +86,13 @@ def test_check_loads_programs(model, tmp_path, capsys):
     assert code == 0
     assert "forward(x: float32[s0, 3]" in text
     (tmp_path / "broken.pt2").write_bytes(data.replace(b"torch.ops.aten.linear.", b"torch.ops.aten.nothing"))
-    code, _, told = output(capsys, "check", tmp_path)
+    code, _, error = output(capsys, "check", tmp_path)
     assert code == 1
-    assert "broken.pt2" in told
+    assert "broken.pt2" in error
 
 
 @pytest.mark.parametrize("command", ["bench", "bytecode"])
 def test_other_commands_reject_exported_programs(model, capsys, command):
-    code, _, told = output(capsys, command, model)
+    code, _, error = output(capsys, command, model)
     assert code == 2
-    assert "exported program" in told
+    assert "exported program" in error

@@ -68,8 +68,8 @@ def test_states_after_an_error():
     ],
 )
 def test_tensors_on_several_devices(program):
-    told = "Expected all tensors to be on the same device, but found at least two devices, cpu and meta!"
-    with pytest.raises(ts._subclasses.fake_tensor.FakeTensorDeviceMismatchError, match=told):
+    message = "Expected all tensors to be on the same device, but found at least two devices, cpu and meta!"
+    with pytest.raises(ts._subclasses.fake_tensor.FakeTensorDeviceMismatchError, match=message):
         export(Function(program), (ts.ones(2), ts.ones(2, device="meta")))
 
 

@@ -64,8 +64,8 @@ def test_conditions(kind, right, wrong, tmp_path):
     program = export(kind(), (right[0],))
     save(program, tmp_path / "program.pt2")
     loaded = load(tmp_path / "program.pt2")
-    for made in (program, program.run_decompositions(), loaded, loaded.run_decompositions()):
-        for module in (made.module(), ts.export.unflatten(made)):
+    for variant in (program, program.run_decompositions(), loaded, loaded.run_decompositions()):
+        for module in (variant.module(), ts.export.unflatten(variant)):
             for _ in range(2):  # runs as Python first, then compiled
                 for x in right:
                     assert ts.equal(module(x), kind()(x))
@@ -90,8 +90,8 @@ def test_drafts_assert_the_branch_taken(kind, sign):
     x = sign * ts.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match=r"issue\(s\) found during export"):
         program = draft_export(kind(), (x,))
-    for made in (program, program.run_decompositions()):
-        module = made.module()
+    for variant in (program, program.run_decompositions()):
+        module = variant.module()
         for _ in range(3):
             assert ts.equal(module(x), kind()(x))
             with pytest.raises(RuntimeError, match="Runtime assertion failed"):
@@ -134,8 +134,8 @@ def test_truths_are_numbers(name, tmp_path):
 
     program = export(Counted(), (ts.tensor([1, 1]),))
     save(program, tmp_path / "program.pt2")
-    for made in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
-        module = made.module()
+    for variant in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
+        module = variant.module()
         for _ in range(2):  # runs as Python first, then compiled
             for x in (ts.tensor([1, 1]), ts.tensor([2, 5]), ts.tensor([0, 0])):
                 for found, wanted in zip(module(x), Counted()(x), strict=True):

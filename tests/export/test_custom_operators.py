@@ -54,7 +54,7 @@ def test_right_operators(scale, positive):
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "fake", "check", "told"),
+    ("name", "function", "fake", "check", "message"),
     [
         ("writes", lambda x: x.add_(1).clone(), ts.empty_like, "test_schema", "Argument x is not defined as mutable but"),
         ("gives", lambda x: x, ts.empty_like, "test_schema", "may not alias any inputs"),
@@ -64,11 +64,11 @@ def test_right_operators(scale, positive):
         ("other_shape", lambda x: x.sin(), lambda x: x.new_empty(9), "test_faketensor", "Shapes .* are not equal!"),
     ],
 )  # fmt: skip
-def test_invalid_operators(name, function, fake, check, told):
+def test_invalid_operators(name, function, fake, check, message):
     made = custom_op(f"checks::{name}", function, mutates_args=(), schema="(Tensor x) -> Tensor")
     if fake is not None:
         made.register_fake(fake)
-    with pytest.raises(OpCheckError, match=f"{check} failed with .*{told}"):
+    with pytest.raises(OpCheckError, match=f"{check} failed with .*{message}"):
         opcheck(made, (ts.randn(3),))
     found = opcheck(made, (ts.randn(3),), raise_exception=False)
     assert isinstance(found[check], Exception) and found["test_autograd_registration"] == "SUCCESS"
@@ -178,8 +178,8 @@ def test_functions_without_a_fake(name, function, exported):
         x = ts.tensor([1.0, -1.0, 2.0])
         assert ts.equal(ts.export.export(Calls(), (ts.ones(3),)).module()(x), function(x))
         return
-    told = rf"no fake impl registered for <CustomOpDef\(without_fake::{name}\)>.*`typed.register_fake`"
-    with pytest.raises(RuntimeError, match=told):
+    message = rf"no fake impl registered for <CustomOpDef\(without_fake::{name}\)>.*`typed.register_fake`"
+    with pytest.raises(RuntimeError, match=message):
         ts.export.export(Calls(), (ts.ones(3),))
 
 

@@ -43,11 +43,11 @@ def test_data_decides():
     program = drafted(Decides(), args, dynamic_shapes=shapes)
     assert kinds(program) == [FailureType.DATA_DEPENDENT_ERROR] * 3
     assert [f.data["expr"] for f in program._report.failures] == ["zuf0 > 3.0", "Eq(u0, 4)", "u1 > 2"]
-    told = str(program._report)
-    assert "lineno 24, in forward\n            if k == 4:\n" in told and "torch._check(...)" in told
+    report = str(program._report)
+    assert "lineno 24, in forward\n            if k == 4:\n" in report and "torch._check(...)" in report
     assert not program._report.successful()
-    for made in (program, program.run_decompositions()):
-        module = made.module()
+    for variant in (program, program.run_decompositions()):
+        module = variant.module()
         for _ in range(3):
             for x, y in zip(module(*args), Decides()(*args), strict=True):
                 assert ts.equal(ts.as_tensor(x), ts.as_tensor(y))
@@ -205,8 +205,8 @@ def test_data_dependent_decisions(function):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = draft_export(module, (x,))
-    for made in (program, program.run_decompositions()):
-        assert ts.equal(made.module()(x.clone()), wanted)
+    for variant in (program, program.run_decompositions()):
+        assert ts.equal(variant.module()(x.clone()), wanted)
 
 
 def test_numbers_that_are_filled_in():

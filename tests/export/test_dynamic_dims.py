@@ -110,7 +110,7 @@ def test_sizes_stand_in_the_order_of_the_arguments():
     dims = {0: AUTO, 1: AUTO}
     program = export(Function(function), (ts.rand(4, 3), ts.rand(5, 6)), dynamic_shapes=(dims, dims))
     sizes = [str(n.args) for n in program.graph.nodes if n.op == "call_function"][:4]
-    places = [tuple(n.args[1:]) for n in program.graph.nodes if str(n.target) == "aten.sym_size.int"]
-    assert places == [(0,), (1,), (0,), (1,)]
+    size_args = [tuple(n.args[1:]) for n in program.graph.nodes if str(n.target) == "aten.sym_size.int"]
+    assert size_args == [(0,), (1,), (0,), (1,)]
     assert [x[1:6] for x in sizes] == [x[1:6] for x in sorted(sizes)]
     assert program.module()(ts.rand(2, 7), ts.rand(8, 9))[1].shape == (8, 7)

@@ -136,8 +136,8 @@ def test_seventy_billion_parameters():
     found = subprocess.run(
         [sys.executable, "-c", SEVENTY], capture_output=True, text=True, check=True, env=environment
     )
-    told, peak = found.stdout.splitlines()
-    assert told == "70553698304 (4, 4096, 128256) cuda:0 torch.bfloat16"
+    message, peak = found.stdout.splitlines()
+    assert message == "70553698304 (4, 4096, 128256) cuda:0 torch.bfloat16"
     assert int(peak) < 200
 
 
@@ -260,13 +260,13 @@ def test_outside_of_the_block():
 def test_devices_that_differ():
     with ts.fake():
         x, y, z = ts.ones(3), ts.ones(3, device="cuda"), ts.ones(3, device="cuda:1")
-        for mixed, told in (
+        for mixed, message in (
             (lambda: x + y, "cpu and cuda:0"),
             (lambda: ts.cat([y, z]), "cuda:0 and cuda:1"),
             (lambda: nn.Linear(3, 4)(y), "cuda:0 and cpu"),
             (lambda: nn.functional.embedding(ts.tensor([1]), y[:, None]), "cuda:0 and cpu"),
         ):
-            with pytest.raises(FakeTensorDeviceMismatchError, match=f"at least two devices, {told}!"):
+            with pytest.raises(FakeTensorDeviceMismatchError, match=f"at least two devices, {message}!"):
                 mixed()
         assert (y + ts.tensor(1.0)).device == y[ts.tensor([0, 1])].device == y.device
         assert y.copy_(x).device == y.device and ts.tensor([1, 2], device="cuda").device.type == "cuda"
@@ -381,8 +381,8 @@ def test_programs_with_sizes():
             return x * x.shape[0] + x.numel()
 
     program = ts.export.export(Scaled(), (ts.ones(4, 3),), dynamic_shapes=({0: ts.export.Dim.AUTO},))
-    for made in (program, program.run_decompositions()):
-        module = made.module()
+    for variant in (program, program.run_decompositions()):
+        module = variant.module()
         for n in (4, 5, 2):
             with ts.fake():
                 assert module(ts.ones(n, 3)).shape == (n, 3)

@@ -156,12 +156,12 @@ def test_conditions_come_back(saved):
     """A loaded program checks sizes, ranges and constants."""
     module = loaded(saved).module()
     args, kwargs = example()
-    for (x, n), said in (
+    for (x, n), message in (
         ((ts.ones(10, 3), 2), "x.size()[0] <= 9"),
         ((ts.ones(4, 4), 2), "x.size()[1] == 3"),
         ((ts.ones(4, 3), 5), "n == 2"),
     ):
-        with pytest.raises(AssertionError, match=re.escape(f"Guard failed: {said}")):
+        with pytest.raises(AssertionError, match=re.escape(f"Guard failed: {message}")):
             module(x, n, **kwargs)
     with pytest.raises(ValueError, match="kwarg keyword mismatch"):
         module(*args, flag=True)
@@ -331,8 +331,8 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_invalid_files_are_rejected(saved, name):
-    change, said = WRONG[name]
-    with pytest.raises(ArchiveError, match=said):
+    change, message = WRONG[name]
+    with pytest.raises(ArchiveError, match=message):
         loaded(changed(saved, change))
 
 
@@ -510,7 +510,7 @@ def test_conditions_are_computed_within_limits(saved):
 def mutated(tree, source):
     """Return the JSON with one random entry changed."""
     tree = copy.deepcopy(tree)
-    parts = list(places(tree))
+    parts = list(leaf_paths(tree))
     path = source.choice(parts)
     owner = tree
     for key in path[:-1]:
@@ -538,11 +538,11 @@ def mutated(tree, source):
     return tree
 
 
-def places(tree, path=()):
+def leaf_paths(tree, path=()):
     if path:
         yield path
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
-        yield from places(tree[key], (*path, key))
+        yield from leaf_paths(tree[key], (*path, key))
 
 
 def test_damage_is_one_error(saved):

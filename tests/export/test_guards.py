@@ -76,8 +76,8 @@ def test_programs_are_pickled():
     assert loaded.dialect == program.dialect and str(loaded.range_constraints) == str(
         program.range_constraints
     )
-    for mine, theirs in zip(loaded.module()(*arguments), program.module()(*arguments), strict=True):
-        assert ts.equal(mine, theirs)
+    for own, theirs in zip(loaded.module()(*arguments), program.module()(*arguments), strict=True):
+        assert ts.equal(own, theirs)
     assert str(pickle.loads(pickle.dumps(program.run_decompositions())).graph) == str(
         program.run_decompositions().graph
     )

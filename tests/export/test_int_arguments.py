@@ -10,7 +10,7 @@ from ts.errors import ConstraintViolationError
 from ts.export import Dim, export
 
 
-def chosen(truth):
+def branch_on(truth):
     """Return a function that computes x or -x depending on a condition on n."""
     return lambda x, n: x if truth(n) else -x
 
@@ -22,11 +22,11 @@ def checked(x, n):
 
 # Programs over n, which is 4 in the example, with the smallest and largest accepted n.
 ENDS = {
-    "n > 4": (chosen(lambda n: n > 4), 0, 4),
-    "n >= 4": (chosen(lambda n: n >= 4), 4, None),
-    "n < 2**40": (chosen(lambda n: n < 2**40), 0, 2**40 - 1),
-    "n == 4": (chosen(lambda n: n == 4), 4, 4),
-    "2 * n < 12": (chosen(lambda n: 2 * n < 12), 0, 5),
+    "n > 4": (branch_on(lambda n: n > 4), 0, 4),
+    "n >= 4": (branch_on(lambda n: n >= 4), 4, None),
+    "n < 2**40": (branch_on(lambda n: n < 2**40), 0, 2**40 - 1),
+    "n == 4": (branch_on(lambda n: n == 4), 4, 4),
+    "2 * n < 12": (branch_on(lambda n: 2 * n < 12), 0, 5),
     "a check": (checked, 0, 9),
     "int(n)": (lambda x, n: x + int(n), 4, 4),
     "tensor_split": (lambda x, n: x.tensor_split(n), 4, 4),

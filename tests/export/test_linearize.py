@@ -40,8 +40,8 @@ def test_programs(name, enabled):
         file = io.BytesIO()
         ts.export.save(program, file)
         file.seek(0)
-        for made in (program, program.run_decompositions(), ts.export.load(file)):
-            ts.testing.assert_close(made.module()(x, t), wanted)
+        for variant in (program, program.run_decompositions(), ts.export.load(file)):
+            ts.testing.assert_close(variant.module()(x, t), wanted)
 
 
 def test_regions_without_results_are_omitted():

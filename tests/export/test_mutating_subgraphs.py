@@ -11,7 +11,7 @@ from ts.export import export, load, save
 pytest.importorskip("sympy")
 
 
-def made(x):
+def subgraph_function(x):
     y = ts.zeros(3)
     y.add_(x)
     y[0] = 1.0
@@ -63,7 +63,7 @@ EXPECTED = {  # results for the number of calls of each operator
 }
 
 
-@pytest.mark.parametrize("function", [made, of_numbers, of_a_list, of_data, view])
+@pytest.mark.parametrize("function", [subgraph_function, of_numbers, of_a_list, of_data, view])
 @pytest.mark.parametrize("operator", EXPECTED)
 def test_writes_to_local_tensors(operator, function, tmp_path):
     """Writes to local tensors are accepted in eager mode and in exported, decomposed and loaded programs,

@@ -70,14 +70,14 @@ def test_lengths_from_elements():
     """Data-dependent lengths: slices, unique values and packed sequences."""
 
     class Cut(nn.Module):
-        def forward(self, x, places):
+        def forward(self, x, lengths):
             values, inverse = ts._unique(x, True, True)
-            rows, counts = ts._VF._pack_padded_sequence(x, places, False)
-            return [*ts.tensor_split(x, places), values, inverse, rows, counts]
+            rows, counts = ts._VF._pack_padded_sequence(x, lengths, False)
+            return [*ts.tensor_split(x, lengths), values, inverse, rows, counts]
 
     x = ts.arange(12.0).reshape(4, 3)
     program = export(Cut(), (x, ts.tensor([3, 2, 1])), dynamic_shapes=({0: Dim.AUTO}, None))
-    x, places = ts.arange(15.0).reshape(5, 3), ts.tensor([4, 4, 1])
-    found, wanted = program.module()(x, places), Cut()(x, places)
+    x, lengths = ts.arange(15.0).reshape(5, 3), ts.tensor([4, 4, 1])
+    found, wanted = program.module()(x, lengths), Cut()(x, lengths)
     assert [t.shape for t in found] == [t.shape for t in wanted]
     assert all(map(ts.equal, found, wanted))

@@ -328,9 +328,9 @@ def test_backed_and_unbacked_sizes():
         return x.repeat(2, 1), x.nonzero()
 
     program = export(module(forward), (ts.ones(3, 2),), dynamic_shapes={"args": ({0: Dim("n")},)})
-    repeated, places = (n.meta["val"] for n in program.graph.nodes if n.op == "call_function" and isinstance(n.meta.get("val"), ts.Tensor))
+    repeated, indices = (n.meta["val"] for n in program.graph.nodes if n.op == "call_function" and isinstance(n.meta.get("val"), ts.Tensor))
     assert re.fullmatch(r"2\*s\d+", str(repeated.shape[0])) and repeated.shape[0].node.has_hint()
-    assert re.fullmatch(r"u\d+", str(places.shape[0])) and not places.shape[0].node.has_hint()
+    assert re.fullmatch(r"u\d+", str(indices.shape[0])) and not indices.shape[0].node.has_hint()
 
 
 def test_specification_has_the_structure_of_the_inputs():
@@ -392,8 +392,8 @@ def test_custom_operators():
 
     program = export(module(lambda x: (sin(x), custom_nonzero(x))), (ts.ones(3),), dynamic_shapes={"args": ({0: Dim("n")},)})
     assert targets(program)[:2] == ["model_of_programming.sin.default", "model_of_programming.custom_nonzero.default"]
-    places = next(n for n in program.graph.nodes if "custom_nonzero" in str(n.target)).meta["val"]
-    assert re.fullmatch(r"u\d+", str(places.shape[0])) and places.shape[1] == 1
+    indices = next(n for n in program.graph.nodes if "custom_nonzero" in str(n.target)).meta["val"]
+    assert re.fullmatch(r"u\d+", str(indices.shape[0])) and indices.shape[1] == 1
     x = ts.tensor([0.0, 1.0, 2.0, 0.0])
     for _ in range(2):
         y, at = program.module()(x)

@@ -81,15 +81,15 @@ def test_loaded_programs_return_equal_results(function):
     text, constants = str(program.graph), list(program.constants)
     once = load(io.BytesIO(saved(program)))
     assert (str(program.graph), list(program.constants)) == (text, constants)
-    for made in (
+    for variant in (
         program,
         once,
         load(io.BytesIO(saved(once))),
         load(io.BytesIO(saved(program.run_decompositions()))),
     ):
         for given in (x, -x):
-            ts.testing.assert_close(made.module()(given), function(given))
-        made.validate()
+            ts.testing.assert_close(variant.module()(given), function(given))
+        variant.validate()
 
 
 def test_constants_of_two_functions():

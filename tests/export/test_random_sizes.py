@@ -40,9 +40,9 @@ def assert_equal(found, wanted):
 
 def is_refusal(error):
     """Return True if an error is a failed guard or assertion of the program."""
-    told = str(error)
-    return (isinstance(error, AssertionError) and told.startswith("Guard failed")) or (
-        isinstance(error, RuntimeError) and told.startswith("Runtime assertion failed")
+    message = str(error)
+    return (isinstance(error, AssertionError) and message.startswith("Guard failed")) or (
+        isinstance(error, RuntimeError) and message.startswith("Runtime assertion failed")
     )
 
 
@@ -103,7 +103,7 @@ def check_what_is_known(exported, arguments):
             known = n.meta.get("val")
             if isinstance(known, ts.Tensor) and isinstance(found, ts.Tensor):
                 assert known.dtype is found.dtype, n.format_node()
-                said = [
+                declared = [
                     s
                     if isinstance(s, int)
                     else sympy_functions.value(s.node.expr, numbers)
@@ -116,8 +116,8 @@ def check_what_is_known(exported, arguments):
                         if not isinstance(s, int) and s.node.expr.is_Symbol:
                             numbers[s.node.expr] = size
                 else:
-                    assert len(said) == len(found.shape) and all(
-                        a is None or a == b for a, b in zip(said, found.shape, strict=True)
+                    assert len(declared) == len(found.shape) and all(
+                        a is None or a == b for a, b in zip(declared, found.shape, strict=True)
                     ), f"{list(known.array.shape)} is {list(found.shape)}: {n.format_node()}"
             return found
 

@@ -53,10 +53,10 @@ def test_archives_are_exported(archive, kwargs):
     model = loaded(archive)
     shapes = {"x": {0: Dim.AUTO}, **{k: None if k == "n" else {"by": None} for k in kwargs}}
     program = export(model, (ts.ones(6, 3),), kwargs, dynamic_shapes=shapes)
-    for made in (program, program.run_decompositions()):
+    for variant in (program, program.run_decompositions()):
         for rows in (6, 4, 9):
             x = ts.randn(rows, 3)
-            found, expected = made.module()(x, **kwargs), model(x, **kwargs)
+            found, expected = variant.module()(x, **kwargs), model(x, **kwargs)
             assert all(
                 ts.allclose(a, b, rtol=1e-5)
                 for a, b in zip(*map(ts.utils._pytree.tree_leaves, (found, expected)), strict=True)
@@ -127,15 +127,15 @@ class Raises(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("module", "told"),
+    ("module", "message"),
     [
         (Counts, "it sets the attribute calls, which is not a buffer"),
         (Endless, "a loop has too many iterations"),
         (Raises, "the script raises: one dimension"),
     ],
 )
-def test_rejected_with_the_line(module, told):
-    with pytest.raises(UserError, match=told) as error:
+def test_rejected_with_the_line(module, message):
+    with pytest.raises(UserError, match=message) as error:
         export(ts.jit.script(module()), (ts.ones(2),))
     assert "<--- HERE" in str(error.value) and __file__ in str(error.value)
 
@@ -159,35 +159,35 @@ class DecidesByFloat(nn.Module):
 def test_convert_where_data_decides(tmp_path, capsys):
     source = tmp_path / "decides.pt"
     ts.jit.save(ts.jit.script(DecidesByFloat()), source)
-    code, _, told = output(capsys, "convert", source, tmp_path / "x.pt2", "--input", "x=float32[2]")
-    assert code == 1 and "Could not guard on data-dependent expression zuf0 > 0.0" in told
-    assert "Caused by: if float(x.sum()) > 0:" in told and f"{__file__}:" in told
+    code, _, message = output(capsys, "convert", source, tmp_path / "x.pt2", "--input", "x=float32[2]")
+    assert code == 1 and "Could not guard on data-dependent expression zuf0 > 0.0" in message
+    assert "Caused by: if float(x.sum()) > 0:" in message and f"{__file__}:" in message
 
 
 def test_convert(archive, tmp_path, capsys):
     source, out = tmp_path / "net.pt", tmp_path / "net.pt2"
     source.write_bytes(archive)
     words = ("convert", source, out, "--input", "x=float32[6,3]", "--input", "n=3")
-    code, _, told = output(capsys, *words, "--vary", "x:0")
-    assert code == 0 and "net.pt2" in told
+    code, _, message = output(capsys, *words, "--vary", "x:0")
+    assert code == 0 and "net.pt2" in message
     program, x = load(out).module(), ts.randn(5, 3)
     assert leaves_are_equal(program(x, 3), loaded(archive)(x, 3))
-    code, _, told = output(capsys, "convert", source, out)
-    assert code == 2 and "missing --input x=" in told
-    code, _, told = output(capsys, "convert", out, tmp_path / "back.pt")
-    assert code == 2 and "net.pt2 is an exported program, which cannot be converted" in told
-    code, _, told = output(capsys, "diff", source, out)
-    assert code == 2 and "net.pt2 is an exported program; `ts diff` compares archives" in told
-    for more, said in (
+    code, _, message = output(capsys, "convert", source, out)
+    assert code == 2 and "missing --input x=" in message
+    code, _, message = output(capsys, "convert", out, tmp_path / "back.pt")
+    assert code == 2 and "net.pt2 is an exported program, which cannot be converted" in message
+    code, _, message = output(capsys, "diff", source, out)
+    assert code == 2 and "net.pt2 is an exported program; `ts diff` compares archives" in message
+    for more, message in (
         (("--input", "z=3"), "the parameters of forward are x, n, names"),
         (("--vary", "n:0"), "--vary: expected NAME:DIM of a tensor passed by --input"),
         (("--freeze",), "output to .pt2 requires an archive, without --freeze"),
     ):
-        code, _, told = output(capsys, *words, *more)
-        assert code == 2 and said in told
+        code, _, message = output(capsys, *words, *more)
+        assert code == 2 and message in message
     ts.jit.save(ts.jit.script(Counts()), source)
-    code, _, told = output(capsys, "convert", source, out, "--input", "x=float32[2]")
-    assert code == 1 and "it sets the attribute calls, which is not a buffer" in told
+    code, _, message = output(capsys, "convert", source, out, "--input", "x=float32[2]")
+    assert code == 1 and "it sets the attribute calls, which is not a buffer" in message
     assert output(capsys, "convert", source, tmp_path / "x.pt", "--input", "x=float32[2]")[0] == 2
 
 

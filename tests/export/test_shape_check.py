@@ -36,8 +36,8 @@ def saved(program):
 
 
 def test_right_programs(program, saved):
-    for made in (program, program.run_decompositions(), load(io.BytesIO(saved))):
-        assert {str(q.condition) for q in check_shapes(made)} <= {"s1 <= s0", "s0 >= s1"}
+    for variant in (program, program.run_decompositions(), load(io.BytesIO(saved))):
+        assert {str(q.condition) for q in check_shapes(variant)} <= {"s1 <= s0", "s0 >= s1"}
 
 
 def program_with_false_size(name, dim, expression):
@@ -51,17 +51,17 @@ def program_with_false_size(name, dim, expression):
 
 
 @pytest.mark.parametrize(
-    ("name", "expression", "told"),
+    ("name", "expression", "message"),
     [
         ("sum_2", "3*Symbol('s1', positive=True, integer=True)", "returns a tensor of shape [2*s1], but"),
         ("cat", "Symbol('s0', positive=True, integer=True)", r" for s0 = \d+, s1 = \d+"),
         ("mul_1", "Symbol('s1', positive=True, integer=True) + 1", "mul_1"),
     ],
 )
-def test_invalid_sizes(program, saved, name, expression, told):
+def test_invalid_sizes(program, saved, name, expression, message):
     assert name in [n.name for n in program.graph.nodes]
     data = changed(saved, program_with_false_size(name, 0, expression))
-    with pytest.raises(ArchiveError, match=told.replace("[2*s1]", r"\[2\*s1\]")):
+    with pytest.raises(ArchiveError, match=message.replace("[2*s1]", r"\[2\*s1\]")):
         load(io.BytesIO(data))
 
 
@@ -89,11 +89,11 @@ def test_explained(program):
 def test_command(saved, tmp_path, capsys):
     path = tmp_path / "net.pt2"
     path.write_bytes(saved)
-    code, told, _ = output(capsys, "explain-shapes", path)
-    assert code == 0 and told.splitlines()[0] == "s0  x.size()[0]: 5 to int_oo"
+    code, message, _ = output(capsys, "explain-shapes", path)
+    assert code == 0 and message.splitlines()[0] == "s0  x.size()[0]: 5 to int_oo"
     assert (
         f"    x.size()[0] > 2 * y.size()[0]    {__file__}:18  if x.shape[0] > 2 * y.shape[0]:"
-        in told.splitlines()
+        in message.splitlines()
     )
     assert output(capsys, "check", path)[0] == 0
     static = tmp_path / "static.pt2"
@@ -107,8 +107,8 @@ def test_command(saved, tmp_path, capsys):
             ),
         )
     )
-    code, *told = output(capsys, "check", static)
-    assert code == 1 and "linear (aten.linear.default) returns a tensor of shape [1, 3]" in "".join(told)
+    code, *message = output(capsys, "check", static)
+    assert code == 1 and "linear (aten.linear.default) returns a tensor of shape [1, 3]" in "".join(message)
     (tmp_path / "no.py").write_text("x = 1\n")
     assert output(capsys, "explain-shapes", tmp_path / "no.py")[0] == 2
 

@@ -139,7 +139,7 @@ def test_conditions_that_fail_for_sizes_0_and_1(forward, least, dim):
 
 
 @pytest.mark.parametrize(
-    ("forward", "shape", "refused", "taken"),
+    ("forward", "shape", "refused", "accepted"),
     [
         (lambda self, x: x.narrow(0, 0, 2).add_(2) * 1, (5,), (1,), (2,)),
         (lambda self, x: x.roll(1, 0), (5,), (0,), (1,)),
@@ -147,9 +147,9 @@ def test_conditions_that_fail_for_sizes_0_and_1(forward, least, dim):
         (lambda self, x: ts.nn.functional.pad(x, (2, 1), mode="replicate"), (5, 3), (0, 3), (1, 3)),
     ],
 )
-def test_guards_missing_in_a_decomposition(forward, shape, refused, taken):
+def test_guards_missing_in_a_decomposition(forward, shape, refused, accepted):
     low = exported(forward, (ts.rand(*shape),), ({0: Dim("n")},)).run_decompositions().module()
-    x = ts.rand(*taken)
+    x = ts.rand(*accepted)
     ts.testing.assert_close(low(x.clone()), module(forward)(x.clone()))
     with pytest.raises(AssertionError, match="Guard failed"):
         low(ts.rand(*refused))

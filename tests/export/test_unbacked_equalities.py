@@ -68,8 +68,8 @@ def test_equal_numbers(case, tmp_path):
     module, args, others, shapes = case
     program = export(module, args, dynamic_shapes=shapes)
     save(program, tmp_path / "program.pt2")
-    for made in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
-        runs = made.module()
+    for variant in (program, program.run_decompositions(), load(tmp_path / "program.pt2")):
+        runs = variant.module()
         for _ in range(3):  # runs as Python first, then compiled
             expected, found = module(*args), runs(*args)
             for x, y in zip(

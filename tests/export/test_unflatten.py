@@ -53,8 +53,8 @@ def program(*preserved):
 @pytest.mark.parametrize("preserved", [(), ("first", "second"), ("second.linear",)])
 @pytest.mark.parametrize("decomposed", [False, True])
 def test_same_numbers_and_state(preserved, decomposed):
-    net, made = program(*preserved)
-    module = unflatten(made.run_decompositions() if decomposed else made)
+    net, unflattened = program(*preserved)
+    module = unflatten(unflattened.run_decompositions() if decomposed else unflattened)
     for n in (2, 5):
         x = ts.randn(n, 4)
         assert ts.allclose(module(x), net(x), rtol=1e-6)
@@ -66,19 +66,19 @@ def test_same_numbers_and_state(preserved, decomposed):
 
 def test_calls_with_other_graphs():
     """A second call of a block with fewer results becomes a separate module; equal calls share one."""
-    _, made = program()
-    module = unflatten(made)
+    _, unflattened = program()
+    module = unflatten(unflattened)
     calls = [n.target for n in module.graph.nodes if n.op == "call_module"]
     assert calls == ["first", "layers.0", "second", "layers.0", "first@1", "layers.1"]
-    assert [e.fqn for e in made.module_call_graph][:3] == ["", "first", "first.linear"]
-    assert all(e.signature is None for e in made.module_call_graph[1:])
+    assert [e.fqn for e in unflattened.module_call_graph][:3] == ["", "first", "first.linear"]
+    assert all(e.signature is None for e in unflattened.module_call_graph[1:])
 
 
 def test_replaced():
     """A module with a preserved signature can be replaced by a module with the original call signature."""
-    net, made = program("first", "second")
-    module = unflatten(made)
-    assert [e.fqn for e in made.module_call_graph if e.signature] == ["", "first", "second", "first@1"]
+    net, unflattened = program("first", "second")
+    module = unflatten(unflattened)
+    assert [e.fqn for e in unflattened.module_call_graph if e.signature] == ["", "first", "second", "first@1"]
     other = Block()
     module.second = net.second = other
     x = ts.randn(3, 4)
@@ -131,8 +131,8 @@ def test_writes():
 
     for decomposed in (False, True):
         net, x = Counted(), ts.randn(3, 4)
-        made = export(net, (x,))
-        module = unflatten(made.run_decompositions() if decomposed else made)
+        unflattened = export(net, (x,))
+        module = unflatten(unflattened.run_decompositions() if decomposed else unflattened)
         own = Counted()
         assert ts.allclose(module(x), own(x)) and ts.allclose(module(x), own(x))
         for name, buffer in own.named_buffers():
@@ -153,20 +153,20 @@ def test_numbers_around_preserved_calls():
             return self.b(self.a(x, y), y)
 
     n = Dim("n")
-    made = export(
+    unflattened = export(
         Both(),
         (ts.ones(3), ts.ones(5, 2)),
         dynamic_shapes=(None, {0: n}),
         preserve_module_call_signature=("b",),
     )
-    module = unflatten(made)
+    module = unflatten(unflattened)
     x, y = ts.ones(3), ts.ones(7, 2)
     assert ts.equal(module(x, y), Both()(x, y)) and ts.equal(module.b(x, y), Scaled()(x, y))
 
 
 def test_rejected_arguments():
-    _, made = program("first")
-    module = unflatten(made)
+    _, unflattened = program("first")
+    module = unflatten(unflattened)
     for x, text in (
         (ts.ones(2, 5), "Expected input at *args[0].shape[1] to be equal to 4, but got 5. If you meant"),
         (ts.ones(12, 4), "Expected input at *args[0].shape[0] to be <= 9, but got 12"),
@@ -187,8 +187,8 @@ def test_adapter():
         def adapt(self, target_spec, input_spec, input_args, metadata=None, obj=None):
             return input_args[:1]
 
-    net, made = program()
-    module = unflatten(made, First())
+    net, unflattened = program()
+    module = unflatten(unflattened, First())
     x = ts.randn(2, 4)
     assert ts.allclose(module(x, 3), net(x)) and module.adapted
 
@@ -213,17 +213,17 @@ def test_values_captured_by_preserved_calls():
         def forward(self, x):
             return self.keeps(x) + self.keeps.kept
 
-    made = export(Outer(), (ts.ones(2),), preserve_module_call_signature=("keeps",))
+    unflattened = export(Outer(), (ts.ones(2),), preserve_module_call_signature=("keeps",))
     with pytest.raises(RuntimeError, match="the signature of keeps cannot be preserved: mul is used outside"):
-        unflatten(made)
+        unflatten(unflattened)
 
 
 def test_files(tmp_path):
-    net, made = program("first")
-    ts.export.save(made, tmp_path / "net.pt2")
+    net, unflattened = program("first")
+    ts.export.save(unflattened, tmp_path / "net.pt2")
     loaded = ts.export.load(tmp_path / "net.pt2")
     assert [(e.fqn, e.signature is None) for e in loaded.module_call_graph] == [
-        (e.fqn, e.signature is None) for e in made.module_call_graph
+        (e.fqn, e.signature is None) for e in unflattened.module_call_graph
     ]
     x = ts.randn(2, 4)
     module = unflatten(loaded)
@@ -231,18 +231,18 @@ def test_files(tmp_path):
 
 
 def test_validate():
-    _, made = program("first")
-    made.validate()
-    decomposed = made.run_decompositions()
+    _, unflattened = program("first")
+    unflattened.validate()
+    decomposed = unflattened.run_decompositions()
     decomposed.validate()
-    assert (made.dialect, decomposed.dialect) == ("TRAINING", "ATEN")
+    assert (unflattened.dialect, decomposed.dialect) == ("TRAINING", "ATEN")
     node = next(n for n in decomposed.graph.nodes if n.op == "call_function")
     node.target = ts.ops.aten.add_.Tensor
     with pytest.raises(SpecViolationError, match=r"operator 'aten.add_.Tensor' is not functional"):
         decomposed.validate()
-    made.state_dict.pop("first.linear.weight")
+    unflattened.state_dict.pop("first.linear.weight")
     with pytest.raises(SpecViolationError, match=r"Parameter first.linear.weight is not in the state dict\."):
-        made.validate()
+        unflattened.validate()
 
 
 def test_preserved_calls_of_shared_modules():
@@ -269,9 +269,9 @@ def test_preserved_calls_of_shared_modules():
             return self.second(self.first(x, k), k)
 
     net, x, k = Whole(), ts.randn(2, 3), ts.tensor(2)
-    made = export(net, (x, k), preserve_module_call_signature=("first", "second", "first.linear"))
-    assert [e.fqn for e in made.module_call_graph if e.signature] == ["", "first", "second"]
-    for program in (made, made.run_decompositions()):
+    unflattened = export(net, (x, k), preserve_module_call_signature=("first", "second", "first.linear"))
+    assert [e.fqn for e in unflattened.module_call_graph if e.signature] == ["", "first", "second"]
+    for program in (unflattened, unflattened.run_decompositions()):
         module = unflatten(program)
         assert ts.allclose(module(x, k), net(x, k), rtol=1e-5)
         assert ts.allclose(module.second(x, k), net.second(x, k), rtol=1e-5)

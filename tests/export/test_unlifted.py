@@ -96,8 +96,8 @@ def test_editing_the_module_keeps_the_program():
     for node in module.graph.nodes:
         if str(node.target) == "aten.linear.default":
             with module.graph.inserting_after(node):
-                made = module.graph.call_function(ts.ops.aten.relu.default, (node,))
-            node.replace_all_uses_with(made, delete_user_cb=lambda user, made=made: user is not made)
+                new_node = module.graph.call_function(ts.ops.aten.relu.default, (node,))
+            node.replace_all_uses_with(new_node, delete_user_cb=lambda user, new_node=new_node: user is not new_node)
     module.recompile()
     assert "relu" in module.code and "relu" not in program.module().code
     assert str(program.graph) == before
@@ -114,8 +114,8 @@ def test_unsupported_nodes_run_in_python():
     module.extra = ts.nn.Tanh()
     (linear,) = (n for n in module.graph.nodes if str(n.target) == "aten.linear.default")
     with module.graph.inserting_after(linear):
-        made = module.graph.call_module("extra", (linear,))
-    linear.replace_all_uses_with(made, delete_user_cb=lambda user: user is not made)
+        new_node = module.graph.call_module("extra", (linear,))
+    linear.replace_all_uses_with(new_node, delete_user_cb=lambda user: user is not new_node)
     module.recompile()
     x = ts.randn(3, 4)
     for _ in range(3):

@@ -165,5 +165,5 @@ def test_rejected(function):
 def test_writes_to_tensors_not_needed_for_backward(function):
     """Writes to tensors not needed for backward equal eager mode, also decomposed."""
     program = export(Program(function), (X,))
-    for made in (program, program.run_decompositions()):
-        ts.testing.assert_close(made.module()(X), Program(function)(X))
+    for variant in (program, program.run_decompositions()):
+        ts.testing.assert_close(variant.module()(X), Program(function)(X))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tests.fake_cupy.graph_capture import notes, waits
+from tests.fake_cupy.graph_capture import record_calls, reject_capture
 
 API = json.loads(Path(__file__).with_name("api.json").read_text())
 METHODS = API["ndarray"]
@@ -144,34 +144,34 @@ class ndarray:
 
     # ---- copies and conversions
 
-    @waits
+    @reject_capture
     def get(self, stream=None, order="C", out=None, blocking=True):
         if out is not None:
             out[...] = self._host
             return out
         return self._host.copy(order)
 
-    @notes
+    @record_calls
     def set(self, host, stream=None):
         self._host[...] = host
 
-    @waits
+    @reject_capture
     def item(self):
         return self._host.item()
 
-    @waits
+    @reject_capture
     def tolist(self):
         return self._host.tolist()
 
-    @waits
+    @reject_capture
     def __bool__(self):
         return bool(self._host)
 
-    @waits
+    @reject_capture
     def __int__(self):
         return int(self._host)
 
-    @waits
+    @reject_capture
     def __float__(self):
         return float(self._host)
 
@@ -193,7 +193,7 @@ class ndarray:
 
     # ---- indexing and iteration
 
-    @notes
+    @record_calls
     def __getitem__(self, key):
         found = self._host[self._key(key)]
         if isinstance(found, np.ndarray) and np.shares_memory(found, self._host):
@@ -204,7 +204,7 @@ class ndarray:
             return view(self, self._host[parts if any(p is Ellipsis for p in parts) else (*parts, ...)])
         return wrap(found)
 
-    @notes
+    @record_calls
     def __setitem__(self, key, value):
         if isinstance(value, ndarray) and value._memory.device != self._memory.device:
             raise ValueError("Array device must be same as the current device")
@@ -264,7 +264,7 @@ VIEWS = {"reshape", "transpose", "swapaxes", "squeeze", "diagonal", "view", "rav
 
 
 def _method(name, parameters):
-    @notes
+    @record_calls
     def called(self, *args, **kwargs):
         unknown = set(kwargs) - set(parameters) if parameters is not None else set()
         if unknown:
@@ -272,10 +272,10 @@ def _method(name, parameters):
         from tests.fake_cupy.functions import check_dtype
 
         check_dtype(name, [self])
-        made = getattr(self._host, name)(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
-        if name in VIEWS and np.shares_memory(made, self._host):
-            return view(self, made)
-        return wrap(made)
+        result = getattr(self._host, name)(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
+        if name in VIEWS and np.shares_memory(result, self._host):
+            return view(self, result)
+        return wrap(result)
 
     called.__name__ = name
     return called
@@ -287,7 +287,7 @@ for _name, _parameters in METHODS.items():
 
 
 def _operator(name, reflected=False):
-    @notes
+    @record_calls
     def called(self, other):
         from tests.fake_cupy.functions import NAMESPACE
 
@@ -300,7 +300,7 @@ def _operator(name, reflected=False):
 
 
 def _inplace(name):
-    @notes
+    @record_calls
     def called(self, other):
         from tests.fake_cupy.functions import NAMESPACE
 
@@ -325,7 +325,7 @@ for _name, _ufunc in {
 
 
 def _unary(name):
-    @notes
+    @record_calls
     def called(self):
         from tests.fake_cupy.functions import NAMESPACE
 

@@ -23,7 +23,7 @@ NO_BFLOAT16 = {
     "bincount", "lexsort", "matmul", "dot", "tensordot", "einsum", "inner", "outer", "vdot", "isin", "digitize",
     "quantile", "median", "nanmedian", "convolve", "kron",
 }  # fmt: skip
-MAKERS = {"array", "asarray", "ascontiguousarray", "asfortranarray"}  # functions that accept NumPy arrays
+CREATION_FUNCTIONS = {"array", "asarray", "ascontiguousarray", "asfortranarray"}  # functions that accept NumPy arrays
 HOST_ARGUMENTS = {"triu_indices", "tril_indices", "result_type", "can_cast", "broadcast_shapes", "finfo", "iinfo", "pad"}
 VIEWS = {
     "reshape", "transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze", "broadcast_to", "diagonal", "ravel",
@@ -72,12 +72,12 @@ class Ufunc:
     def _loop(self, operands):
         given = [x.dtype for x in operands if isinstance(x, (ndarray, np.generic))]
         dtypes = [x.dtype if isinstance(x, (ndarray, np.generic)) else _weak(x, given) for x in operands]
-        for takes, gives in self._loops:
-            if all(_can_cast(d, t) for d, t in zip(dtypes, takes)):
-                return takes, gives
+        for in_types, out_types in self._loops:
+            if all(_can_cast(d, t) for d, t in zip(dtypes, in_types)):
+                return in_types, out_types
         raise TypeError(f"Wrong type ({dtypes}) of arguments for {self.name}")
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def __call__(self, *operands, out=None, dtype=None, casting=None):
         operands, rest = operands[: self.nin], operands[self.nin :]
         out = rest[0] if rest else out
@@ -87,12 +87,12 @@ class Ufunc:
                 raise TypeError(f"Unsupported type {type(x)} for {self.name}")
         if len({x._memory.device for x in operands if isinstance(x, ndarray)}) > 1:
             raise ValueError(f"{self.name}: arrays of different devices")
-        takes, gives = self._loop(operands)
-        cast = [np.asarray(unwrap(x)).astype(t) for x, t in zip(operands, takes)]
+        in_types, out_types = self._loop(operands)
+        cast = [np.asarray(unwrap(x)).astype(t) for x, t in zip(operands, in_types)]
         with np.errstate(all="ignore"):
-            made = self._function(*cast)
-        made = made if isinstance(made, tuple) else (made,)
-        results = tuple(wrap(np.asarray(m).astype(dtype or g)) for m, g in zip(made, gives))
+            result = self._function(*cast)
+        result = result if isinstance(result, tuple) else (result,)
+        results = tuple(wrap(np.asarray(m).astype(dtype or g)) for m, g in zip(result, out_types))
         if out is not None:
             if not np.can_cast(results[0].dtype, out.dtype, "same_kind") and BFLOAT16 not in (
                 results[0].dtype, out.dtype
@@ -100,9 +100,9 @@ class Ufunc:
                 raise TypeError(f"output (typecode '{results[0].dtype.char}') could not be coerced")
             out._host[...] = results[0]._host
             return out
-        return results if len(gives) > 1 else results[0]
+        return results if len(out_types) > 1 else results[0]
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def at(self, a, indices, b=None):
         if self.__name__ not in ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"):
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
@@ -111,19 +111,19 @@ class Ufunc:
             raise TypeError(f"cupy.{self.__name__}.at only supports {atomic}")
         getattr(np, self.__name__).at(a._host, a._key(indices), unwrap(check_operand(b)))
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
         if self.__name__ not in ("add", "multiply"):
             raise NotImplementedError(f"`{self.name}.reduce` is not supported yet")
         return wrap(getattr(np, self.__name__).reduce(array._host, axis, dtype, None, keepdims))
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def accumulate(self, array, axis=0, dtype=None, out=None):
         if self.__name__ not in ("add", "multiply"):
             raise NotImplementedError(f"`{self.name}.accumulate` is not supported yet")
         return wrap(getattr(np, self.__name__).accumulate(array._host, axis, dtype))
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         if self.__name__ != "add" or array.dtype == BFLOAT16:
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
@@ -156,7 +156,7 @@ class Function:
         self._parameters, self._function = parameters, function
         self._ufunc = Ufunc(name, loops, function) if loops else None
 
-    @graph_capture.notes
+    @graph_capture.record_calls
     def __call__(self, *args, **kwargs):
         if self._parameters is not None:
             if set(kwargs) - set(self._parameters):
@@ -175,21 +175,21 @@ class Function:
         named = {k: unwrap(v) for k, v in kwargs.items()}
         with np.errstate(all="ignore"):
             try:
-                made = self._function(*given, **named)
+                result = self._function(*given, **named)
             except np.linalg.LinAlgError:
                 if getattr(_settings, "linalg", None) == "raise" or self.__name__ not in MAY_BE_SINGULAR:
                     raise
-                made = np.full_like(given[0], np.nan)
-        return self._wrapped(made, everything)
+                result = np.full_like(given[0], np.nan)
+        return self._wrapped(result, everything)
 
-    def _wrapped(self, made, given):
+    def _wrapped(self, result, given):
         if self.__name__ in VIEWS:
             source = next((x for x in flat(given) if isinstance(x, ndarray)), None)
-            if isinstance(made, (list, tuple)):
-                return type(made)(self._wrapped(m, given) for m in made)
-            if source is not None and isinstance(made, np.ndarray) and np.shares_memory(made, source._host):
-                return source if made is source._host else view(source, made)
-        return wrap(made)
+            if isinstance(result, (list, tuple)):
+                return type(result)(self._wrapped(m, given) for m in result)
+            if source is not None and isinstance(result, np.ndarray) and np.shares_memory(result, source._host):
+                return source if result is source._host else view(source, result)
+        return wrap(result)
 
 
 MAY_BE_SINGULAR = {"inv", "solve", "cholesky", "det", "slogdet", "svd", "eigh", "eigvalsh", "qr"}
@@ -206,26 +206,26 @@ def flat(xs):
 # ---------------------------------------------------------------------------------------- differences from NumPy
 
 
-@graph_capture.notes
+@graph_capture.record_calls
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
     assert graph_capture.current() is None or isinstance(obj, ndarray), "a graph would read memory of the host that is reused"
     host = unwrap(obj)
     if isinstance(host, (list, tuple)) and any(isinstance(x, np.ndarray) and x.ndim for x in flat(host)):
         host = np.stack(host) if all(x.shape == host[0].shape for x in host) else host
-    made = np.array(host, dtype=dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
-    if isinstance(obj, ndarray) and made is obj._host and obj._memory.device == runtime.current():
+    result = np.array(host, dtype=dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
+    if isinstance(obj, ndarray) and result is obj._host and obj._memory.device == runtime.current():
         return obj
-    return wrap(made.copy(order="K") if isinstance(obj, np.ndarray) and made is obj else made)
+    return wrap(result.copy(order="K") if isinstance(obj, np.ndarray) and result is obj else result)
 
 
 def asarray(a, dtype=None, order=None, *, blocking=False):
     return array(a, dtype, copy=False, order=order)
 
 
-@graph_capture.notes
+@graph_capture.record_calls
 def ascontiguousarray(a, dtype=None):
-    made = np.ascontiguousarray(unwrap(a), dtype)
-    return a if isinstance(a, ndarray) and made is a._host else wrap(made)
+    result = np.ascontiguousarray(unwrap(a), dtype)
+    return a if isinstance(a, ndarray) and result is a._host else wrap(result)
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
@@ -248,27 +248,27 @@ def nonzero(a):
     return np.nonzero(a)
 
 
-OWN = {"solve": solve, "nonzero": nonzero}
+OVERRIDES = {"solve": solve, "nonzero": nonzero}
 
 
 # ---------------------------------------------------------------------------------------- modules
 
 
 def _module(name, source, extra):
-    made = types.ModuleType(name)
-    made.__path__ = []
+    result = types.ModuleType(name)
+    result.__path__ = []
     for public, about in API["modules"].get(name, {}).items():
-        found = OWN.get(public) or getattr(source, public, None)
+        found = OVERRIDES.get(public) or getattr(source, public, None)
         if found is None:
             continue
         if "function" in about:
-            made.__dict__[public] = Function(name, public, about["function"], found, about.get("types"))
+            result.__dict__[public] = Function(name, public, about["function"], found, about.get("types"))
         elif "types" in about:
-            made.__dict__[public] = Ufunc(public, about["types"], found)
+            result.__dict__[public] = Ufunc(public, about["types"], found)
         elif not isinstance(found, types.ModuleType):
-            made.__dict__[public] = found  # a dtype, a constant, an exception
-    made.__dict__.update(extra)
-    return made
+            result.__dict__[public] = found  # a dtype, a constant, an exception
+    result.__dict__.update(extra)
+    return result
 
 
 def modules():

@@ -8,12 +8,12 @@ from functools import wraps
 
 import numpy as np
 
-noted = []  # the recorded calls of each stream under capture; the last list is active
-_inside = [0]
+recordings = []  # the recorded calls of each stream under capture; the last list is active
+_call_depth = [0]
 
 
 def current():
-    return noted[-1] if noted else None
+    return recordings[-1] if recordings else None
 
 
 def arrays(x):
@@ -24,29 +24,29 @@ def arrays(x):
             yield from arrays(y)
 
 
-def notes(function):
+def record_calls(function):
     """Decorate a function to record its calls during a capture, except calls by recorded functions."""
 
     @wraps(function)
     def called(*args, **kwargs):
-        _inside[0] += 1
+        _call_depth[0] += 1
         try:
-            made = function(*args, **kwargs)
+            result = function(*args, **kwargs)
         finally:
-            _inside[0] -= 1
-        if current() is not None and not _inside[0]:
-            current().append((function, args, kwargs, made))
-        return made
+            _call_depth[0] -= 1
+        if current() is not None and not _call_depth[0]:
+            current().append((function, args, kwargs, result))
+        return result
 
     return called
 
 
-def waits(function):
+def reject_capture(function):
     """Decorate a function that raises an error during a capture."""
 
     @wraps(function)
     def called(*args, **kwargs):
-        if current() is not None and not _inside[0]:
+        if current() is not None and not _call_depth[0]:
             from tests.fake_cupy.runtime import CUDARuntimeError
 
             raise CUDARuntimeError("cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing")
@@ -62,7 +62,7 @@ class Graph:
         self._calls = calls
 
     def launch(self, stream=None):
-        for function, args, kwargs, made in self._calls:
-            for old, new in zip(arrays(made), arrays(function(*args, **kwargs)), strict=True):
+        for function, args, kwargs, result in self._calls:
+            for old, new in zip(arrays(result), arrays(function(*args, **kwargs)), strict=True):
                 if not np.shares_memory(old._host, new._host):
                     old._host[...] = new._host

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fake_cupy.graph_capture import notes
+from tests.fake_cupy.graph_capture import record_calls
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 
@@ -131,36 +131,36 @@ inline half_bits to_half(float x) { _Float16 y = (_Float16)x; half_bits z; memcp
 """
 
 
-def translated(code, space):
+def translate_source(code, space):
     """Return the kernel source in a separate namespace, with an entry function for each kernel."""
     names = re.findall(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(", code)
-    waits = str("__syncthreads" in code).lower()
+    synchronizes = str("__syncthreads" in code).lower()
     half = "half_bits" in code
     body = code.replace('extern "C"', "")
     body = re.sub(r"extern __shared__ (\w+) (\w+)\[\];", r"\1 *const \2 = (\1 *)shared_;", body)
-    ways = "".join(
+    entry_functions = "".join(
         f'extern "C" bool run_{space}_{n}(unsigned b, unsigned t, unsigned s, void **a) '
-        f"{{ return launch_({space}::{n}, {waits}, b, t, s, a); }}\n"
+        f"{{ return launch_({space}::{n}, {synchronizes}, b, t, s, a); }}\n"
         f'extern "C" int about_{space}_{n}(int *out) {{ return describe_({space}::{n}, out); }}\n'
         for n in names
     )
     return (
-        f"namespace {space} {{\n{HALF_DECLARED if half else ''}\n{body}\n{HALF_DEFINED if half else ''}\n}}\n{ways}"
+        f"namespace {space} {{\n{HALF_DECLARED if half else ''}\n{body}\n{HALF_DEFINED if half else ''}\n}}\n{entry_functions}"
     )
 
 
-_known = {}  # source -> (library, namespace)
+_compiled_kernels = {}  # source -> (library, namespace)
 
 
 def compile_all(sources):
     """Compile many sources as one unit, which is faster than single compilations."""
-    new = list(dict.fromkeys(s for s in sources if s not in _known))
+    new = list(dict.fromkeys(s for s in sources if s not in _compiled_kernels))
     if not new:
         return
-    texts = [translated(s, f"u{k}") for k, s in enumerate(new)]
+    texts = [translate_source(s, f"u{k}") for k, s in enumerate(new)]
     library = _library("\n".join(texts))
     for k, s in enumerate(new):
-        _known[s] = (library, f"u{k}")
+        _compiled_kernels[s] = (library, f"u{k}")
 
 
 @cache
@@ -197,7 +197,7 @@ class RawKernel:
     def __init__(self, code, name, options=(), backend="nvrtc"):
         self._code, self._name = code, name
 
-    @notes
+    @record_calls
     def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
         from tests.fake_cupy.array import ndarray
 
@@ -206,11 +206,11 @@ class RawKernel:
         bound = re.search(r"__launch_bounds__\((\d+)\)", self._code)
         assert bound is None or block[0] <= int(bound[1])
         compile_all([self._code])
-        library, space = _known[self._code]
+        library, space = _compiled_kernels[self._code]
         about = (ctypes.c_int * 128)()
         count = getattr(library, f"about_{space}_{self._name}")(about)
         assert count == len(args), f"{self._name} takes {count} arguments, not {len(args)}"
-        kept, pointers = [], (ctypes.c_void_p * max(count, 1))()
+        references, pointers = [], (ctypes.c_void_p * max(count, 1))()
         for k, x in enumerate(args):
             is_array = isinstance(x, ndarray)
             if is_array:
@@ -219,7 +219,7 @@ class RawKernel:
                 assert isinstance(x, np.generic), f"argument {k} of {self._name} has no size: {type(x)}"
                 value = np.array(x)
             assert (value.nbytes, int(is_array)) == (about[2 * k], about[2 * k + 1]), f"argument {k} of {self._name}"
-            kept.append(value)
+            references.append(value)
             pointers[k] = value.ctypes.data
         run = getattr(library, f"run_{space}_{self._name}")
         run.restype = ctypes.c_bool

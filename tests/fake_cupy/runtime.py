@@ -44,7 +44,7 @@ class Device:
 
 _clock = itertools.count(1)
 _streams = [{}]  # device -> the current stream
-_around = {}  # device -> the current streams of enclosing `with` blocks; leaving one discards calls of `use`, as in CuPy
+_enclosing_streams = {}  # device -> the current streams of enclosing `with` blocks; leaving one discards calls of `use`, as in CuPy
 
 
 class Stream:
@@ -64,12 +64,12 @@ class Stream:
 
     def __enter__(self):
         self._check()
-        _around.setdefault(current(), []).append(self)
+        _enclosing_streams.setdefault(current(), []).append(self)
         self.use()
         return self
 
     def __exit__(self, *unused):
-        blocks = _around[current()]
+        blocks = _enclosing_streams[current()]
         blocks.pop()
         _streams[0][current()] = blocks[-1] if blocks else Stream.null
 
@@ -77,7 +77,7 @@ class Stream:
         if self.ptr and self.device_id not in (-1, current()):
             raise RuntimeError(f"The device that the stream is created on ({self.device_id}) does not match {current()}")
 
-    @graph_capture.waits
+    @graph_capture.reject_capture
     def synchronize(self):
         pass
 
@@ -87,10 +87,10 @@ class Stream:
     def begin_capture(self, mode=None):
         if not self.ptr:
             raise RuntimeError("cannot capture on the default (legacy) stream")
-        graph_capture.noted.append([])
+        graph_capture.recordings.append([])
 
     def end_capture(self):
-        return graph_capture.Graph(graph_capture.noted.pop())
+        return graph_capture.Graph(graph_capture.recordings.pop())
 
     def is_capturing(self):
         return graph_capture.current() is not None
@@ -192,9 +192,9 @@ def module():
     """Create the fake `cupy.cuda`, which contains only names that CuPy has."""
     runtime = types.ModuleType("cupy.cuda.runtime")
     cuda = types.ModuleType("cupy.cuda")
-    mine = {
+    replaced = {
         runtime: {
-            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.waits(lambda: None),
+            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.reject_capture(lambda: None),
             "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
             "memGetInfo": lambda: (TOTAL - pool.used.get(current(), 0), TOTAL), "CUDARuntimeError": CUDARuntimeError,
         },
@@ -205,8 +205,8 @@ def module():
             "PinnedMemoryPointer": PinnedMemoryPointer, "Graph": graph_capture.Graph,
         },
     }  # fmt: skip
-    for made, names in mine.items():
-        unknown = set(names) - set(API["modules"][made.__name__])
-        assert not unknown, f"{made.__name__} has no {unknown}"
-        made.__dict__.update(names)
+    for function, names in replaced.items():
+        unknown = set(names) - set(API["modules"][function.__name__])
+        assert not unknown, f"{function.__name__} has no {unknown}"
+        function.__dict__.update(names)
     return cuda

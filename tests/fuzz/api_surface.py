@@ -141,8 +141,8 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
 
 def is_class(value: Any, module: str) -> bool:
     """Return True if a value is a class defined by the given extension module."""
-    home = "ts._core.tensor.tensor" if value is ts.Tensor else getattr(value, "__module__", None)
-    return isinstance(value, type) and home == module
+    module_name = "ts._core.tensor.tensor" if value is ts.Tensor else getattr(value, "__module__", None)
+    return isinstance(value, type) and module_name == module
 
 
 def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
@@ -180,7 +180,7 @@ def call(function: Callable[..., Any], given: list[Any]) -> None:
 def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
     """Return existing objects of a type, and objects created without initialization."""
     found = [value for of_type in known.values() for value in of_type if type(value) is owner]
-    return found + [held for held in gc.get_objects() if type(held) is owner][:5] + unfilled(owner)
+    return found + [instance for instance in gc.get_objects() if type(instance) is owner][:5] + unfilled(owner)
 
 
 def unfilled(owner: Any) -> list[Any]:
@@ -194,14 +194,14 @@ def unfilled(owner: Any) -> list[Any]:
         made.__class__ = owner
         return made
 
-    ways = [
+    constructors = [
         owner, lambda: owner.__new__(owner), lambda: object.__new__(owner), lambda: copyreg.__newobj__(owner), subclass, moved,
         lambda: copyreg._reconstructor(owner, object, None), lambda: pickle.loads(pickle_of(owner)),
     ]  # fmt: skip
     found = []
-    for way in ways:
+    for constructor in constructors:
         with contextlib.suppress(Exception):
-            found.append(way())
+            found.append(constructor())
     for made in [*found]:
         for again in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
             with contextlib.suppress(Exception):

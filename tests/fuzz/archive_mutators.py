@@ -80,10 +80,10 @@ def _records(data: bytes) -> tuple[tuple[str, bytes], ...]:
 def _with_a_record_changed(data: bytes, how: str, generator: random.Random, archives: list[bytes]) -> bytes:
     records = list(_records(data))
     wanted = {"source": (".py",), "pickle": (".pkl", ".debug_pkl"), "records": ("",)}[how]
-    chosen = [i for i, (name, _) in enumerate(records) if name.endswith(wanted)]
-    if not chosen:
+    candidates = [i for i, (name, _) in enumerate(records) if name.endswith(wanted)]
+    if not candidates:
         return data
-    i, j = generator.choice(chosen), generator.randrange(len(records))
+    i, j = generator.choice(candidates), generator.randrange(len(records))
     name, contents = records[i]
     if how == "records":
         _exchange(records, i, j, generator)
@@ -169,10 +169,10 @@ def _with_instructions_changed(contents: bytes, generator: random.Random, others
 
 def _with_an_argument_changed(pieces: list[bytes], generator: random.Random) -> None:
     """Replace an argument of a pickle: another number, string or memo index."""
-    chosen = [i for i, piece in enumerate(pieces) if piece[:1] in b"KMJ\x8aXhjqrc" and len(piece) > 1]
-    if not chosen:
+    candidates = [i for i, piece in enumerate(pieces) if piece[:1] in b"KMJ\x8aXhjqrc" and len(piece) > 1]
+    if not candidates:
         return
-    i = generator.choice(chosen)
+    i = generator.choice(candidates)
     kind = pieces[i][:1]
     number = generator.choice(NUMBERS)
     same = [piece for piece in pieces if piece[:1] == kind]
@@ -210,12 +210,12 @@ def _exchange(records: list[tuple[str, bytes]], i: int, j: int, generator: rando
 def _with_a_field_changed(data: bytes, generator: random.Random) -> bytes:
     """Change a number of a zip header or directory."""
     signature = generator.choice(list(FIELDS))
-    places = [found.start() for found in re.finditer(re.escape(signature), data)]
-    if not places:
+    offsets = [found.start() for found in re.finditer(re.escape(signature), data)]
+    if not offsets:
         return data
     offset, form = generator.choice(FIELDS[signature])
     width = struct.calcsize(form)
-    place, other = (generator.choice(places) + offset for _ in range(2))
+    place, other = (generator.choice(offsets) + offset for _ in range(2))
     if max(place, other) + width > len(data):
         return data
     old = int.from_bytes(data[place : place + width], "little")

@@ -111,10 +111,10 @@ def originals() -> list[bytes]:
     """Return the archives to mutate: modules, a trace, values in both formats, and programs."""
     ts.manual_seed(0)
     net, wide = Net().eval(), ts.nn.Linear(128, 130).eval()
-    held = {"a": [ts.ones(2, 3).t(), 1, "x"], "b": (None, 2.5, ts.ones(2, dtype=ts.bfloat16)), "c": ts.ones(130, 128)}
+    contents = {"a": [ts.ones(2, 3).t(), 1, "x"], "b": (None, 2.5, ts.ones(2, dtype=ts.bfloat16)), "c": ts.ones(130, 128)}
     values = [io.BytesIO(), io.BytesIO()]
-    ts.save(held, values[0])
-    ts.save(held, values[1], _use_new_zipfile_serialization=False)
+    ts.save(contents, values[0])
+    ts.save(contents, values[1], _use_new_zipfile_serialization=False)
     traced = ts.jit.trace(lambda x: (x @ x.t()).relu() + ts.ones(1), ts.ones(2, 2))
     scripted = [ts.jit.script(net).save_to_buffer()] * 8 + [ts.jit.script(wide).save_to_buffer()] * 2
     found = [*scripted, *(value.getvalue() for value in values * 2), traced.save_to_buffer()]

@@ -32,12 +32,12 @@ LISTS: dict[str, tuple[Any, ...]] = {"int[]": INTEGERS, "SymInt[]": INTEGERS, "f
 # Expected errors of operators: PyTorch's classes.  Other errors are unintended.
 REJECTION_ERRORS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError)
 # They block, or change the state of the process.
-LEFT_OUT = {"aten::cuda", "aten::pin_memory", "aten::seed"}
+EXCLUDED = {"aten::cuda", "aten::pin_memory", "aten::seed"}
 
 
 def records() -> list[Any]:
     registry.load()
-    return [r for r in registry.records() if r.variant != "out" and r.base is None and r.name not in LEFT_OUT]
+    return [r for r in registry.records() if r.variant != "out" and r.base is None and r.name not in EXCLUDED]
 
 
 def replacements(parameter: Any, value: Any) -> Iterator[Any]:
@@ -73,9 +73,9 @@ def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
         for i, parameter in enumerate(parameters):
             for x in replacements(parameter, given[i]):
                 tensor = isinstance(x, ts.Tensor)
-                shown = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
+                text = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
                 args = samples.arguments(record, dtype) or []  # new ones, as calls write to them
-                yield f"{record.key} {dtype} {parameter.name}={shown}", [*args[:i], x, *args[i + 1 :]]
+                yield f"{record.key} {dtype} {parameter.name}={text}", [*args[:i], x, *args[i + 1 :]]
 
 
 def shown_element(x: ts.Tensor) -> str:

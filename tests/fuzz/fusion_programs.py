@@ -80,8 +80,8 @@ class GroupWriter:
         read = re.findall(r"t\d+(?! =)", " ".join(lines) + " ")
         unread = [f"t{i}" for i in range(count) if f"t{i}" not in read]
         # values without uses would not be computed
-        made = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])
-        return HEADER + "\n".join([*lines, f"    return ({', '.join(made)},)"]) + "\n"
+        results = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])
+        return HEADER + "\n".join([*lines, f"    return ({', '.join(results)},)"]) + "\n"
 
     def pick(self, options: Any) -> Any:
         return options[self.choose(len(options))]
@@ -111,7 +111,7 @@ def shape_of(choose: Callable[[int], int], whole: tuple[int, ...]) -> tuple[int,
     return tuple(1 if choose(3) == 0 else length for length in whole[choose(len(whole) + 1) :])
 
 
-def laid_out(choose: Callable[[int], int], x: Any) -> Any:
+def with_random_layout(choose: Callable[[int], int], x: Any) -> Any:
     """Return an array or slice with equal elements and a random memory layout."""
     kind = choose(6)
     if kind == 0 and x.ndim > 1:
@@ -147,5 +147,5 @@ def arguments(choose: Callable[[int], int], kinds: tuple[str, ...]) -> list[Any]
         x = np.round(numbers.standard_normal(shape) * 64) / 64
         kind = main if choose(6) else kinds[choose(len(kinds))]
         x = np.asarray(x > 0) if kind == "bool" else np.asarray(x * 4 if "int" in kind else x)
-        arrays.append((laid_out(choose, x.astype(kind if "float16" not in kind else "float32")), kind))
+        arrays.append((with_random_layout(choose, x.astype(kind if "float16" not in kind else "float32")), kind))
     return [*arrays, (0.5, 0.0, -1.25, 3.0)[choose(4)], choose(5) - 1]

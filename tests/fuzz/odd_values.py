@@ -28,7 +28,7 @@ def doubled(x: ts.Tensor, n: int) -> ts.Tensor:
 
 def tensors(dtype: ts.dtype) -> list[ts.Tensor]:
     """Return tensors of a dtype with unusual memory layouts."""
-    deep = ts.ones([1] * 63 + [2], dtype=dtype)
+    many_dims = ts.ones([1] * 63 + [2], dtype=dtype)
     resized, emptied = ts.ones(4, dtype=dtype), ts.ones(4, dtype=dtype)
     view = emptied[1:3]
     resized.resize_(0)
@@ -36,7 +36,7 @@ def tensors(dtype: ts.dtype) -> list[ts.Tensor]:
     numbers = ts.ones(2, 3, dtype=dtype).numpy() if dtype != ts.bfloat16 else np.ones((2, 3), ml_dtypes.bfloat16)
     unaligned = np.frombuffer(bytes(numbers.itemsize * 6 + 1), np.uint8)[1:].view(numbers.dtype)
     return [
-        ts.ones((), dtype=dtype), ts.ones(3, dtype=dtype), deep, deep.transpose(0, 63), deep.squeeze(),
+        ts.ones((), dtype=dtype), ts.ones(3, dtype=dtype), many_dims, many_dims.transpose(0, 63), many_dims.squeeze(),
         ts.ones(0, 1 << 40, dtype=dtype), ts.ones(1 << 31, 0, 3, dtype=dtype), ts.ones([0] * 64, dtype=dtype),
         ts.ones(3, 2, dtype=dtype).t(), ts.ones(2, 3, 4, dtype=dtype).permute(2, 0, 1)[::2], ts.ones(8, dtype=dtype)[1::3],
         ts.ones(3, 1, dtype=dtype).expand(3, 4), ts.ones((), dtype=dtype).expand(2, 0, 3), ts.ones(8, dtype=dtype).as_strided([3, 3], [1, 1]),

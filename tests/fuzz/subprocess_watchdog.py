@@ -49,8 +49,8 @@ class Calls:
         self.count += 1
         if self.count <= self.after:
             return
-        shown = f"{self.count} {text}".encode("utf-8", "replace")
-        os.pwrite(self._number, shown[:600].ljust(600), 0)
+        text_bytes = f"{self.count} {text}".encode("utf-8", "replace")
+        os.pwrite(self._number, text_bytes[:600].ljust(600), 0)
         faulthandler.dump_traceback_later(self.seconds, exit=True, file=sys.__stderr__)
         try:
             function(*args)

@@ -44,8 +44,8 @@ class TensorProgramWriter:
         """Return an expression for a matrix: a variable, a view or a new matrix."""
         x = self.pick(self.matrices)
         if self.lists and self.choose(4) == 0:
-            held = self.pick(self.lists)
-            return self.pick([f"{held}[0]", f"{held}[-1]", f"({held}[0] + {held}[1])", f"torch.stack({held}).sum(0)"])
+            list_name = self.pick(self.lists)
+            return self.pick([f"{list_name}[0]", f"{list_name}[-1]", f"({list_name}[0] + {list_name}[1])", f"torch.stack({list_name}).sum(0)"])
         forms = [x, f"{x}.t()", f"{x}.contiguous()", f"{x}[:, :]", self.new_matrix(depth), self.new_matrix(depth)]
         return self.pick(forms)
 
@@ -143,13 +143,13 @@ class TensorProgramWriter:
         if indent > 1 or (self.lists and self.choose(2)):
             if not self.lists:
                 return [self.write()]
-            held = self.pick(self.lists)
-            return [self.pick([f"{held}.append({self.matrix()})", f"{held}[0] = {self.matrix()}", f"{held}[1].mul_(0.5)"])]
-        made = f"[{self.matrix()}, {self.matrix()}]"
+            list_name = self.pick(self.lists)
+            return [self.pick([f"{list_name}.append({self.matrix()})", f"{list_name}[0] = {self.matrix()}", f"{list_name}[1].mul_(0.5)"])]
+        expression = f"[{self.matrix()}, {self.matrix()}]"
         if self.lists and self.choose(3) == 0:
-            made = self.pick([f"{self.lists[0]} + {made}", f"{self.lists[0]}[0:1] + {made}"])
+            expression = self.pick([f"{self.lists[0]} + {expression}", f"{self.lists[0]}[0:1] + {expression}"])
         self.lists.append(self.fresh("l"))
-        return [f"{self.lists[-1]} = {made}"]
+        return [f"{self.lists[-1]} = {expression}"]
 
     def unpacking(self, indent: int) -> list[str]:
         x = self.matrix()

@@ -17,8 +17,8 @@ def test_changed_archives(part):
 
 def test_some_mutated_archives_load():
     """Some mutated archives still load, so that the fuzz test covers more than rejection."""
-    taken = sum(archives.check(seed) for seed in range(40))
-    assert 5 < taken < 35
+    loaded_count = sum(archives.check(seed) for seed in range(40))
+    assert 5 < loaded_count < 35
 
 
 def test_campaign_continues_after_its_log(tmp_path, capsys, monkeypatch):

@@ -15,14 +15,14 @@ def test_changed_archives(tmp_path, capsys, monkeypatch):
     """Every command on a mutated archive exits with a documented status, and its errors have source
     locations."""
     accidents = []
-    told = main.format_error
+    format_error = main.format_error
 
-    def noted(error):
+    def check_and_format(error):
         if not isinstance(error, RuntimeError) and not archives.is_located(error):
             accidents.append(f"{type(error).__name__}: {error}")
-        return told(error)
+        return format_error(error)
 
-    monkeypatch.setattr(main, "format_error", noted)
+    monkeypatch.setattr(main, "format_error", check_and_format)
     path, good, out = (tmp_path / name for name in ("changed.pt", "good.pt", "out.pt"))
     ts.jit.save(ts.jit.script(Net()), good)
     for seed in range(COUNT):

@@ -26,11 +26,11 @@ def hostile(number):
     """Yield a file for each hostile size at several positions, and for each hostile condition and text."""
     records = exported_files.originals()[number]
     text = records[exported_files.RECORD]
-    places = [path for path, _ in pt2_mutators._places(json.loads(text)) if path[-1] == "expr_str"]
+    paths = [path for path, _ in pt2_mutators._places(json.loads(text)) if path[-1] == "expr_str"]
     for size in pt2_mutators.SIZES:
-        for chosen in (places[:1], places[len(places) // 2 :][:1], places):
+        for selected in (paths[:1], paths[len(paths) // 2 :][:1], paths):
             tree = json.loads(text)
-            for path in chosen:
+            for path in selected:
                 pt2_mutators._set(tree, path, size)
             yield size, tree
         yield size, json.loads(text) | {"range_constraints": {size: {"min_val": 2, "max_val": None}}}
@@ -47,13 +47,13 @@ def hostile(number):
 def test_malicious_sizes_and_conditions(number):
     """All combinations of hostile sizes and conditions load or raise an expected error."""
     records = exported_files.originals()[number]
-    taken = 0
+    loaded_count = 0
     for text, tree in hostile(number):
         try:
-            taken += exported_files.check_file(exported_files.zipped(records | {exported_files.RECORD: pt2_mutators.written(tree)}))
+            loaded_count += exported_files.check_file(exported_files.zipped(records | {exported_files.RECORD: pt2_mutators.written(tree)}))
         except Exception as error:
             raise AssertionError(f"{text[:300]}: {error!r}") from error
-    assert taken > 20
+    assert loaded_count > 20
 
 
 @pytest.mark.long
@@ -65,14 +65,14 @@ def test_commands_report_invalid_files(command, tmp_path, capsys):
     for seed in range(60):
         path.write_bytes(exported_files.file_of(seed))
         code = main([command, str(path)])
-        said = capsys.readouterr().err
-        assert code in (0, 1, 2) and "Traceback" not in said, (seed, said)
-        assert (code == 0) or said, seed
+        message = capsys.readouterr().err
+        assert code in (0, 1, 2) and "Traceback" not in message, (seed, message)
+        assert (code == 0) or message, seed
         codes.add(code)
     assert {0, 1} & codes
 
 
 def test_some_mutated_files_load():
     """Some mutated files still load, so that the fuzz test covers more than rejection."""
-    taken = sum(exported_files.loaded(exported_files.file_of(seed)) is not None for seed in range(40))
-    assert 2 < taken < 38
+    loaded_count = sum(exported_files.loaded(exported_files.file_of(seed)) is not None for seed in range(40))
+    assert 2 < loaded_count < 38

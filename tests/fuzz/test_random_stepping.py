@@ -45,8 +45,8 @@ def compare(source, argument_tuples):
         assert [line for line, _ in stops] == [line for line, _ in expected[: len(stops)]]
         assert len(stops) == len(expected) or len(stops) >= MAX_STOPS // 4
         for (line, variables), (_, values) in zip(stops, expected, strict=False):
-            for name, shown in variables.items():
-                assert unsigned(shown) == unsigned(repr(values[name])), (line, name)
+            for name, text in variables.items():
+                assert unsigned(text) == unsigned(repr(values[name])), (line, name)
 
 
 def unsigned(text):

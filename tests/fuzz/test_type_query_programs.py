@@ -95,5 +95,5 @@ if __name__ == "__main__":
     import torch as reference
 
     count, start = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    made = [check(number, reference) for number in range(start, start + count)]
-    print(f"{count} programs agree, {sum(map(bool, made))} with plans")
+    counts = [check(number, reference) for number in range(start, start + count)]
+    print(f"{count} programs agree, {sum(map(bool, counts))} with plans")

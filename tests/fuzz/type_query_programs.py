@@ -54,9 +54,9 @@ class TypeQueryProgramWriter(TensorProgramWriter):
         chance = self.choose(6)
         if chance == 0 and indent == 1:
             x = self.tensor()
-            made = self.pick([f"{x}.unsqueeze(0)", f"{x}.double()", f"({x} > 0)", f"{x}.sum(0)", f"{x}.reshape(-1)", f"({x} > 0).sum()"])
+            expression = self.pick([f"{x}.unsqueeze(0)", f"{x}.double()", f"({x} > 0)", f"{x}.sum(0)", f"{x}.reshape(-1)", f"({x} > 0).sum()"])
             self.others.append(self.fresh("o"))
-            return [f"{self.others[-1]} = {made}"]
+            return [f"{self.others[-1]} = {expression}"]
         if chance == 1 and indent == 1 and self.choose(3) == 0:
             return [self.other_view()]
         if chance == 1 and self.others:

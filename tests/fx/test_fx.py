@@ -131,8 +131,8 @@ def test_errors_show_generated_code(capsys):
     module = fx.symbolic_trace(lambda x, y: x + y)
     with pytest.raises(TypeError):
         module(ts.ones(2), object())
-    said = capsys.readouterr().err
-    assert "line 5 of the traced Module's generated forward function" in said and "<--- HERE" in said
+    message = capsys.readouterr().err
+    assert "line 5 of the traced Module's generated forward function" in message and "<--- HERE" in message
 
 
 def test_names_of_layers_and_of_the_package():

@@ -90,8 +90,8 @@ def x_transformer():
 def local_transformer():
     from local_attention import LocalTransformer
 
-    made = LocalTransformer(num_tokens=50, dim=32, depth=2, max_seq_len=32, local_attn_window_size=8)
-    return made, {"x": tokens(1, 16)}
+    model = LocalTransformer(num_tokens=50, dim=32, depth=2, max_seq_len=32, local_attn_window_size=8)
+    return model, {"x": tokens(1, 16)}
 
 
 @case("performer_pytorch")
@@ -105,8 +105,8 @@ def performer():
 def rotary_embedding():
     from rotary_embedding_torch import RotaryEmbedding
 
-    made = RotaryEmbedding(dim=8)
-    return Function(made.rotate_queries_or_keys), {"t": ramp(1, 2, 6, 16)}
+    model = RotaryEmbedding(dim=8)
+    return Function(model.rotate_queries_or_keys), {"t": ramp(1, 2, 6, 16)}
 
 
 # ---------------------------------------------------------------- audio and physics
@@ -180,8 +180,8 @@ def segmentation_unet():
 def vit():
     from vit_pytorch import ViT
 
-    made = ViT(image_size=32, patch_size=8, num_classes=10, dim=32, depth=2, heads=4, mlp_dim=64)
-    return made, {"img": ramp(1, 3, 32, 32)}
+    model = ViT(image_size=32, patch_size=8, num_classes=10, dim=32, depth=2, heads=4, mlp_dim=64)
+    return model, {"img": ramp(1, 3, 32, 32)}
 
 
 @case("efficientnet_pytorch", script="trace")
@@ -195,18 +195,18 @@ def efficientnet():
 def monai_unet():
     from monai.networks.nets import UNet
 
-    made = UNet(spatial_dims=2, in_channels=1, out_channels=2, channels=(4, 8, 16), strides=(2, 2))
-    return made, {"x": ramp(1, 1, 32, 32)}
+    model = UNet(spatial_dims=2, in_channels=1, out_channels=2, channels=(4, 8, 16), strides=(2, 2))
+    return model, {"x": ramp(1, 1, 32, 32)}
 
 
 @case("open_clip", script="trace")
 def clip_tower():
     import open_clip
 
-    made = open_clip.model.VisionTransformer(
+    model = open_clip.model.VisionTransformer(
         image_size=32, patch_size=8, width=32, layers=2, heads=4, mlp_ratio=2.0, output_dim=16
     )
-    return made, {"x": ramp(1, 3, 32, 32)}
+    return model, {"x": ramp(1, 3, 32, 32)}
 
 
 @case("denoising_diffusion_pytorch", script="trace")
@@ -220,11 +220,11 @@ def denoising_unet():
 def diffusers_unet():
     from diffusers import UNet2DModel
 
-    made = UNet2DModel(
+    model = UNet2DModel(
         sample_size=16, in_channels=3, out_channels=3, layers_per_block=1, block_out_channels=(8, 16), norm_num_groups=4,
         down_block_types=("DownBlock2D", "AttnDownBlock2D"), up_block_types=("AttnUpBlock2D", "UpBlock2D"),
     )  # fmt: skip
-    return made, {"sample": ramp(1, 3, 16, 16), "timestep": torch.tensor([3])}
+    return model, {"sample": ramp(1, 3, 16, 16), "timestep": torch.tensor([3])}
 
 
 @case("kornia", script="trace")
@@ -242,8 +242,8 @@ def kornia_filters():
 def lpips_distance():
     import lpips
 
-    made = lpips.LPIPS(pretrained=False, net="alex", pnet_rand=True, verbose=False)
-    return made, {"in0": ramp(1, 3, 64, 64), "in1": ramp(1, 3, 64, 64).flip(3)}
+    model = lpips.LPIPS(pretrained=False, net="alex", pnet_rand=True, verbose=False)
+    return model, {"in0": ramp(1, 3, 64, 64), "in1": ramp(1, 3, 64, 64).flip(3)}
 
 
 @case("pytorch_fid")

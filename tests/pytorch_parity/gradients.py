@@ -40,12 +40,12 @@ def function_of(library: Any, name: str, first: Any) -> Callable[..., Any]:
     return lambda x: getattr(x, leaf)
 
 
-def carried(x: Any, library: Any) -> Any:
+def copy_argument(x: Any, library: Any) -> Any:
     """Copy an argument for a library, with leaves for tensors that require grad."""
     if isinstance(x, torch.Tensor):
         plain = x.detach().resolve_conj().resolve_neg().contiguous()
-        made = plain.clone() if library is torch else ts.from_numpy(plain.numpy().copy())
-        return made.requires_grad_() if x.requires_grad else made
+        copied = plain.clone() if library is torch else ts.from_numpy(plain.numpy().copy())
+        return copied.requires_grad_() if x.requires_grad else copied
     if isinstance(x, torch.dtype | torch.memory_format | torch.layout):
         return getattr(library, str(x).rpartition(".")[2])
     if isinstance(x, torch.device):
@@ -53,11 +53,11 @@ def carried(x: Any, library: Any) -> Any:
     if isinstance(x, torch.Size):
         return list(x)
     if isinstance(x, list | tuple):
-        return type(x)(carried(item, library) for item in x)
+        return type(x)(copy_argument(item, library) for item in x)
     if isinstance(x, dict):
-        return {key: carried(item, library) for key, item in x.items()}
+        return {key: copy_argument(item, library) for key, item in x.items()}
     if isinstance(x, slice):
-        return slice(*(carried(part, library) for part in (x.start, x.stop, x.step)))
+        return slice(*(copy_argument(part, library) for part in (x.start, x.stop, x.step)))
     if x is None or x is Ellipsis or isinstance(x, bool | int | float | complex | str):
         return x
     raise Unfit(type(x).__name__)
@@ -85,7 +85,7 @@ def weighted(results: list[Any], library: Any) -> Any:
 
 def gradients(library: Any, name: str, args: Any, options: Any, order: int) -> list[list[Any]]:
     """Return gradients of all leaves, one list per order, with None entries for leaves without a gradient."""
-    args, options = carried(args, library), carried(options, library)
+    args, options = copy_argument(args, library), copy_argument(options, library)
     leaves = list(tensors_in([args, options], library))
     library.manual_seed(0)
     results = list(tensors_in(function_of(library, name, args[0])(*args, **options), library))
@@ -110,13 +110,13 @@ def array(x: Any) -> Any:
 
 def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
     """Return a description of the difference of gradients; an absent gradient equals zeros."""
-    for k, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
-        if mine is None or wanted is None:
-            other = wanted if mine is None else mine
+    for k, (ours_k, wanted) in enumerate(zip(ours, theirs, strict=True)):
+        if ours_k is None or wanted is None:
+            other = wanted if ours_k is None else ours_k
             if other is not None and np.any(array(other)):
-                return f"of leaf {k}: {'absent' if mine is None else 'not absent'}"
+                return f"of leaf {k}: {'absent' if ours_k is None else 'not absent'}"
             continue
-        a, b = array(mine), array(wanted)
+        a, b = array(ours_k), array(wanted)
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"of leaf {k}: {a.dtype}{list(a.shape)}, not {b.dtype}{list(b.shape)}"
         digits = max(digits, 100 * float(np.finfo(b.dtype).eps))
@@ -144,7 +144,7 @@ def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: f
                     break
                 except RuntimeError:  # no gradient of this order
                     continue
-            carried([args, options], ts)
+            copy_argument([args, options], ts)
         except Unfit:
             continue
         except Exception:  # an invalid call
@@ -158,7 +158,7 @@ def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: f
                 if any(g is not None and np.any(array(g)) for g in wanted[n]):
                     return count, f"no gradients of order {n + 1}"
                 break
-            said = difference(found[n], wanted[n], digits)
-            if said:
-                return count, f"order {n + 1}, {said}: {str(args)[:200]} {str(options)[:200]}"
+            message = difference(found[n], wanted[n], digits)
+            if message:
+                return count, f"order {n + 1}, {message}: {str(args)[:200]} {str(options)[:200]}"
     return count, ""

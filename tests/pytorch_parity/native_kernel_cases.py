@@ -187,9 +187,9 @@ def _written(index: Any, value: Any) -> Callable[[Any, Any], Any]:
     module."""
 
     def run(m: Any, x: Any) -> Any:
-        made = x.clone()
-        made[index(m) if callable(index) else index] = value(m, x) if callable(value) else value
-        return made
+        result = x.clone()
+        result[index(m) if callable(index) else index] = value(m, x) if callable(value) else value
+        return result
 
     return run
 
@@ -276,10 +276,10 @@ def _laid(m: Any, host: Any, layout: str) -> Any:
 def outcome(m: Any, call: Call, x: Any) -> Any:
     """Return the results as a list of tensors, or the error."""
     try:
-        made = call.run(m, x)
+        result = call.run(m, x)
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
         return error
-    return list(made) if isinstance(made, (tuple, list)) else [made]
+    return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
 def close(found: Any, wanted: Any, what: str, exact: bool = True) -> None:

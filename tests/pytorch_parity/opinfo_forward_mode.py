@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
 import ts
-from tests.pytorch_parity.gradients import Unfit, carried, difference, function_of
+from tests.pytorch_parity.gradients import Unfit, copy_argument, difference, function_of
 from tests.pytorch_parity.opinfo_gradients import OTHER_KINDS, title
 
 DIFFERENT = {
@@ -54,7 +54,7 @@ def tensors_in(x, library):
 
 def tangents(library, name, args, options):
     """Return the tangents of the results, with None for results without a tangent."""
-    args, options = carried(args, library), carried(options, library)
+    args, options = copy_argument(args, library), copy_argument(options, library)
     library.manual_seed(0)
     with library.autograd.forward_ad.dual_level():
         args, options = dual((args, options), library, itertools.count(0.4))
@@ -73,7 +73,7 @@ def compare(entry, dtype, most):
         try:
             wanted = tangents(torch, entry.name, args, options)
             again = tangents(torch, entry.name, args, options)
-            carried([args, options], ts)
+            copy_argument([args, options], ts)
         except Unfit:
             continue
         except Exception:  # an invalid or not differentiable call
@@ -83,11 +83,11 @@ def compare(entry, dtype, most):
         count += 1
         try:
             found = tangents(ts, entry.name, args, options)
-            said = difference(found, wanted, 1e-6)
+            message = difference(found, wanted, 1e-6)
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-        if said:
-            return count, f"{said}: {str(args)[:200]} {str(options)[:200]}"
+            message = f"{type(error).__name__}: {error}"
+        if message:
+            return count, f"{message}: {str(args)[:200]} {str(options)[:200]}"
     return count, ""
 
 
@@ -98,17 +98,17 @@ def main(part, parts, samples):
     for entry in entries[part::parts]:
         if title(entry) in DIFFERENT:
             continue
-        said, count = "", 0
+        message, count = "", 0
         for dtype in (torch.float64, torch.complex128):
-            if dtype in entry.dtypes and not said:
+            if dtype in entry.dtypes and not message:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    more, said = compare(entry, dtype, samples)
+                    more, message = compare(entry, dtype, samples)
                 count += more
         compared += bool(count)
-        if said:
+        if message:
             wrong += 1
-            print(f"{title(entry)}: {said}", flush=True)
+            print(f"{title(entry)}: {message}", flush=True)
     return compared, wrong
 
 

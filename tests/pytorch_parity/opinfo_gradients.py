@@ -37,11 +37,11 @@ def main(part, parts, samples):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                count, said = gradients.compare(entry, dtype, samples)
+                count, message = gradients.compare(entry, dtype, samples)
             calls += count
-            if said:
+            if message:
                 wrong += 1
-                print(f"{title(entry)} {dtype}: {said}")
+                print(f"{title(entry)} {dtype}: {message}")
     return calls, wrong
 
 

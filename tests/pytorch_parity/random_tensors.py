@@ -20,7 +20,7 @@ from typing import Any
 
 DTYPES = ("int64", "float32", "float32", "int32", "uint8", "bool", "complex64", "float64", "bfloat16", "int8")
 # Errors that one of the libraries reports before other errors of the same line.
-TOLD_FIRST = ("unsupported operation", "destination dtypes match", "without overflow")
+REPORTED_FIRST = ("unsupported operation", "destination dtypes match", "without overflow")
 FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 
@@ -246,7 +246,7 @@ def kind(error: str) -> str:
     return error.partition(":")[0]
 
 
-def grew(v: list[Any], sizes: list[int]) -> bool:
+def has_grown(v: list[Any], sizes: list[int]) -> bool:
     """Return True if a storage has grown."""
     return any(x.untyped_storage().nbytes() > size for x, size in zip(v, sizes, strict=False) if size)
 
@@ -293,9 +293,9 @@ def difference(seed: int, length: int = 25) -> str | None:
         lines.append(line)
         want, got = outcome(line, torch, theirs), outcome(line, ts, ours)
         text = "\n    ".join(lines)
-        if grew(theirs, sizes):  # PyTorch resizes the storage itself; in `ts`, other tensors keep the old one
+        if has_grown(theirs, sizes):  # PyTorch resizes the storage itself; in `ts`, other tensors keep the old one
             return None
-        several = any(text in f"{want}{got}" for text in TOLD_FIRST)
+        several = any(text in f"{want}{got}" for text in REPORTED_FIRST)
         if (want is None) != (got is None) or (want and got and not several and kind(want) != kind(got)):
             return f"seed {seed}:\n    {text}\n  torch: {want}\n  ts:    {got}"
         if len(theirs) != len(ours):

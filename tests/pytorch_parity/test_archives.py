@@ -25,15 +25,15 @@ class Mode(Enum):
     EXACT = 2
 
 
-def written(t, made, **extra):
+def written(t, source_module, **extra):
     buffer = io.BytesIO()
-    t.jit.save(made, buffer, **extra)
+    t.jit.save(source_module, buffer, **extra)
     return buffer.getvalue()
 
 
-def crossed(reader, writer, made):
+def transfer(reader, writer, source_module):
     """Load with `reader` a module saved by `writer`."""
-    return reader.jit.load(io.BytesIO(written(writer, made)))
+    return reader.jit.load(io.BytesIO(written(writer, source_module)))
 
 
 PAIRS = [
@@ -94,9 +94,9 @@ def attributes(t):
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_attributes(reader, writer):
     """Attributes of every type are restored."""
-    made = writer.jit.script(attributes(writer).eval())
-    read = crossed(reader, writer, made)
-    assert comparable(read.everything()) == comparable(made.everything())
+    source_module = writer.jit.script(attributes(writer).eval())
+    read = transfer(reader, writer, source_module)
+    assert comparable(read.everything()) == comparable(source_module.everything())
     assert read.training is False
     assert [name for name, _ in read.named_parameters()] == ["weight"]
     assert [name for name, _ in read.named_buffers()] == ["count", "flags"]
@@ -146,23 +146,23 @@ def tree(t):
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_tree(reader, writer):
     """Submodules of one class, shared submodules and views of tensors are restored."""
-    made = writer.jit.script(tree(writer))
-    read = crossed(reader, writer, made)
+    source_module = writer.jit.script(tree(writer))
+    read = transfer(reader, writer, source_module)
     x = [[1.0, -2.0]]
     for _ in range(2):
-        found, expected = comparable(read(reader.tensor(x))), comparable(made(writer.tensor(x)))
+        found, expected = comparable(read(reader.tensor(x))), comparable(source_module(writer.tensor(x)))
         assert found[0] == pytest.approx(expected[0], abs=1e-4)
     assert read.calls == 6
-    assert (comparable(read.part), comparable(read.rows)) == (comparable(made.part), comparable(made.rows))
-    assert list(read.state_dict()) == list(made.state_dict())
+    assert (comparable(read.part), comparable(read.rows)) == (comparable(source_module.part), comparable(source_module.rows))
+    assert list(read.state_dict()) == list(source_module.state_dict())
     names = [name for name, _ in read.named_modules()]
-    assert names == [name for name, _ in made.named_modules()]
+    assert names == [name for name, _ in source_module.named_modules()]
 
 
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_shared_memory(reader, writer):
     """Tensors that share memory share memory after loading."""
-    read = crossed(reader, writer, writer.jit.script(tree(writer)))
+    read = transfer(reader, writer, writer.jit.script(tree(writer)))
     read.part.add_(10)
     assert comparable(read.whole) == [0.0, 1.0, 12.0, 13.0, 4.0, 5.0]
     assert comparable(read.rows) == [[0.0, 13.0], [1.0, 4.0], [12.0, 5.0]]
@@ -234,11 +234,11 @@ def programs(t):
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_program(reader, writer):
     """A module with classes, named tuples, interfaces, enums, tasks and control flow is exchanged."""
-    made = writer.jit.script(programs(writer))
-    read = crossed(reader, writer, made)
+    source_module = writer.jit.script(programs(writer))
+    read = transfer(reader, writer, source_module)
     words = ["a", "", "b"]
     for _ in range(2):
-        expected = comparable(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
+        expected = comparable(source_module(writer.tensor([1.0, 2.0]), words, Mode.FAST))
         assert comparable(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
     with pytest.raises(
         (RuntimeError, torch.jit.Error), match="too few"
@@ -253,7 +253,7 @@ def test_function(reader, writer):
     def scaled(x, n: int = 2):
         return x.relu() * n
 
-    read = crossed(reader, writer, writer.jit.script(scaled))
+    read = transfer(reader, writer, writer.jit.script(scaled))
     assert comparable(read(reader.tensor([-1.0, 2.0]), 2)) == [0.0, 4.0]
     assert read.original_name == "PlaceholderModule"
 
@@ -276,8 +276,8 @@ def test_code_is_the_same():
     modules."""
 
     def code(t):
-        made = t.jit.script(tree(t))
-        with zipfile.ZipFile(io.BytesIO(written(t, made))) as archive:
+        source_module = t.jit.script(tree(t))
+        with zipfile.ZipFile(io.BytesIO(written(t, source_module))) as archive:
             files = [
                 archive.read(name).decode("latin-1") for name in archive.namelist() if name.endswith(".py")
             ]
@@ -392,7 +392,7 @@ def hooked(t):
 def test_hooks(reader, writer):
     """Hooks run in calls from Python and in calls by the code."""
     for module, expected in zip(hooked(writer), ([-1.0, -5.0], [-10.0, -50.0]), strict=True):
-        read = crossed(reader, writer, writer.jit.script(module))
+        read = transfer(reader, writer, writer.jit.script(module))
         assert comparable(read(reader.tensor([1.0, 3.0]))) == expected
 
 
@@ -422,15 +422,15 @@ def with_state(t):
 @pytest.mark.parametrize("reader, writer", PAIRS)
 def test_state(reader, writer):
     """A module with `__getstate__` and `__setstate__` defines what is saved and restored."""
-    read = crossed(reader, writer, writer.jit.script(with_state(writer)))
+    read = transfer(reader, writer, writer.jit.script(with_state(writer)))
     assert comparable(read()) == [["a", "saved", "loaded"], 21]
 
 
 def test_objects_of_the_program():
     """An object of an archive is an instance of the program's class of that name, if it exists."""
-    made = ts.jit.script(programs(ts))
-    data = written(ts, made)
-    own = type(made.counter)
+    source_module = ts.jit.script(programs(ts))
+    data = written(ts, source_module)
+    own = type(source_module.counter)
     assert type(ts.jit.load(io.BytesIO(data)).counter) is own
     ts.jit.clear_class_registry()
     other = ts.jit.load(io.BytesIO(data)).counter
@@ -455,17 +455,17 @@ LAYERS = {
 def test_layers(text):
     """Layers of `ts.nn` run in PyTorch, and PyTorch's run in `ts`."""
     nn = ts.nn
-    made = ts.jit.script(eval(f"nn.{text}", {"nn": nn}).eval())
-    theirs, own = crossed(torch, ts, made), crossed(ts, ts, made)
-    back = crossed(ts, torch, theirs)
+    source_module = ts.jit.script(eval(f"nn.{text}", {"nn": nn}).eval())
+    theirs, own = transfer(torch, ts, source_module), transfer(ts, ts, source_module)
+    back = transfer(ts, torch, theirs)
     x = torch.rand(*LAYERS[text])
-    mine = ts.from_numpy(x.numpy())
-    results = [made(mine), own(mine), back(mine), theirs(x)]
+    our_x = ts.from_numpy(x.numpy())
+    results = [source_module(our_x), own(our_x), back(our_x), theirs(x)]
     first = [r[0] if isinstance(r, tuple) else r for r in results]
     expected = first[-1].detach()
     for found in first[:-1]:
         assert torch.allclose(torch.from_numpy(found.detach().numpy()), expected, atol=1e-5)
-    assert list(theirs.state_dict()) == list(made.state_dict()) == list(back.state_dict())
+    assert list(theirs.state_dict()) == list(source_module.state_dict()) == list(back.state_dict())
 
 
 def test_operators_of_a_module():
@@ -517,7 +517,7 @@ def test_traced_adaptive_pools(layer, dims, size):
         return t.jit.trace(module, t.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims))
 
     x = torch.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims)
-    assert comparable(crossed(torch, ts, traced(ts))(x)) == comparable(traced(torch)(x))
+    assert comparable(transfer(torch, ts, traced(ts))(x)) == comparable(traced(torch)(x))
 
 
 def test_views_with_a_mark():
@@ -534,6 +534,6 @@ def test_views_with_a_mark():
 
     module = Marked().eval()
     scripted = torch.jit.script(module)
-    for made in (scripted, torch.jit.freeze(scripted), torch.jit.trace(module, torch.ones(2))):
-        got = ts.jit.load(io.BytesIO(written(torch, made)))(ts.ones(2))
+    for source_module in (scripted, torch.jit.freeze(scripted), torch.jit.trace(module, torch.ones(2))):
+        got = ts.jit.load(io.BytesIO(written(torch, source_module)))(ts.ones(2))
         assert [x.tolist() for x in got] == [x.tolist() for x in module(torch.ones(2))]

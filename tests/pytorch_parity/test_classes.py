@@ -23,8 +23,8 @@ def test_graph_text(program):
 def test_graph_text_of_methods(method):
     """Methods of the class have PyTorch's graphs."""
     item = class_programs.Item(1, ["a"])
-    mine, theirs = ts.jit.script(item), torch.jit.script(item)
+    ours, theirs = ts.jit.script(item), torch.jit.script(item)
     if method == "__init__":
         pytest.skip("PyTorch does not give the constructor of an instance")
     expected = theirs._c._get_method(method).graph if hasattr(theirs, "_c") else None
-    assert str(mine._c.cls.type.methods[method].graph) == str(expected)
+    assert str(ours._c.cls.type.methods[method].graph) == str(expected)

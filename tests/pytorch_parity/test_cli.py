@@ -66,10 +66,10 @@ def test_check(model, capsys):
 def test_archives_for_pytorch(model, tmp_path, capsys, options):
     """PyTorch loads converted archives with equal results."""
     _, path, x, expected = model
-    made = tmp_path / "made.pt"
-    assert output(capsys, "convert", path, made, *options)[0] == 0
+    converted = tmp_path / "made.pt"
+    assert output(capsys, "convert", path, converted, *options)[0] == 0
     with torch.no_grad():
-        found = torch.jit.load(made).eval()(torch.from_numpy(np.load(x)))
+        found = torch.jit.load(converted).eval()(torch.from_numpy(np.load(x)))
     for value, other in zip(found, expected, strict=True):
         assert np.allclose(value.numpy(), other, atol=1e-6)
 
@@ -102,8 +102,8 @@ def test_diff(model, tmp_path, capsys):
     """`diff` reports equal weights for a converted PyTorch archive, and no difference without debug
     records."""
     _, path, _, _ = model
-    made = tmp_path / "made.pt"
-    assert output(capsys, "convert", path, made, "--strip-debug")[0] == 0
-    assert output(capsys, "diff", path, made) == (0, "", "")
-    assert output(capsys, "convert", path, made)[0] == 0
-    assert output(capsys, "diff", path, made, "--weights") == (0, "", "")
+    converted = tmp_path / "made.pt"
+    assert output(capsys, "convert", path, converted, "--strip-debug")[0] == 0
+    assert output(capsys, "diff", path, converted) == (0, "", "")
+    assert output(capsys, "convert", path, converted)[0] == 0
+    assert output(capsys, "diff", path, converted, "--weights") == (0, "", "")

@@ -57,10 +57,10 @@ def wrapped(T, function):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_gradients(name):
     """Eager control flow operators return PyTorch's results and gradients."""
-    made, found = PROGRAMS[name], {}
+    case, found = PROGRAMS[name], {}
     for T, H in OPERATORS.items():
-        f, args = made.make(T, H)
-        floats = [x.requires_grad_() for x in args if made.gradients and x.is_floating_point()]
+        f, args = case.make(T, H)
+        floats = [x.requires_grad_() for x in args if case.gradients and x.is_floating_point()]
         result = f(*args)
         found[T] = [comparable(result)]
         if floats:
@@ -69,14 +69,14 @@ def test_values_and_gradients(name):
     assert found[ts] == found[torch]
 
 
-def exported(T, H, made):
+def exported(T, H, case):
     """Return the exported program and its arguments."""
-    f, args = made.make(T, H)
+    f, args = case.make(T, H)
     n = T.export.Dim("n", min=2)
     sizes = None
-    if made.dynamic is not None:
-        sizes = (tuple({made.dynamic[i]: n} if i in made.dynamic else None for i in range(len(args))),)
-        if 0 in made.dynamic and made.make.__name__ == "map_tree":  # mapped tensors have equal lengths
+    if case.dynamic is not None:
+        sizes = (tuple({case.dynamic[i]: n} if i in case.dynamic else None for i in range(len(args))),)
+        if 0 in case.dynamic and case.make.__name__ == "map_tree":  # mapped tensors have equal lengths
             sizes = (({0: n}, {0: n}, None),)
     return T.export.export(wrapped(T, f), args, dynamic_shapes=sizes, strict=False), args
 

@@ -38,7 +38,7 @@ def draw(seed):
     dtype = r.choice(list(TOLERANCE))
     transposed = r.random() < 0.4
 
-    def made(*shape):
+    def random_tensor(*shape):
         if dtype == torch.int64:
             return torch.randint(-5, 5, shape)
         return torch.randn(*shape, dtype=torch.complex64 if dtype.is_complex else torch.float64).to(dtype)
@@ -48,13 +48,13 @@ def draw(seed):
         for choices in ([1, 2, 3, 5], [1, 1, 2, 3], [1, 1, 2, 4], [0, 0, 1, 2, 5], [1, 3, 6, 11, 20])
     )
     channels = groups * per_group
-    x = made(r.choice([1, 1, 2, 3]), channels, *sizes)
-    weight = made(*((channels, filters) if transposed else (filters * groups, per_group)), *kernel)
+    x = random_tensor(r.choice([1, 1, 2, 3]), channels, *sizes)
+    weight = random_tensor(*((channels, filters) if transposed else (filters * groups, per_group)), *kernel)
     if r.random() < 0.2:
-        x = made(*x.shape[::-1]).permute(*range(n + 1, -1, -1))
+        x = random_tensor(*x.shape[::-1]).permute(*range(n + 1, -1, -1))
     if r.random() < 0.1:
         x = x[0]
-    bias = made(filters * groups) if r.random() < 0.6 else None
+    bias = random_tensor(filters * groups) if r.random() < 0.6 else None
     options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     if transposed:
         options["output_padding"] = [r.randrange(max(a, b)) for a, b in zip(stride, dilation)]

@@ -113,7 +113,7 @@ def test_samplers_that_draw_when_they_start():
     """A sampler starts before the workers' seed is drawn, as in PyTorch, and twice with workers."""
     for workers in (0, 1):
 
-        def drawn(library, workers=workers):
+        def draw_indices(library, workers=workers):
             class Eager(library.utils.data.Sampler):
                 def __iter__(self):
                     return iter(library.randperm(5).tolist())
@@ -129,7 +129,7 @@ def test_samplers_that_draw_when_they_start():
             )
             return [list(loader), library.rand(1)]
 
-        assert_equal_outcomes(drawn)
+        assert_equal_outcomes(draw_indices)
 
 
 COLLATED = [

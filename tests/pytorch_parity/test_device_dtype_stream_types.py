@@ -145,8 +145,8 @@ def test_attributes_of_modules():
                     m.rand(2, generator=self.generator),
                 )
 
-        *plain, drawn = m.jit.script(Holder())()
-        results.append((repr(plain), drawn.tolist()))
+        *plain, generated = m.jit.script(Holder())()
+        results.append((repr(plain), generated.tolist()))
     assert results[0] == results[1]
 
 

@@ -25,7 +25,7 @@ def test_small_parameters():
     """Beta samples with small parameters are drawn in float64, which avoids collapsing to the smallest
     number."""
     ts.manual_seed(1)
-    drawn = ts.distributions.Beta(ts.tensor(0.01), ts.tensor(0.01)).sample([20000])
-    assert drawn.dtype == ts.float32
-    assert 0.47 < (drawn < 0.1).double().mean() < 0.53
-    assert 0.47 < (drawn > 0.9).double().mean() < 0.53
+    samples = ts.distributions.Beta(ts.tensor(0.01), ts.tensor(0.01)).sample([20000])
+    assert samples.dtype == ts.float32
+    assert 0.47 < (samples < 0.1).double().mean() < 0.53
+    assert 0.47 < (samples > 0.9).double().mean() < 0.53

@@ -151,22 +151,22 @@ def cases():
         return rpc.rpc_sync("worker1", gradients_there, (c,))
 
     def stays(c, x, y):
-        kept = rpc.remote("worker1", mul, (x, y))
-        again = rpc.rpc_sync("worker2", mul, (kept.to_here(), kept.rpc_sync().mul(2)))
+        ref = rpc.remote("worker1", mul, (x, y))
+        again = rpc.rpc_sync("worker2", mul, (ref.to_here(), ref.rpc_sync().mul(2)))
         autograd.backward(c, [again.sum()])
 
-    def elsewhere(c, x, y):
+    def on_other_worker(c, x, y):
         rpc.rpc_sync("worker1", backward_there, (c, x * 2))
 
     def optimizer(kind, **options):
         def case(c, x, y):
             weights = [rpc.remote(f"worker{k}", make, (2,)) for k in (1, 2)]
-            made = DistributedOptimizer(kind, weights, **options)
+            dist_optimizer = DistributedOptimizer(kind, weights, **options)
             out = x
             for weight in weights:
                 out = rpc.rpc_sync(weight.owner(), times, (weight, out))
             autograd.backward(c, [out.sum()])
-            made.step(c)
+            dist_optimizer.step(c)
             return [[round(w, 5) for w in weight.to_here().tolist()] for weight in weights]
 
         return case
@@ -194,7 +194,7 @@ def cases():
         "a parameter as an argument": parameter,
         "a parameter as a result": parameter_back,
         "values that stay": stays,
-        "from another process": elsewhere,
+        "from another process": on_other_worker,
         "no roots": lambda c, x, y: autograd.backward(c, []),
         "no number": lambda c, x, y: autograd.backward(c, [x * 2]),
         "no gradient": lambda c, x, y: autograd.backward(c, [torch.ones(())]),

@@ -39,14 +39,14 @@ class Linear(nn.Module):
 class Shapes(nn.Module):
     def forward(self, x, y):
         a, b = torch.split(x, [1, 2], 1)
-        values, places = torch.max(x, 1)
+        values, indices = torch.max(x, 1)
         parts = torch.chunk(torch.ones(4, 2), 2)
         n = x.shape[0] * 2 + 1
         if x.shape[0] > y.shape[0]:
             x = x + 1
         rows = x[:, torch.tensor([0, 2])]
         zeros = torch.zeros(n, 2, dtype=torch.float64)
-        return a, b, values, places, parts[1], rows, zeros, torch.full((2,), float("-inf")), x.view(-1, 3), n
+        return a, b, values, indices, parts[1], rows, zeros, torch.full((2,), float("-inf")), x.view(-1, 3), n
 
 
 class Data(nn.Module):
@@ -177,9 +177,9 @@ def test_pytorchs_file_runs_here(case):
         with pytest.raises(AssertionError) as theirs:
             program.module()(*args, **kwargs)
         args, kwargs = ours((args, kwargs))
-        with pytest.raises(AssertionError) as mine:
+        with pytest.raises(AssertionError) as own_error:
             found.module()(*args, **kwargs)
-        assert str(mine.value).startswith("Guard failed") == str(theirs.value).startswith("Guard failed")
+        assert str(own_error.value).startswith("Guard failed") == str(theirs.value).startswith("Guard failed")
 
 
 def _theirs(x):

@@ -28,14 +28,14 @@ NOW = (
     "misc-graph_convolution",
     "misc-running_mean",
 )
-STAYS = "{} is one operator after run_decompositions"
+REMAINS = "{} is one operator after run_decompositions"
 ROUNDS = "PyTorch counts the rounds of a loop in a symbol that nothing names"
 
 # Differences from PyTorch, with reasons: (model, mode or "both", column): reason. An entry without a
 # difference fails.
 DIFFERENT = {
-    ("vision-poolings", "both", "decomposed_sequence"): STAYS.format("max_unpool2d"),
-    ("vision-spatial_transformer", "both", "decomposed_sequence"): STAYS.format("affine_grid_generator"),
+    ("vision-poolings", "both", "decomposed_sequence"): REMAINS.format("max_unpool2d"),
+    ("vision-spatial_transformer", "both", "decomposed_sequence"): REMAINS.format("affine_grid_generator"),
     ("vision-convnext", "dynamic", "decomposed_sequence"): "sizes are computed where they are needed",
     ("vision-densenet", "dynamic", "decomposed_sequence"): "a product of sizes that is there already is not computed again",
     ("vision-temporal_pooling", "dynamic", "ranges_and_signature"): "PyTorch fixes what the pooling is of, and so the length",
@@ -45,32 +45,32 @@ DIFFERENT = {
     ("attention-linear_attention", "dynamic", "decomposed_sequence"): "PyTorch's einsum of three fixes sizes",
     ("attention-linear_attention", "dynamic", "ranges_and_signature"): "PyTorch's einsum of three fixes sizes",
     ("attention-linear_attention", "dynamic", "file_here"): "PyTorch's einsum of three fixes sizes",
-    ("attention-embedding_bag", "both", "decomposed_sequence"): STAYS.format("embedding_bag"),
+    ("attention-embedding_bag", "both", "decomposed_sequence"): REMAINS.format("embedding_bag"),
     ("recurrent-generation_loop", "both", "ranges_and_signature"): ROUNDS,
     ("recurrent-fixed_point_loop", "both", "ranges_and_signature"): ROUNDS,
-    ("recurrent-attentive_pooling", "both", "decomposed_sequence"): STAYS.format("bilinear"),
+    ("recurrent-attentive_pooling", "both", "decomposed_sequence"): REMAINS.format("bilinear"),
     ("misc-boxes", "dynamic", "decomposed_sequence"): "views of what was written are taken again where they are read",
-    ("misc-quantiles", "both", "decomposed_sequence"): STAYS.format("quantile"),
+    ("misc-quantiles", "both", "decomposed_sequence"): REMAINS.format("quantile"),
 }
 
 
 class Pair:
     """A model in both packages with its exports."""
 
-    def __init__(self, name, way):
+    def __init__(self, name, mode):
         family, name = name.split("-")
         self.case = models.family(family).CASES[name]
         self.eager = models.build(torch, family, name)
         self.module = models.build(ts, family, name)
         self.module.load_state_dict({k: ours(v) for k, v in self.eager.state_dict().items()})
-        calls = self.case.sizes if way == "dynamic" else self.case.sizes[:1] * 2
+        calls = self.case.sizes if mode == "dynamic" else self.case.sizes[:1] * 2
         torch.manual_seed(1)
         self.calls = [self.case.arguments(*sizes) for sizes in calls]
-        self.way = way
+        self.mode = mode
 
     def exported(self, package):
         module, args = (self.eager, self.calls[0]) if package is torch else (self.module, ours(self.calls[0]))
-        shapes = None if self.way == "static" else tuple(_dims(x, package.export.Dim) for x in self.case.dynamic)
+        shapes = None if self.mode == "static" else tuple(_dims(x, package.export.Dim) for x in self.case.dynamic)
         program = package.export.export(module, _copies(args, package), dynamic_shapes=shapes, strict=False)
         return program
 
@@ -84,29 +84,29 @@ def _copies(tree, package):
 
 
 @lru_cache(4)
-def pair(name, way):
-    return Pair(name, way)
+def pair(name, mode):
+    return Pair(name, mode)
 
 
 @lru_cache(8)
-def export_of(name, way, package):
+def export_of(name, mode, package):
     """Return the exported program, or the export's error."""
     try:
-        return pair(name, way).exported(package)
+        return pair(name, mode).exported(package)
     except Exception as error:  # raised by `program`
         return error
 
 
-def program(name, way, package):
-    found = export_of(name, way, package)
+def program(name, mode, package):
+    found = export_of(name, mode, package)
     if isinstance(found, Exception):
         raise found
     return found
 
 
 @lru_cache(8)
-def decomposed(name, way, package):
-    return program(name, way, package).run_decompositions()
+def decomposed(name, mode, package):
+    return program(name, mode, package).run_decompositions()
 
 
 def operators(module):
@@ -166,48 +166,48 @@ def through_file(program, saving, loading):
     return loading.export.load(io.BytesIO(file.getvalue()))
 
 
-def sequence(name, way):
-    assert operators(program(name, way, ts).graph_module) == operators(program(name, way, torch).graph_module)
+def sequence(name, mode):
+    assert operators(program(name, mode, ts).graph_module) == operators(program(name, mode, torch).graph_module)
 
 
-def decomposed_sequence(name, way):
-    found, wanted = (decomposed(name, way, package) for package in (ts, torch))
+def decomposed_sequence(name, mode):
+    found, wanted = (decomposed(name, mode, package) for package in (ts, torch))
     assert operators(found.graph_module) == operators(wanted.graph_module)
     assert signature(found) == signature(wanted)
 
 
-def ranges_and_signature(name, way):
-    found, wanted = (program(name, way, package) for package in (ts, torch))
+def ranges_and_signature(name, mode):
+    found, wanted = (program(name, mode, package) for package in (ts, torch))
     assert ranges(found) == ranges(wanted)
     assert signature(found) == signature(wanted)
     assert sorted(found.state_dict) == sorted(wanted.state_dict)
 
 
-def results(name, way):
-    numbers(program(name, way, ts).module(), pair(name, way), ts)
-    numbers(decomposed(name, way, ts).module(), pair(name, way), ts)
+def results(name, mode):
+    numbers(program(name, mode, ts).module(), pair(name, mode), ts)
+    numbers(decomposed(name, mode, ts).module(), pair(name, mode), ts)
 
 
-def file_there(name, way):
-    for found in (program(name, way, ts), decomposed(name, way, ts)):
-        numbers(through_file(found, ts, torch).module(), pair(name, way), torch)
+def file_there(name, mode):
+    for found in (program(name, mode, ts), decomposed(name, mode, ts)):
+        numbers(through_file(found, ts, torch).module(), pair(name, mode), torch)
 
 
-def file_here(name, way):
-    for found in (program(name, way, torch), decomposed(name, way, torch)):
-        numbers(through_file(found, torch, ts).module(), pair(name, way), ts)
+def file_here(name, mode):
+    for found in (program(name, mode, torch), decomposed(name, mode, torch)):
+        numbers(through_file(found, torch, ts).module(), pair(name, mode), ts)
 
 
 COLUMNS = (sequence, decomposed_sequence, ranges_and_signature, results, file_there, file_here)
 
 
-@pytest.mark.parametrize("way", ("static", "dynamic"))
+@pytest.mark.parametrize("mode", ("static", "dynamic"))
 @pytest.mark.parametrize("name", some(*NOW, of=CASES))
-def test_model(name, way):
+def test_model(name, mode):
     for column in COLUMNS:
-        reason = DIFFERENT.get((name, way, column.__name__)) or DIFFERENT.get((name, "both", column.__name__))
+        reason = DIFFERENT.get((name, mode, column.__name__)) or DIFFERENT.get((name, "both", column.__name__))
         if reason is None:
-            column(name, way)
+            column(name, mode)
         else:
             with pytest.raises(Exception):
-                column(name, way)
+                column(name, mode)

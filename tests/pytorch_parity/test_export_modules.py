@@ -142,10 +142,10 @@ CALLS = [
 
 @pytest.mark.parametrize("call", CALLS)
 def test_refusals(call):
-    told = []
+    messages = []
     for library in (ts, torch):
         program, _, _ = exported(library, "Net")
         with pytest.raises(Exception) as caught:
             eval(call, {"T": library, "module": program.module()})
-        told.append((caught.type.__name__, str(caught.value).splitlines()[0]))
-    assert told[0] == told[1]
+        messages.append((caught.type.__name__, str(caught.value).splitlines()[0]))
+    assert messages[0] == messages[1]

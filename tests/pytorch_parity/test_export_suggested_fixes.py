@@ -39,7 +39,7 @@ PROGRAMS = {
 }
 
 
-def _told(package, function, sizes):
+def _error_or_ranges(package, function, sizes):
     """Return the export error without its final advice, or the ranges of a successful export."""
 
     class Module(package.nn.Module):
@@ -60,7 +60,7 @@ def _told(package, function, sizes):
 def test_violated_constraints(name):
     """Violated constraints have PyTorch's error message."""
     function, sizes = PROGRAMS[name]
-    assert _told(ts, function, sizes) == _told(torch, function, sizes)
+    assert _error_or_ranges(ts, function, sizes) == _error_or_ranges(torch, function, sizes)
 
 
 def test_a_size_that_is_the_sum_of_two():

@@ -31,13 +31,13 @@ def _operators(package):
             x.add_(1)
 
     custom = package.library.custom_op
-    made = (
+    graphs = (
         custom("written::bump", bump, mutates_args={"x"}),
         custom("written::both", both, mutates_args={"x", "z"}),
         custom("written::each", each, mutates_args={"xs"}),
     )
-    made[1].register_fake(lambda x, y, z, k=1.0: package.empty_like(x))
-    return made
+    graphs[1].register_fake(lambda x, y, z, k=1.0: package.empty_like(x))
+    return graphs
 
 
 def _module(package, name):
@@ -94,8 +94,8 @@ def _described(program):
     for node in program.graph.nodes:
         kind = str(getattr(node.target, "__name__", node.target))
         if node.op == "call_function" and kind not in skipped:
-            told = {k: v for k, v in node.kwargs.items() if k != "_all_bases"}
-            names = re.sub(r"\b(a|mul|getitem|sym_size|floordiv|slice)(_[a-z_0-9]*)", r"\1", str(told))
+            options = {k: v for k, v in node.kwargs.items() if k != "_all_bases"}
+            names = re.sub(r"\b(a|mul|getitem|sym_size|floordiv|slice)(_[a-z_0-9]*)", r"\1", str(options))
             found.append((kind, names, len(node.kwargs.get("_all_bases", ()))))
     return found
 

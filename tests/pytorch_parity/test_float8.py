@@ -54,9 +54,9 @@ def test_patterns_become_integers(name):
     for integer in ("uint8", "int8", "int16", "int32", "int64"):
         least, largest = torch.iinfo(getattr(torch, integer)).min, torch.iinfo(getattr(torch, integer)).max
         there = of_patterns(torch, name).double()
-        held = (numbers & (there >= least) & (there <= min(largest, 2.0**62))).numpy()
+        representable = (numbers & (there >= least) & (there <= min(largest, 2.0**62))).numpy()
         got, want = (
-            of_patterns(lib, name)[lib.from_numpy(held)].to(getattr(lib, integer)) for lib in (ts, torch)
+            of_patterns(lib, name)[lib.from_numpy(representable)].to(getattr(lib, integer)) for lib in (ts, torch)
         )
         assert got.tolist() == want.tolist()
 

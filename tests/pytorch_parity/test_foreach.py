@@ -42,7 +42,7 @@ def make_arguments(library, record, name):
     dtype = getattr(library, name)
     random = np.random.default_rng(0)
 
-    def drawn(*shape):
+    def random_array(*shape):
         x = random.random(shape) * 0.5 + 0.25
         x = (
             x > 0.5
@@ -58,13 +58,13 @@ def make_arguments(library, record, name):
     values = []
     for p in registry.operator(record.key).signature.parameters:
         if p.kind == "Tensor[]":
-            values.append([drawn(3, 3), drawn(2, 2)])
+            values.append([random_array(3, 3), random_array(2, 2)])
         elif p.kind == "Scalar[]":
             values.append([2, 3])
         elif p.kind == "Scalar":
             values.append(2)
         elif p.kind == "Tensor":
-            values.append(library.tensor([2.0, 3.0]) if p.name == "scalars" else drawn())
+            values.append(library.tensor([2.0, 3.0]) if p.name == "scalars" else random_array())
     return values
 
 
@@ -106,12 +106,12 @@ def test_values(key, name):
 def test_refusals(call):
     """Errors have PyTorch's class and text."""
 
-    def said(t):
+    def messages(t):
         with pytest.raises(Exception) as error:
             eval(call, {"t": t, "x": t.ones(3)})
         return error.type.__name__, str(error.value)
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)
 
 
 # Maximum distance in units in the last place from PyTorch's fused step, and from its single operators, whose
@@ -134,9 +134,9 @@ def test_steps_to_the_last_digit(rule, options, dtype):
     for _ in range(6):
         grad = draw()
         results = []
-        for library, way in ((ts, {}), (torch, {"fused": True}), (torch, {})):
+        for library, flags in ((ts, {}), (torch, {"fused": True}), (torch, {})):
             x = library.from_numpy(where.numpy().copy())
-            optimizer = getattr(library.optim, rule)([x], **options, **way)
+            optimizer = getattr(library.optim, rule)([x], **options, **flags)
             state = {k: library.from_numpy(v.numpy().copy()) for k, v in fused.state[where].items()}
             if state:
                 optimizer.state[x] = state

@@ -24,14 +24,14 @@ class Net(torch.nn.Module):
 def test_modules(scripted):
     """`from_torch` converts an eager or scripted module with equal results and separate memory."""
     net = Net().eval()
-    taken = ts.jit.from_torch(torch.jit.script(net) if scripted else net)
-    assert isinstance(taken, ts.jit.ScriptModule)
+    converted = ts.jit.from_torch(torch.jit.script(net) if scripted else net)
+    assert isinstance(converted, ts.jit.ScriptModule)
     x = torch.arange(16.0).reshape(1, 1, 4, 4)
     expected = net(x).tolist()
-    assert taken(ts.tensor(x.tolist())).tolist()[0] == pytest.approx(expected[0], abs=1e-5)
-    assert not taken.training
+    assert converted(ts.tensor(x.tolist())).tolist()[0] == pytest.approx(expected[0], abs=1e-5)
+    assert not converted.training
     with ts.no_grad():
-        getattr(taken.layers, "0").weight.zero_()
+        getattr(converted.layers, "0").weight.zero_()
     assert net(x).tolist() == expected
 
 
@@ -70,11 +70,11 @@ def test_tensors_of_pytorch():
         return x.mul_(2)
 
     @ts.jit.script
-    def shown(s: str) -> str:
+    def print_and_return(s: str) -> str:
         return s
 
     x = torch.ones(2)
-    made = doubled(x)
-    assert type(made) is ts.Tensor and made.tolist() == x.tolist() == [2.0, 2.0]
+    result = doubled(x)
+    assert type(result) is ts.Tensor and result.tolist() == x.tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="Expected a value of type 'str'"):
-        shown(torch.ones(1))
+        print_and_return(torch.ones(1))

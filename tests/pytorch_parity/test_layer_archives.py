@@ -45,15 +45,15 @@ def are_close(ours, theirs):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("gradients", (True, False))
-@pytest.mark.parametrize("made", LAYERS)
-def test_archives_of_both_libraries(made, gradients, tmp_path):
+@pytest.mark.parametrize("case", LAYERS)
+def test_archives_of_both_libraries(case, gradients, tmp_path):
     """Layer archives of both libraries load in the other one; without gradients, PyTorch's layers use fused
     layer operators."""
     torch.manual_seed(0)
-    theirs = eval(f"nn.{made}", {"nn": torch.nn}).eval()
-    ours = eval(f"nn.{made}", {"nn": ts.nn}).eval()
+    theirs = eval(f"nn.{case}", {"nn": torch.nn}).eval()
+    ours = eval(f"nn.{case}", {"nn": ts.nn}).eval()
     ours.load_state_dict({name: ts.from_numpy(x.numpy()) for name, x in theirs.state_dict().items()})
-    args = LAYERS[made]()
+    args = LAYERS[case]()
     with torch.set_grad_enabled(gradients), ts.set_grad_enabled(gradients):
         want = flat(theirs(*args))
         saved = io.BytesIO()

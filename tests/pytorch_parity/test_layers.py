@@ -220,10 +220,10 @@ def numbers(value):
 
 def outcomes(t, line):
     """Return the `repr`, state and results of a layer, or the error."""
-    made, _, text = line.partition("|")
+    constructor, _, text = line.partition("|")
     t.manual_seed(3)
     try:
-        layer = eval(f"nn.{made}", {"nn": t.nn, "torch": t})
+        layer = eval(f"nn.{constructor}", {"nn": t.nn, "torch": t})
         found = [repr(layer), state(layer)]
         args = list(arguments(t, text))
         found += [numbers(layer(*args)), state(layer), numbers(layer.eval()(*args))]
@@ -274,8 +274,8 @@ SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(
 @pytest.mark.parametrize("line", [line for line in SCRIPTED if line != "BatchNorm2d(4)|v"])
 def test_scripted(line):
     """A scripted layer has the results of the eager layer."""
-    made, _, text = line.partition("|")
-    layer = eval(f"nn.{made}", {"nn": ts.nn, "torch": ts}).eval()
+    constructor, _, text = line.partition("|")
+    layer = eval(f"nn.{constructor}", {"nn": ts.nn, "torch": ts}).eval()
     args = list(arguments(ts, text))
     ts.manual_seed(4)
     try:

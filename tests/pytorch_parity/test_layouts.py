@@ -48,7 +48,7 @@ DIFFERENT = {
 LAYOUTS = ("contiguous", "mixed", "transposed", "swapped", "channels_last", "expanded")
 
 
-def relaid(x, layout, first):
+def with_strides(x, layout, first):
     """Return the tensor with other strides, or None for an impossible layout."""
     if layout == "transposed" and x.ndim:
         return x.transpose(0, -1).contiguous().transpose(0, -1)
@@ -62,16 +62,16 @@ def relaid(x, layout, first):
 
 def with_layout(args, layout):
     first = True
-    made = []
+    views = []
     for x in args:
         if isinstance(x, list):
-            made.append(with_layout(x, layout))
+            views.append(with_layout(x, layout))
         elif isinstance(x, ts.Tensor):
-            made.append(relaid(x, layout, first))
+            views.append(with_strides(x, layout, first))
             first = False
         else:
-            made.append(x)
-    return made
+            views.append(x)
+    return views
 
 
 def pytorchs(x):

@@ -22,10 +22,10 @@ SCALED = {
 def outcome(function, library, *args):
     """Return the result of a function as text, or its error."""
     try:
-        made = function(library, *args)
+        result = function(library, *args)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return f"{made.dtype} {tuple(made.shape)} {made.stride()} {made.tolist()}"
+    return f"{result.dtype} {tuple(result.shape)} {result.stride()} {result.tolist()}"
 
 
 def check(function, *args):
@@ -83,8 +83,8 @@ def test_conversions_in_a_memory_format(method, memory_format):
 
 @pytest.mark.parametrize("dtype", ["int32", "bool", "float64", "uint8"])
 def test_coins_into_tensors_of_any_dtype(dtype):
-    def drawn(t):
+    def random_tensor(t):
         t.manual_seed(0)
         return t.bernoulli(t.linspace(0, 1, 12).reshape(3, 4), out=t.empty(3, 4, dtype=getattr(t, dtype)))
 
-    check(drawn)
+    check(random_tensor)

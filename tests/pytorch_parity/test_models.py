@@ -37,21 +37,21 @@ def case_of(family, name, package=torch):
     return models.family(family, package.__name__).CASES[name]
 
 
-def calls_of(case, way):
+def calls_of(case, mode):
     """Return the calls that a compiled model supports, with separate arguments."""
     torch.manual_seed(1)
     calls = case.calls()
     return (
-        [each for each in calls if each.method == "forward"][: case.traced_calls] if way == "trace" else calls
+        [each for each in calls if each.method == "forward"][: case.traced_calls] if mode == "trace" else calls
     )
 
 
 @lru_cache(16)
-def record(family, name, way):
+def record(family, name, mode):
     case, model = case_of(family, name), models.build(torch, family, name)
-    module = models.compiled(torch, model, case, way, calls_of(case, way))
-    archive = b"" if way == "eager" else saved(torch, module)
-    return Record(archive, *outcome(torch, loaded(torch, archive) if archive else module, case, way))
+    module = models.compiled(torch, model, case, mode, calls_of(case, mode))
+    archive = b"" if mode == "eager" else saved(torch, module)
+    return Record(archive, *outcome(torch, loaded(torch, archive) if archive else module, case, mode))
 
 
 def saved(package, module):
@@ -64,17 +64,17 @@ def loaded(package, archive):
     return package.jit.load(io.BytesIO(archive))
 
 
-def outcome(package, module, case, way):
+def outcome(package, module, case, mode):
     """Return the results of all calls, and the buffers and attributes afterwards, as plain values."""
     results = []
     with package.no_grad(), torch.jit.optimized_execution(False):  # optimizing takes longer than the calls
-        for call in calls_of(case, way):
+        for call in calls_of(case, mode):
             if call.seed is not None:
                 package.manual_seed(call.seed)
             args = call.args if package is torch else [ours(each) for each in call.args]
             results.append(comparable(getattr(module, call.method)(*args)))
     buffers = {key: comparable(value) for key, value in module.named_buffers()}
-    return results, buffers | {key: comparable(getattr(module, key)) for key in case.attributes if way != "trace"}
+    return results, buffers | {key: comparable(getattr(module, key)) for key in case.attributes if mode != "trace"}
 
 
 def ours(value):
@@ -189,10 +189,10 @@ def compare(got, want, with_state=True):
     ]
 
 
-def check_back(module, case, way, want, with_state=True):
+def check_back(module, case, mode, want, with_state=True):
     """Check that PyTorch loads a module saved by `ts` with equal results."""
     back = loaded(torch, saved(ts, module))
-    assert compare(outcome(torch, back, case, way), want, with_state) == [], f"{way}, back"
+    assert compare(outcome(torch, back, case, mode), want, with_state) == [], f"{mode}, back"
 
 
 @pytest.mark.parametrize(("family", "name"), some(lambda i: i % 3))
@@ -202,12 +202,12 @@ def test_by_file(family, name, monkeypatch, tmp_path):
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path))
     case = case_of(family, name)
-    for way in case.ways:
-        want = record(family, name, way)
+    for mode in case.ways:
+        want = record(family, name, mode)
         module = loaded(ts, want.archive)
-        check_back(module, case, way, want)
-        assert compare(outcome(ts, module, case, way), want) == [], way
-        assert compare(outcome(ts, loaded(ts, want.archive), case, way), want) == [], f"{way}, kept"
+        check_back(module, case, mode, want)
+        assert compare(outcome(ts, module, case, mode), want) == [], mode
+        assert compare(outcome(ts, loaded(ts, want.archive), case, mode), want) == [], f"{mode}, kept"
 
 
 @pytest.mark.parametrize(("family", "name"), some(lambda i: i % 3 == 0))
@@ -216,20 +216,20 @@ def test_from_source(family, name):
     the same weights."""
     case, theirs = case_of(family, name), models.build(torch, family, name)
     weights = {key: comparable(value) for key, value in theirs.state_dict().items()}
-    made = {key: comparable(value) for key, value in models.build(ts, family, name).state_dict().items()}
-    assert list(differences(made, weights, "weights")) == []
+    our_state = {key: comparable(value) for key, value in models.build(ts, family, name).state_dict().items()}
+    assert list(differences(our_state, weights, "weights")) == []
     state = io.BytesIO()
     torch.save(theirs.state_dict(), state)
-    for way in ("eager", *(each for each in case.ways if each != "optimize")):
+    for mode in ("eager", *(each for each in case.ways if each != "optimize")):
         model = models.build(ts, family, name)
         model.load_state_dict(ts.load(io.BytesIO(state.getvalue())))
-        calls = [each._replace(args=tuple(map(ours, each.args))) for each in calls_of(case, way)]
-        module = models.compiled(ts, model, case_of(family, name, ts), way, calls)
-        want = record(family, name, way)
-        same_state = way in (
+        calls = [each._replace(args=tuple(map(ours, each.args))) for each in calls_of(case, mode)]
+        module = models.compiled(ts, model, case_of(family, name, ts), mode, calls)
+        want = record(family, name, mode)
+        same_state = mode in (
             "eager",
             "script",
         )  # freezing keeps other buffers than PyTorch, and traces store others as constants
-        if way != "eager":
-            check_back(module, case, way, want, same_state)
-        assert compare(outcome(ts, module, case, way), want, same_state) == [], way
+        if mode != "eager":
+            check_back(module, case, mode, want, same_state)
+        assert compare(outcome(ts, module, case, mode), want, same_state) == [], mode

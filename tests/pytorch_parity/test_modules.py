@@ -129,7 +129,7 @@ MOVES = [
 def test_invalid_moves(text):
     """`Module.to` rejects invalid arguments with PyTorch's message."""
 
-    def said(library):
+    def messages(library):
         with pytest.raises((TypeError, RuntimeError)) as caught:
             eval(
                 f"library.nn.Linear(1, 1).to({text})",
@@ -137,7 +137,7 @@ def test_invalid_moves(text):
             )
         return type(caught.value), str(caught.value).strip().replace("dtype=ts.", "dtype=torch.")
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_invalid_moves(text):
 )
 def test_moves(text):
     def moved(library):
-        made = eval(
+        value = eval(
             f"library.nn.Linear(1, 1).to({text})",
             {"library": library, "torch": library, "cpu": library.device("cpu")},
         )
-        return str(made.weight.dtype).rpartition(".")[2]
+        return str(value.weight.dtype).rpartition(".")[2]
 
     assert moved(ts) == moved(torch)

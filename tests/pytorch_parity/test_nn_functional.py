@@ -31,9 +31,9 @@ def test_as_pytorch(source):
 def test_warnings_of_sizes(name):
     """A target that broadcasts issues PyTorch's warning once."""
 
-    def said(library):
+    def messages(library):
         with pytest.warns(UserWarning) as caught:
             getattr(library.nn.functional, name)(library.ones(3, 1), library.ones(3))
         return [str(w.message) for w in caught]
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)

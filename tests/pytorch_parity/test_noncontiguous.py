@@ -13,7 +13,7 @@ import ts  # noqa: E402
 SHAPES = [(3, 4), (2, 3, 4), (2, 3, 4, 5), (8, 3, 2, 2)]
 
 
-def ways(x):
+def layouts(x):
     """Yield the tensor in each order of dimensions, with gaps, and expanded."""
     for order in itertools.permutations(range(x.dim())):
         yield x.permute(order)
@@ -26,7 +26,7 @@ def ways(x):
 def tensor_pairs(shape, seed, most):
     """Return pairs of tensors of both libraries with equal strides."""
     x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-    pairs = list(zip(ways(ts.tensor(x)), ways(torch.tensor(x)), strict=True))
+    pairs = list(zip(layouts(ts.tensor(x)), layouts(torch.tensor(x)), strict=True))
     return pairs if len(pairs) <= most else random.Random(seed).sample(pairs, most)
 
 
@@ -186,8 +186,8 @@ def test_layers_of_encoders(mask):
         ours = [ts.tensor(a.numpy()) if isinstance(a, torch.Tensor) else a for a in given]
         found, wanted = ts._transformer_encoder_layer_fwd(*ours), torch._transformer_encoder_layer_fwd(*given)
         np.testing.assert_allclose(found.numpy(), wanted.numpy(), 1e-4, 1e-4)
-        turned = ours[0].transpose(0, 1).contiguous().transpose(0, 1)
-        assert ts.equal(ts._transformer_encoder_layer_fwd(turned, *ours[1:]), found)
+        transposed = ours[0].transpose(0, 1).contiguous().transpose(0, 1)
+        assert ts.equal(ts._transformer_encoder_layer_fwd(transposed, *ours[1:]), found)
 
 
 def test_joined_in_any_order():
@@ -285,13 +285,13 @@ def test_the_same_bytes(dtype):
         lambda x: x[..., 1:],
         lambda x: x.transpose(0, 1),
     ):
-        made = [
+        results = [
             outcome(p.view_as_complex, strided(p.arange(32, dtype=getattr(p, dtype)).reshape(4, 4, 2)))
             for p in (ts, torch)
         ]
-        check(*made, dtype)
-        if not isinstance(made[0], tuple):
-            check(ts.view_as_real(made[0]), torch.view_as_real(made[1]), dtype)
+        check(*results, dtype)
+        if not isinstance(results[0], tuple):
+            check(ts.view_as_real(results[0]), torch.view_as_real(results[1]), dtype)
 
 
 SHORT = {

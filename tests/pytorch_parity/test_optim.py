@@ -239,14 +239,14 @@ REJECTED = [
 def test_refusals(text):
     """Invalid arguments of optimizers and schedulers raise PyTorch's errors with equal messages."""
 
-    def said(library):
+    def messages(library):
         o, _ = schedule(library, "None")
         names = {"L": library.optim.lr_scheduler, "S": library.optim.swa_utils, "O": library.optim, "o": o}
         with pytest.raises(Exception) as caught:
             eval(text, names | {"x": library.ones(1), "y": library.ones(2)})
         return type(caught.value).__name__, str(caught.value).replace("ts.FloatTensor", "torch.FloatTensor")
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)
 
 
 WARNED = [
@@ -259,7 +259,7 @@ WARNED = [
 def test_warnings(text):
     """Questionable arguments of optimizers and schedulers issue PyTorch's warnings."""
 
-    def said(library):
+    def messages(library):
         o, _ = schedule(library, "None")
         names = {"L": library.optim.lr_scheduler, "O": library.optim, "o": o, "x": library.ones(1)}
         with warnings.catch_warnings(record=True) as caught:
@@ -267,7 +267,7 @@ def test_warnings(text):
             eval(text, names)
         return [str(w.message) for w in caught]
 
-    assert said(ts) == said(torch) != []
+    assert messages(ts) == messages(torch) != []
 
 
 @pytest.mark.parametrize(

@@ -52,20 +52,20 @@ class Curve:
 
     def save(self):
         file = io.BytesIO()
-        held = {
+        state_dict = {
             "x": self.x.detach(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": self.scheduler.state_dict(),
         }
-        self.library.save(held, file)
+        self.library.save(state_dict, file)
         return file.getvalue()
 
     def load(self, saved):
-        held = self.library.load(io.BytesIO(saved), weights_only=True)
+        state_dict = self.library.load(io.BytesIO(saved), weights_only=True)
         with self.library.no_grad():
-            self.x.copy_(held["x"])
-        self.optimizer.load_state_dict(held["optimizer"])
-        self.scheduler.load_state_dict(held["scheduler"])
+            self.x.copy_(state_dict["x"])
+        self.optimizer.load_state_dict(state_dict["optimizer"])
+        self.scheduler.load_state_dict(state_dict["scheduler"])
 
 
 @pytest.mark.parametrize(("rule", "options"), RULES)
@@ -74,9 +74,9 @@ def test_training_continues_in_the_other_library(rule, options):
     uninterrupted training."""
     whole = Curve(torch, rule, options).train(10)
     for first, second in itertools.permutations((ts, torch)):
-        begun, resumed = Curve(first, rule, options), Curve(second, rule, options)
-        losses = begun.train(5)
-        resumed.load(begun.save())
+        first_half, resumed = Curve(first, rule, options), Curve(second, rule, options)
+        losses = first_half.train(5)
+        resumed.load(first_half.save())
         losses += resumed.train(5)
         # Muon orthogonalizes in bfloat16, which amplifies rounding differences.
         assert losses == pytest.approx(whole, rel=5e-3 if rule == "Muon" else 1e-6)
@@ -125,7 +125,7 @@ REJECTED = [
 def test_refusals(text):
     """Unsupported options raise PyTorch's errors."""
 
-    def said(library):
+    def messages(library):
         x = library.ones(2, requires_grad=True)
         m, c = library.ones(2, 2), library.ones(2, dtype=library.complex64)
         for parameter in (x, m, c):
@@ -134,7 +134,7 @@ def test_refusals(text):
             eval(text, {"O": library.optim, "t": library, "x": x, "m": m, "c": c})
         return error.type.__name__, str(error.value)
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)
 
 
 @pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
@@ -233,14 +233,14 @@ def test_swapped_parameters():
         optimizer = library.optim.Adam([x], lr=0.1)
         optimizer.step()
         state = optimizer.state_dict()
-        held = {**state, "state": {0: {k: v.clone() for k, v in state["state"][0].items()}}}
-        with library.optim.swap_in_optimizer_params_and_state(optimizer, {"x": y}, held):
+        state_dict = {**state, "state": {0: {k: v.clone() for k, v in state["state"][0].items()}}}
+        with library.optim.swap_in_optimizer_params_and_state(optimizer, {"x": y}, state_dict):
             optimizer.step()
         optimizer.step()
         return [
             x.tolist(),
             y.tolist(),
-            *(v.tolist() for v in held["state"][0].values()),
+            *(v.tolist() for v in state_dict["state"][0].values()),
             optimizer.state[x]["step"].item(),
         ]
 
@@ -280,8 +280,8 @@ def test_clipping(text):
             )
         except Exception as error:
             return type(error).__name__, str(error)
-        told = None if result is None else (result.item(), str(result.dtype).rpartition(".")[2])
-        return told, [p.grad.tolist() for p in ps[:3]]
+        result_text = None if result is None else (result.item(), str(result.dtype).rpartition(".")[2])
+        return result_text, [p.grad.tolist() for p in ps[:3]]
 
     def flat(value):
         return [y for x in value for y in flat(x)] if isinstance(value, (list, tuple)) else [value]

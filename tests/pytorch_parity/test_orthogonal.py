@@ -81,21 +81,21 @@ def test_assignment(how, shape, base, dtype):
     """An assigned orthogonal matrix is used unchanged; another matrix is orthogonalized or rejected."""
     value = make_orthogonal_module(ts, shape, "cayley", True, dtype).weight.detach().resolve_conj().numpy()
     for array in (value, numbers(shape, dtype, 5)):
-        said = []
+        messages = []
         for library in (ts, torch):
             module = make_orthogonal_module(library, shape, how, base, dtype)
             library.manual_seed(3)
             try:
                 module.weight = library.tensor(array)
-                said.append(module.weight)
+                messages.append(module.weight)
             except NotImplementedError as error:
-                said.append(str(error))
-        if isinstance(said[1], str):
-            assert said[0] == said[1]
+                messages.append(str(error))
+        if isinstance(messages[1], str):
+            assert messages[0] == messages[1]
         else:
-            close(*said)
+            close(*messages)
             if array is value:
-                np.testing.assert_allclose(as_numpy(said[0]), value, atol=1e-10)
+                np.testing.assert_allclose(as_numpy(messages[0]), value, atol=1e-10)
 
 
 @pytest.mark.parametrize("base", [True, False])
@@ -109,13 +109,13 @@ def test_state_dicts_are_exchanged(base):
 
 
 def test_repr_of_orthogonal_modules():
-    def shown(library):
+    def described(library):
         module = library.nn.utils.parametrizations.orthogonal(library.nn.Linear(20, 40))
         before = repr(module)
         library.nn.utils.parametrize.remove_parametrizations(module, "weight")
         return before, repr(module), tuple(module.weight.shape)
 
-    assert shown(ts) == shown(torch)
+    assert described(ts) == described(torch)
 
 
 REJECTED = [
@@ -127,9 +127,9 @@ REJECTED = [
 
 @pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
-    def said(library):
+    def messages(library):
         with pytest.raises(Exception) as caught:
             eval(text, {"O": library.nn.utils.parametrizations.orthogonal, "nn": library.nn, "T": library})
         return type(caught.value).__name__, str(caught.value)
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)

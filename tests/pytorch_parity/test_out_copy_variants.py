@@ -73,7 +73,7 @@ def refusal(operator, given):
     return None
 
 
-def turned(x):
+def column_major(x):
     """Return a matrix in column-major order."""
     return x.t().contiguous().t() if isinstance(x, ts.Tensor) and x.ndim == 2 else x
 
@@ -101,7 +101,7 @@ def cases(record):
     """Yield names, output factories and input changes."""
     for dtype in DTYPES:
         yield dtype, lambda lib, dtype=dtype: lib.empty(0, dtype=getattr(lib, dtype)), lambda x: x
-    yield "columns", lambda lib: lib.empty(0), turned
+    yield "columns", lambda lib: lib.empty(0), column_major
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=short)
@@ -111,12 +111,12 @@ def test_same_outcome(record):
     overload = getattr(getattr(torch.ops.aten, record.name.removeprefix("aten::")), record.overload)
     names = [p.name for p in written(record)]
     values = not undefined(record) and not record.nondeterministic
-    for case, made, change in cases(record):
+    for case, make_outputs, change in cases(record):
         count = 0
         if written(record)[0].kind == "Tensor[]":
             count = len(samples.operator(record.base)(*inputs(record).values()))
         outs = {
-            lib: {name: [made(lib) for _ in range(count)] if count else made(lib) for name in names}
+            lib: {name: [make_outputs(lib) for _ in range(count)] if count else make_outputs(lib) for name in names}
             for lib in (ts, torch)
         }
         given = {name: change(x) for name, x in inputs(record).items()}

@@ -148,9 +148,9 @@ def test_layers(
 
     def forward(library: Any, layer: Any) -> Any:
         state = "Tuple[Tensor, Tensor]" if kind == "LSTM" else "Tensor"
-        home = tmp_path / f"net_of_{library.__name__}.py"  # both compilers read the source
-        home.write_text(NET.format(library=library.__name__, state=state))
-        return library.jit.script(runpy.run_path(str(home))["Net"](layer))
+        source_path = tmp_path / f"net_of_{library.__name__}.py"  # both compilers read the source
+        source_path.write_text(NET.format(library=library.__name__, state=state))
+        return library.jit.script(runpy.run_path(str(source_path))["Net"](layer))
 
     def detached(library: Any) -> Any:
         with library.no_grad():

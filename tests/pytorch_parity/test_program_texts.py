@@ -95,10 +95,10 @@ def pairs(path):
         if program.runtime_error is None:
             pytest.skip(f"PyTorch does not compile it: {error}")
     compiled = compiled_by(lambda: load("ts", ours), may_fail=bool(program.runtime_error))
-    for name, mine in ours.items():
+    for name, our_function in ours.items():
         other = theirs.get(name)
-        if isinstance(mine, ts.jit.ScriptFunction | ts.jit.ScriptModule) and hasattr(other, "graph"):
-            found.append((mine, other))
+        if isinstance(our_function, ts.jit.ScriptFunction | ts.jit.ScriptModule) and hasattr(other, "graph"):
+            found.append((our_function, other))
     for function in compiled:
         python = theirs.get(function.name)
         if callable(python) and function.name != "main" and not isinstance(python, type):
@@ -115,14 +115,14 @@ def unmangled(text):
 @pytest.mark.parametrize("path", list(programs(OTHER_GRAPH | OTHER_NUMBERS)))
 def test_graph_text(path):
     """Graphs have PyTorch's nodes, names, numbers and source locations."""
-    for mine, other in pairs(path):
+    for our_function, other in pairs(path):
         expected = unmangled(str(other.graph)).replace("<torch>", "<ts>")
-        assert unmangled(str(mine.graph)) == expected
+        assert unmangled(str(our_function.graph)) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", list(programs(OTHER_GRAPH | OTHER_SOURCE | NO_SOURCE)))
 def test_source_text(path):
     """Printed source equals PyTorch's, independent of value numbers."""
-    for mine, other in pairs(path):
-        assert unmangled(mine.code) == unmangled(other.code)
+    for our_function, other in pairs(path):
+        assert unmangled(our_function.code) == unmangled(other.code)

@@ -87,12 +87,12 @@ REJECTED = [
 def test_refusals(text):
     """Invalid pruning calls raise PyTorch's errors."""
 
-    def said(library):
+    def messages(library):
         with pytest.raises(Exception) as caught:
             eval(text, {"P": library.nn.utils.prune, "m": layer(library)})
         return type(caught.value).__name__, str(caught.value).replace("ts.nn", "torch.nn")
 
-    ours, theirs = said(ts), said(torch)
+    ours, theirs = messages(ts), messages(torch)
     assert ours[0] == theirs[0]
     assert ours[1].split("Found method")[0] == theirs[1].split("Found method")[0]
 

@@ -338,12 +338,12 @@ def test_order_of_calls():
     """`is_leaf` is called for a node before its children, and for every leaf."""
     for tree in TREES:
 
-        def asked(pytree):
+        def visited(pytree):
             seen = []
             pytree.tree_flatten(tree, lambda x: seen.append(x))
             return seen
 
-        assert_equal_in_both(asked)
+        assert_equal_in_both(visited)
 
 
 def test_hand_written_specs():

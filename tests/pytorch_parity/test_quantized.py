@@ -152,15 +152,15 @@ def distance(a, b):
 @pytest.mark.parametrize("how", ["script", "trace", "freeze"])
 def test_runs(name, how):
     """Scripted, traced and frozen models have PyTorch's results and code."""
-    make, places = MODELS[name]
+    make, decimals = MODELS[name]
     model, x = make()
     expected = model(x)
-    made = torch.jit.trace(model, x) if how == "trace" else torch.jit.script(model)
-    data = archive(torch.jit.freeze(made.eval()) if how == "freeze" else made)
+    compiled = torch.jit.trace(model, x) if how == "trace" else torch.jit.script(model)
+    data = archive(torch.jit.freeze(compiled.eval()) if how == "freeze" else compiled)
     loaded = load(data)
     assert ts.jit.missing(io.BytesIO(data)) == []
     assert loaded.code == load(data, torch).code
-    assert distance(loaded(ours(x)), expected) < places
+    assert distance(loaded(ours(x)), expected) < decimals
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -20,7 +20,7 @@ DRAWS = ["[e.draw(9)]", "[e.draw(), e.draw(), e.draw(3)]", "[e.draw(5, dtype=t.f
 def test_points(options, draws):
     """Sobol points and the engine's state equal PyTorch's."""
 
-    def drawn(library):
+    def draw_points(library):
         library.manual_seed(5)
         e = eval(f"library.quasirandom.SobolEngine({options})", {"library": library})
         points = [
@@ -29,7 +29,7 @@ def test_points(options, draws):
         ]
         return points, repr(e), e.num_generated, e.quasi.tolist(), e.shift.tolist(), e.sobolstate.tolist()
 
-    ours, theirs = drawn(ts), drawn(torch)
+    ours, theirs = draw_points(ts), draw_points(torch)
     assert ours[1:] == theirs[1:]
     for x, y in zip(ours[0], theirs[0], strict=True):
         assert x[:2] == y[:2]
@@ -49,12 +49,12 @@ def test_many_dimensions():
     ["E(0)", "E(21202)", "E(2).draw(-2)", "[e.draw_base2(2) for e in [E(2)] if e.draw(3) is not None]"],
 )
 def test_refusals(text):
-    def said(library):
+    def messages(library):
         with pytest.raises((ValueError, RuntimeError)) as caught:
             eval(text, {"E": library.quasirandom.SobolEngine})
         return type(caught.value), str(caught.value)
 
     if "-2" in text:
-        assert said(ts)[0] is said(torch)[0]
+        assert messages(ts)[0] is messages(torch)[0]
     else:
-        assert said(ts) == said(torch)
+        assert messages(ts) == messages(torch)

@@ -20,7 +20,7 @@ COMPLEX = ("complex64", "complex128")
 SIZES = ((0,), (1,), (2,), (15,), (16,), (17,), (33,), (5, 7), (1000,))
 SMALL = ((1,), (15,), (17,), (4, 5), (2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 2, 2))
 WEIGHTS = ((1,), (5,), (20,), (3, 8), (4, 20))
-PLACES = {
+DECIMALS = {
     "float32": 3e-6,
     "float64": 1e-12,
     "float16": 2e-3,
@@ -163,15 +163,15 @@ def outcome(module, draw, shape, dtype, before):
     for _ in range(before):
         module.randn(1)  # leaves the second number of a pair cached
     try:
-        made = draw(module, shape, getattr(module, dtype))
+        result = draw(module, shape, getattr(module, dtype))
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-        made = f"{type(error).__name__}: {str(error)[:40]}"
+        result = f"{type(error).__name__}: {str(error)[:40]}"
     else:
-        made = [
+        result = [
             (x.to(module.float32) if x.dtype == module.bfloat16 else x).contiguous().numpy()
-            for x in (made if isinstance(made, tuple) else (made,))
+            for x in (result if isinstance(result, tuple) else (result,))
         ]
-    return made, module.get_rng_state().numpy()
+    return result, module.get_rng_state().numpy()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -191,8 +191,8 @@ def test_the_same_numbers_and_state(name):
                 if exact(name):
                     assert np.array_equal(a, b), where
                 else:
-                    places = PLACES.get(dtype, 0)
-                    assert np.allclose(a, b, rtol=places, atol=places), where
+                    decimals = DECIMALS.get(dtype, 0)
+                    assert np.allclose(a, b, rtol=decimals, atol=decimals), where
             assert np.array_equal(own_state, state), where
 
 
@@ -308,7 +308,7 @@ def test_memory_formats_of_like_functions():
     found = []
     for m in (torch, ts):
         x = m.ones(2, 3, 4, 5)
-        made = [
+        result = [
             m.rand_like(x.transpose(1, 3)),
             m.rand_like(x.transpose(1, 3), memory_format=m.contiguous_format),
             m.rand_like(x, memory_format=m.channels_last),
@@ -316,7 +316,7 @@ def test_memory_formats_of_like_functions():
             m.rand_like(m.ones(2, 8)[:, ::2]),
             m.bernoulli(m.ones(3, 4).t()),
         ]
-        found.append([tuple(y.stride()) for y in made])
+        found.append([tuple(y.stride()) for y in result])
     assert found[1] == found[0]
 
 
@@ -349,9 +349,9 @@ def test_many_normal_numbers(dtype):
     """Many normal numbers, drawn in blocks with a repeated final block of 16, equal PyTorch's."""
     torch.manual_seed(1), ts.manual_seed(1)
     for library in (ts, torch):
-        made = library.randn(40_003, dtype=getattr(library, dtype))
-        parts = (made, library.randn(3))
+        result = library.randn(40_003, dtype=getattr(library, dtype))
+        parts = (result, library.randn(3))
         if library is ts:
             ours = [part.tolist() for part in parts]
     assert ours[1] == pytest.approx(parts[1].tolist(), rel=1e-5)
-    torch.testing.assert_close(torch.tensor(ours[0], dtype=made.dtype), made, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(torch.tensor(ours[0], dtype=result.dtype), result, rtol=1e-5, atol=1e-5)

@@ -199,7 +199,7 @@ def make_tensor(t, *shape, k=0):
     return namespace(t, "float32")["x"](*shape, k=k)
 
 
-def pairs_of_moments(t, x, means, stds, counts):
+def combine_moments(t, x, means, stds, counts):
     """Return the mean and inverse standard deviation of a whole from those of its parts."""
     total = counts.sum()
     mean = (means * counts[:, None]).sum(0) / total
@@ -251,13 +251,13 @@ ELSEWHERE = {
     ),
     "batch_norm_gather_stats": (
         lambda a: a.batch_norm_gather_stats(make_tensor(ts, 2, 3, 4), make_tensor(ts, 2, 3), make_tensor(ts, 2, 3, k=1), None, None, 0.1, 1e-5, 4),
-        lambda: pairs_of_moments(torch, None, *parts(), torch.tensor([4.0, 4.0])),
+        lambda: combine_moments(torch, None, *parts(), torch.tensor([4.0, 4.0])),
     ),
     "batch_norm_gather_stats_with_counts": (
         lambda a: a.batch_norm_gather_stats_with_counts(
             make_tensor(ts, 2, 3, 4), make_tensor(ts, 2, 3), make_tensor(ts, 2, 3, k=1), None, None, 0.1, 1e-5, ts.tensor([3.0, 5.0])
         ),
-        lambda: pairs_of_moments(torch, None, *parts(), torch.tensor([3.0, 5.0])),
+        lambda: combine_moments(torch, None, *parts(), torch.tensor([3.0, 5.0])),
     ),
     "native_norm": (lambda a: a.native_norm(make_tensor(ts, 2, 3), 3), lambda: make_tensor(torch, 2, 3).norm(3)),
     "native_norm.ScalarOpt_dim_dtype": (
@@ -279,8 +279,8 @@ ELSEWHERE = {
 def test_operators_of_other_devices(key):
     """Operators that PyTorch supports only on other devices equal a reference computation."""
     ours, theirs = ELSEWHERE[key]
-    mine, wanted = ours(ts.ops.aten), theirs()
-    for a, b in zip(tensors([mine], ts), tensors([wanted], torch), strict=True):
+    result, wanted = ours(ts.ops.aten), theirs()
+    for a, b in zip(tensors([result], ts), tensors([wanted], torch), strict=True):
         assert close(described(a, [], ts), described(b, [], torch), 1e-5), key
 
 

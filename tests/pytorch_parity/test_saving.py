@@ -15,14 +15,14 @@ from ts.errors import ArchiveError  # noqa: E402
 
 def value(t):
     x = t.arange(6.0).reshape(2, 3)
-    noted = t.ones(2)
-    noted.note = "kept"
+    ones = t.ones(2)
+    ones.note = "kept"
     return {
         "x": x, "row": x[1], "turned": x.t(), "numbers": [3, 1.5, 1j, 2**80, True, None], "text": "h\xe9",
         "tuple": (1, (2, 3)), "dtype": t.float16, "size": t.Size([1, 2]), "device": t.device("cpu"),
         "bytes": b"ab\xff", "ordered": collections.OrderedDict(a=1), "half": t.ones(2, dtype=t.bfloat16),
         "unsigned": t.ones(2).to(t.uint16), "parameter": t.nn.Parameter(t.ones(1)), "set": {1, 2},
-        "empty": t.empty(0), "noted": noted, "mask": t.tensor([True, False]),
+        "empty": t.empty(0), "noted": ones, "mask": t.tensor([True, False]),
     }  # fmt: skip
 
 
@@ -69,21 +69,21 @@ def test_other_files_are_rejected():
 
 
 def layers(t):
-    made = t.nn.Sequential(
+    original = t.nn.Sequential(
         t.nn.Linear(2, 4),
         t.nn.BatchNorm1d(4),
         t.nn.ReLU(),
         t.nn.TransformerEncoderLayer(4, 2),
         t.nn.Dropout(0.5),
     )
-    return t.nn.ModuleDict({"layers": made, "conv": t.nn.Conv1d(1, 2, 2)}).eval()
+    return t.nn.ModuleDict({"layers": original, "conv": t.nn.Conv1d(1, 2, 2)}).eval()
 
 
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
 def test_whole_modules(writer, reader):
     """Whole modules are exchanged with `weights_only=False` and rejected otherwise."""
-    made = layers(writer)
-    data = saved(writer, made).getvalue()
+    original = layers(writer)
+    data = saved(writer, original).getvalue()
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
         reader.load(io.BytesIO(data))
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
@@ -91,11 +91,11 @@ def test_whole_modules(writer, reader):
     got = reader.load(io.BytesIO(data), weights_only=False)
     assert type(got) is reader.nn.ModuleDict
     x = [[1.0, 2.0], [3.0, 4.0]]
-    expected = made["layers"](writer.tensor(x)).flatten().tolist()
+    expected = original["layers"](writer.tensor(x)).flatten().tolist()
     assert got["layers"](reader.tensor(x)).flatten().tolist() == pytest.approx(expected, abs=1e-5)
-    expected = made["conv"](writer.tensor(x)[:, None]).flatten().tolist()
+    expected = original["conv"](writer.tensor(x)[:, None]).flatten().tolist()
     assert got["conv"](reader.tensor(x)[:, None]).flatten().tolist() == pytest.approx(expected, abs=1e-5)
-    assert list(got.state_dict()) == list(made.state_dict())
+    assert list(got.state_dict()) == list(original.state_dict())
 
 
 def test_values_of_trusted_files():
@@ -107,14 +107,14 @@ def test_values_of_trusted_files():
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
 def test_the_format_before_zip_files(writer, reader, tmp_path):
     """Files of the legacy format are exchanged, by path and open file, with shared memory."""
-    made = value(writer)
+    original = value(writer)
     if reader is torch:
-        del made["unsigned"]  # PyTorch writes it, but cannot read it
+        del original["unsigned"]  # PyTorch writes it, but cannot read it
     path = tmp_path / "old.pt"
-    writer.save(made, path, _use_new_zipfile_serialization=False)
+    writer.save(original, path, _use_new_zipfile_serialization=False)
     assert path.read_bytes()[:2] == b"\x80\x02"
     got = reader.load(path)
-    assert list(got) == list(made)
+    assert list(got) == list(original)
     for name in {
         "x",
         "row",
@@ -125,11 +125,11 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
         "noted",
         "mask",
         "parameter",
-    } & made.keys():
-        assert got[name].tolist() == made[name].tolist(), name
-        assert str(got[name].dtype).split(".")[1] == str(made[name].dtype).split(".")[1]
+    } & original.keys():
+        assert got[name].tolist() == original[name].tolist(), name
+        assert str(got[name].dtype).split(".")[1] == str(original[name].dtype).split(".")[1]
     assert (got["numbers"], got["text"], got["bytes"], got["noted"].note) == (
-        made["numbers"],
+        original["numbers"],
         "h\xe9",
         b"ab\xff",
         "kept",
@@ -149,12 +149,12 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
 def test_views_with_a_mark(old):
     """Views with conjugate or negative bits saved by PyTorch are resolved."""
     x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
-    made = {
+    original = {
         "conj": x.conj(),
         "neg": torch._neg_view(n),
         "both": torch.ones(2, dtype=torch.complex64).conj().imag,
     }
-    for name, tensor in made.items():
+    for name, tensor in original.items():
         file = io.BytesIO()
         torch.save(tensor, file, _use_new_zipfile_serialization=not old)
         assert ts.load(io.BytesIO(file.getvalue())).tolist() == tensor.tolist(), name
@@ -178,10 +178,10 @@ def test_quantized_tensors_are_dequantised():
     whole = torch.quantize_per_tensor(torch.tensor([-0.6, 0.1]), 0.1, 0, torch.qint8)
     scales, zeros = torch.tensor([0.1, 0.2]), torch.tensor([0, 1])
     rows = torch.quantize_per_channel(torch.tensor([[1.0, 2.0], [0.6, -0.2]]), scales, zeros, 0, torch.qint8)
-    for made in (whole, rows):
+    for original in (whole, rows):
         for trusted in (False, True):
-            got = ts.load(saved(torch, made), weights_only=not trusted)
-            assert got.dtype == ts.float32 and got.tolist() == made.dequantize().tolist()
+            got = ts.load(saved(torch, original), weights_only=not trusted)
+            assert got.dtype == ts.float32 and got.tolist() == original.dequantize().tolist()
 
 
 @pytest.mark.filterwarnings("ignore")

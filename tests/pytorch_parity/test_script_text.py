@@ -50,14 +50,14 @@ def test_script_text(x):
     assert script_text(ts.tensor(x.numpy())) == format_value(x)
 
 
-def shown(x):
+def print_and_format(x):
     print(x, [x], 3)
     return "{}".format(x)
 
 
 def test_print(capsys):
     """`print` and `format` in a script print tensors alone and in lists."""
-    ours = ts.jit.script(shown)(ts.ones([2]))
+    ours = ts.jit.script(print_and_format)(ts.ones([2]))
     printed = capsys.readouterr().out
     assert ours == " 1\n 1\n[ CPUFloatType{2} ]"
     assert printed == " 1\n 1\n[ CPUFloatType{2} ] [ 1\n 1\n[ CPUFloatType{2} ]] 3\n"

@@ -23,8 +23,8 @@ def chain(library, x, y):
 
 
 def several(library, x, y):
-    values, places = library.max(x * y, 1)
-    return library.addmm(values, x, y.t()).tanh() + places
+    values, indices = library.max(x * y, 1)
+    return library.addmm(values, x, y.t()).tanh() + indices
 
 
 def written(library, x, y):
@@ -40,12 +40,12 @@ def convolved(library, x, y):
 
 def run(library, function, names, mutation=False):
     """Return the operators passed to the policy and the gradients, or the error."""
-    asked = []
+    calls = []
 
     def policy(context, operator, *args, **kwargs):
         # the public name of the operator
         name = next((n for n in names if operator is getattr(getattr(library.ops.aten, n[0]), n[1])), None)
-        asked.append((name, tuple(getattr(context.op_output, "shape", ()))))
+        calls.append((name, tuple(getattr(context.op_output, "shape", ()))))
         return name is not None
 
     numbers = [
@@ -63,7 +63,7 @@ def run(library, function, names, mutation=False):
         ).sum().backward()
     except RuntimeError as error:
         return str(error)
-    return [a for a in asked if a[0]], x.grad.numpy(), y.grad.numpy()
+    return [a for a in calls if a[0]], x.grad.numpy(), y.grad.numpy()
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def filled(shape, dtype):
         yield np.asarray(plain + 1000, dtype)
 
 
-def laid_out(x):
+def layouts(x):
     yield x
     if x.ndim >= 2:
         yield np.ascontiguousarray(x.T).T
@@ -88,7 +88,7 @@ def agree(ours, theirs, tolerance):
 def test_reductions(name, dtype):
     for shape in SHAPES:
         for x in filled(shape, dtype):
-            for array in laid_out(x):
+            for array in layouts(x):
                 for dim in DIMS:
                     results = [outcome(lib, REDUCTIONS[name], array, dim) for lib in (ts, torch)]
                     agree(*results, TOLERANCE.get(dtype, 0))
@@ -99,7 +99,7 @@ def test_reductions(name, dtype):
 def test_along_a_dimension(name, dtype):
     for shape in SHAPES:
         for x in filled(shape, dtype):
-            for array in laid_out(x):
+            for array in layouts(x):
                 for dim in (0, -1, 1):
                     results = [outcome(lib, ALONG[name], array, dim) for lib in (ts, torch)]
                     agree(*results, TOLERANCE.get(dtype, 0))
@@ -114,12 +114,12 @@ def test_normalisation(shape, dtype):
     for x in filled(shape, dtype):
         if np.isinf(x).any() or x.max() > 500:  # with a large offset, PyTorch's own results lose precision
             continue
-        for array in laid_out(x):
+        for array in layouts(x):
             for weighted in (False, True):
                 results = []
                 for lib in (ts, torch):
 
-                    def made(n, start, lib=lib):
+                    def vector(n, start, lib=lib):
                         return lib.from_numpy(np.linspace(start, 2, n).astype(dtype)) if weighted else None
 
                     mean, variance = (
@@ -127,10 +127,10 @@ def test_normalisation(shape, dtype):
                     )
                     t = lib.from_numpy(array)
                     results.append((
-                        lib.layer_norm(t, [last], made(last, 0.5), made(last, -1)),
+                        lib.layer_norm(t, [last], vector(last, 0.5), vector(last, -1)),
                         lib.layer_norm(t, shape[1:]),
-                        lib.batch_norm(t, made(channels, 0.5), made(channels, -1), mean, variance, False, 0.1, 1e-5, False),
-                        lib.group_norm(t, channels, made(channels, 0.5), made(channels, -1)) if len(shape) > 2 else t,
+                        lib.batch_norm(t, vector(channels, 0.5), vector(channels, -1), mean, variance, False, 0.1, 1e-5, False),
+                        lib.group_norm(t, channels, vector(channels, 0.5), vector(channels, -1)) if len(shape) > 2 else t,
                     ))  # fmt: skip
                 agree(*results, tolerance)
 
@@ -171,7 +171,7 @@ def test_picking(name, dtype):
         if "too far" in name and 0 in shape:  # PyTorch does not check indices of empty tensors
             continue
         x = next(filled(shape, dtype))
-        for array in laid_out(x):
+        for array in layouts(x):
             for dim in (0, -1, 1):
                 results = []
                 for lib in (ts, torch):
@@ -202,7 +202,7 @@ BLENDS = {
 def test_blends(name, dtype):
     for shape in [(), (1,), (7,), (0,), (3, 5), (40, 50)]:
         for x in filled(shape, dtype):
-            for array in laid_out(x):
+            for array in layouts(x):
                 results = []
                 for lib in (ts, torch):
                     try:

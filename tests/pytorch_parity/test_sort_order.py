@@ -9,7 +9,7 @@ import ts  # noqa: E402
 DTYPES = ("bool", "uint8", "int8", "int16", "int64", "float16", "bfloat16", "float32", "float64")
 
 
-def deep(n):
+def adversarial_numbers(n):
     """Return numbers for which median-of-three pivots are repeatedly bad."""
     half = n // 2
     numbers = np.zeros(n, np.int64)
@@ -26,7 +26,7 @@ def samples(dtype):
         x = random.integers(0, most, shape)
         yield x
         yield -x
-    yield deep(2000)
+    yield adversarial_numbers(2000)
     if "float" in dtype:
         x = random.integers(-2, 3, (5, 60)) * 1.0
         x[random.random(x.shape) < 0.2] = np.nan

@@ -16,7 +16,7 @@ from tests import samples  # noqa: E402
 from ts.ops import registry  # noqa: E402
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
-PLACES = {
+DECIMALS = {
     "float16": 1e-3,
     "bfloat16": 8e-3,
     "float32": 2e-5,
@@ -158,20 +158,20 @@ def difference(want, got):
         if p.dtype.kind != "f":
             wrong |= p != q
             continue
-        places = PLACES[name]
+        decimals = DECIMALS[name]
         size = np.abs(a) if a.dtype.kind == "c" else np.abs(p)
         with np.errstate(all="ignore"):
             near = (
                 np.abs(p.astype(float) - q.astype(float))
-                <= places * size.astype(float) + np.finfo(p.dtype).smallest_subnormal * 4
+                <= decimals * size.astype(float) + np.finfo(p.dtype).smallest_subnormal * 4
             )
         near |= p == q
         near &= ~((p == 0) & (q == 0) & (np.signbit(p) != np.signbit(q)))
         near |= np.isnan(p) & np.isnan(q)
         wrong |= ~near
-    places = np.flatnonzero(wrong)
-    return "; ".join(f"at {i}: {a.flat[i]} became {b.flat[i]}" for i in places[:4]) + (
-        f" ({len(places)})" if len(places) else ""
+    decimals = np.flatnonzero(wrong)
+    return "; ".join(f"at {i}: {a.flat[i]} became {b.flat[i]}" for i in decimals[:4]) + (
+        f" ({len(decimals)})" if len(decimals) else ""
     )
 
 

@@ -128,13 +128,13 @@ TYPED = """
 def test_typed_storages(source):
     """Typed storages have PyTorch's values, representations and errors."""
 
-    def said(library):
+    def messages(library):
         try:
             return repr(eval(source, {"t": library, "b": bytearray([64, 16, 3, 4])})).replace("ts.", "torch.")
         except (TypeError, ValueError, RuntimeError) as error:
             return type(error).__name__, str(error)
 
-    assert said(ts) == said(torch)
+    assert messages(ts) == messages(torch)
 
 
 def test_numbers_are_copied_between_storages():

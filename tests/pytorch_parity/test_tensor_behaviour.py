@@ -50,9 +50,9 @@ def outcome(line, t):
             result = described(eval(last.strip(), names), t)
         except Exception as error:
             result = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-    told = [str(w.message).splitlines()[0][:60] for w in seen if w.category is UserWarning]
-    told = [text for text in told if not text.startswith("TypedStorage")]  # once per process
-    return result.replace("torch.Tensor", "Tensor").replace("ts.Tensor", "Tensor"), told
+    messages = [str(w.message).splitlines()[0][:60] for w in seen if w.category is UserWarning]
+    messages = [text for text in messages if not text.startswith("TypedStorage")]  # once per process
+    return result.replace("torch.Tensor", "Tensor").replace("ts.Tensor", "Tensor"), messages
 
 
 @pytest.mark.parametrize("line", PROGRAMS)

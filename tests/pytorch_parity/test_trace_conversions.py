@@ -112,6 +112,6 @@ def test_graph_text(name):
             trace = m.jit.trace(
                 lambda x, m=m: PROGRAMS[name](m, x) * x, m.arange(3.0), check_trace=False, **options
             )
-        told = [str(w.message)[:60] for w in caught if issubclass(w.category, m.jit.TracerWarning)]
-        texts.append((re.sub(r" # .*", "", str(trace.graph)), told))
+        messages = [str(w.message)[:60] for w in caught if issubclass(w.category, m.jit.TracerWarning)]
+        texts.append((re.sub(r" # .*", "", str(trace.graph)), messages))
     assert texts[0] == texts[1]

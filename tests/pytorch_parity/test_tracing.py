@@ -47,8 +47,8 @@ def flat(x):
     """Return the numbers of all results, each preceded by a hash of its dtype and shape."""
     if isinstance(x, tuple | list):
         return [number for each in x for number in flat(each)]
-    shown = sum(map(ord, f"{x.dtype} {list(x.shape)}"))
-    return [shown, *x.reshape(-1).tolist()]
+    type_hash = sum(map(ord, f"{x.dtype} {list(x.shape)}"))
+    return [type_hash, *x.reshape(-1).tolist()]
 
 
 @pytest.fixture(autouse=True)

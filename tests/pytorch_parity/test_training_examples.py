@@ -63,20 +63,20 @@ def char_lstm(library):
     return example, model, optimizer, example.batches(library, encoded, 0)
 
 
-MADE = [digits, finetune, char_lstm]
+EXAMPLE_FACTORIES = [digits, finetune, char_lstm]
 
 
-def halves(library, made, path):
+def halves(library, make_example, path):
     """Return the losses of all steps, with a checkpoint written after half of them."""
-    example, model, optimizer, data = made(library)
+    example, model, optimizer, data = make_example(library)
     losses = example.trained(library, model, optimizer, data, STEPS // 2)
     library.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, str(path))
     return losses + example.trained(library, model, optimizer, data, STEPS - STEPS // 2)
 
 
-def second_half(library, made, path):
+def second_half(library, make_example, path):
     """Return the losses of the second half, resumed from a file."""
-    example, model, optimizer, data = made(library)
+    example, model, optimizer, data = make_example(library)
     for _ in range(STEPS // 2):
         next(data)
     state = library.load(str(path), weights_only=True)
@@ -85,19 +85,19 @@ def second_half(library, made, path):
     return example.trained(library, model, optimizer, data, STEPS - STEPS // 2)
 
 
-@pytest.mark.parametrize("made", MADE)
-def test_curves_and_checkpoints(made, tmp_path):
+@pytest.mark.parametrize("make_example", EXAMPLE_FACTORIES)
+def test_curves_and_checkpoints(make_example, tmp_path):
     """Training curves agree between the libraries, also after resuming from the other library's
     checkpoint."""
-    ours = halves(ts, made, tmp_path / "ours.pt")
-    theirs = halves(torch, made, tmp_path / "theirs.pt")
+    ours = halves(ts, make_example, tmp_path / "ours.pt")
+    theirs = halves(torch, make_example, tmp_path / "theirs.pt")
     assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # training reduces the loss
     np.testing.assert_allclose(ours, theirs, atol=NEAR, rtol=0)
     half = STEPS // 2
     np.testing.assert_allclose(
-        second_half(ts, made, tmp_path / "theirs.pt"), theirs[half:], atol=NEAR, rtol=0
+        second_half(ts, make_example, tmp_path / "theirs.pt"), theirs[half:], atol=NEAR, rtol=0
     )
-    np.testing.assert_allclose(second_half(torch, made, tmp_path / "ours.pt"), ours[half:], atol=NEAR, rtol=0)
+    np.testing.assert_allclose(second_half(torch, make_example, tmp_path / "ours.pt"), ours[half:], atol=NEAR, rtol=0)
 
 
 def test_archives_of_trained_nets(tmp_path):

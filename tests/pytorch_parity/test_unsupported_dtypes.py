@@ -136,9 +136,9 @@ def test_numbers_that_a_dtype_cannot_hold(dtype):
         return x
 
     for number in LARGE:
-        for way in (element, masked):
-            results = [outcome(lib, lambda lib: way(lib, number)) for lib in (ts, torch)]
-            assert results[0] == results[1], (way.__name__, number)
+        for assign in (element, masked):
+            results = [outcome(lib, lambda lib: assign(lib, number)) for lib in (ts, torch)]
+            assert results[0] == results[1], (assign.__name__, number)
     if dtype in ("bool", "complex64"):
         return
     for start, end, steps in [

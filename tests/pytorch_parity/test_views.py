@@ -60,12 +60,12 @@ def test_views(call):
     for source in sources:
         theirs, ours = torch.jit.CompilationUnit(source).f, ts.jit.CompilationUnit(source).f
         for shape in SHAPES:
-            for turned in (False, True):
+            for transposed in (False, True):
                 x = torch.arange(float(torch.Size(shape).numel())).view(shape)
                 y = ts.arange(float(x.numel())).view(shape)
-                if turned and len(shape) > 1:
+                if transposed and len(shape) > 1:
                     x, y = x.transpose(0, 1), y.transpose(0, 1)
-                assert facts(ours, y) == facts(theirs, x), (source, shape, turned)
+                assert facts(ours, y) == facts(theirs, x), (source, shape, transposed)
 
 
 @pytest.mark.parametrize(

@@ -28,41 +28,41 @@ class Client:
     """Client that sends requests at scheduled times, on a single connection or on a new connection per
     request."""
 
-    def __init__(self, port, kind, keeps):
+    def __init__(self, port, kind, persistent):
         path, value, self.is_right = REQUESTS[kind]
-        self.port, self.keeps = port, keeps
+        self.port, self.persistent = port, persistent
         self.request = request("POST", path, json.dumps(value).encode(), JSON)
         self.turn = asyncio.Lock()
         self.streams = None
 
     async def ask(self, due, tell):
-        async with self.turn if self.keeps else asyncio.Lock():
+        async with self.turn if self.persistent else asyncio.Lock():
             reader, writer = self.streams or await asyncio.open_connection(
-                "127.0.0.1", self.port, local_addr=None if self.keeps else (NEW_CLIENT_ADDRESS, 0)
+                "127.0.0.1", self.port, local_addr=None if self.persistent else (NEW_CLIENT_ADDRESS, 0)
             )
             writer.write(self.request)
             status, headers, body = await read_response(reader)
             tell((status, time.perf_counter() - due))
             assert status in OVERLOAD_STATUSES or (status == 200 and self.is_right(json.loads(body))), (status, body)
-            is_kept = self.keeps and headers.get("connection") != "close"
+            is_kept = self.persistent and headers.get("connection") != "close"
             self.streams = (reader, writer) if is_kept else None
             if not is_kept:
                 writer.close()
 
 
-async def main(port, kind, rate, keeps):
+async def main(port, kind, rate, persistent):
     enough = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    clients = [Client(port, kind, keeps) for _ in range(CLIENT_COUNT)]
-    found, asked, due = [], [], time.perf_counter()
+    clients = [Client(port, kind, persistent) for _ in range(CLIENT_COUNT)]
+    found, pending, due = [], [], time.perf_counter()
     is_ready = False
     while not enough.done():
-        if not is_ready and len(found) >= (RESPONSES_UNTIL_TRUSTED * CLIENT_COUNT if keeps else 1):
+        if not is_ready and len(found) >= (RESPONSES_UNTIL_TRUSTED * CLIENT_COUNT if persistent else 1):
             is_ready, found = True, []
             print("ready", flush=True)
         due += 1 / rate
         await asyncio.sleep(max(0, due - time.perf_counter()))
-        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENT_COUNT].ask(due, found.append)))
-    await asyncio.gather(*asked)
+        pending.append(asyncio.ensure_future(clients[len(pending) % CLIENT_COUNT].ask(due, found.append)))
+    await asyncio.gather(*pending)
     print(json.dumps(found))
 
 

@@ -73,23 +73,23 @@ def regular_clients(port, *words):
 
 def times(found, name):
     """Return the 99th percentile of latencies; print a summary."""
-    taken = sorted(seconds for _, seconds in found)
-    late = taken[len(taken) * 99 // 100]
+    latencies = sorted(seconds for _, seconds in found)
+    late = latencies[len(latencies) * 99 // 100]
     refused = sum(status != 200 for status, _ in found)
     print(
-        f"  {name}: {len(taken):,}, median {statistics.median(taken) * 1e3:.0f} ms, 99% {late * 1e3:.0f} ms, longest "
-        f"{taken[-1] * 1e3:.0f} ms; {refused} refused"
+        f"  {name}: {len(latencies):,}, median {statistics.median(latencies) * 1e3:.0f} ms, 99% {late * 1e3:.0f} ms, longest "
+        f"{latencies[-1] * 1e3:.0f} ms; {refused} refused"
     )
     return late, refused
 
 
 @contextmanager
-def attacked(hostile, kept, new, *words):
+def attacked(hostile, persistent, new, *words):
     """Run an attack; check that the server has not grown; return the latencies of regular clients."""
     with serving(*words) as process:
         sizes = []
         start = time.perf_counter()
-        with regular_clients(process.port, *kept) as persistent_latencies, regular_clients(process.port, *new, "--new") as new_latencies:
+        with regular_clients(process.port, *persistent) as persistent_latencies, regular_clients(process.port, *new, "--new") as new_latencies:
             statuses = asyncio.run(
                 attack(process.port, hostile, range(REQUESTS), lambda: sizes.append(memory(family(process.pid))), REQUESTS // 40)
             )
@@ -113,21 +113,21 @@ def test_malicious_requests_to_a_model(busy, batch):
     """Hostile requests get the expected responses, regular clients stay fast, and no connection or file
     remains."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
-    with attacked(malicious_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
+    with attacked(malicious_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, persistent, new):
         time.sleep(4)  # time for disconnected clients to be served
         values = metrics_of(process.port)
         assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
         assert values["ts_serve_open"] == "1"
-    assert kept == (pytest.approx(0, abs=SLOWEST), 0) and new[0] < 10 * SLOWEST
+    assert persistent == (pytest.approx(0, abs=SLOWEST), 0) and new[0] < 10 * SLOWEST
 
 
 def test_malicious_programs():
     """Hostile playground programs run in separate processes and do not slow other clients."""
-    with attacked(malicious_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
+    with attacked(malicious_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, persistent, new):
         time.sleep(4)
         values = metrics_of(process.port)
         assert values["ts_serve_body_bytes"] == "0" and values["ts_serve_open"] == "1"
-    assert kept == (pytest.approx(0, abs=10 * SLOWEST), 0) and new[0] < 20 * SLOWEST
+    assert persistent == (pytest.approx(0, abs=10 * SLOWEST), 0) and new[0] < 20 * SLOWEST
 
 
 def test_load(net):
@@ -136,11 +136,11 @@ def test_load(net):
     for words in ((), ("--batch", 32)):
         with serving(net, *words) as process:
             asyncio.run(load(process.port, requests, 1000, 32))
-            statuses, taken, seconds = asyncio.run(load(process.port, requests, 10_000, 32))
+            statuses, latencies, seconds = asyncio.run(load(process.port, requests, 10_000, 32))
             assert statuses == {"200": 10_000}
             print(
                 f"\n{' '.join(map(str, words)) or 'one at a time'}: {10_000 / seconds:,.0f} requests a second, median "
-                f"{taken[5000] * 1e3:.1f} ms, 99% {taken[9900] * 1e3:.1f} ms"
+                f"{latencies[5000] * 1e3:.1f} ms, 99% {latencies[9900] * 1e3:.1f} ms"
             )
 
 

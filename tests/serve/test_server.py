@@ -116,8 +116,8 @@ def test_failures_do_not_affect_other_requests_of_a_batch(port):
         bodies[3]["inputs"] += ["strange"]
         bodies[7]["inputs"] += ["loop"]
         bodies[11]["inputs"][0] = "nothing"
-        asked = (ask(port, "POST", "/predict", json.dumps(body).encode(), JSON) for body in bodies)
-        return await asyncio.gather(*asked)
+        pending = (ask(port, "POST", "/predict", json.dumps(body).encode(), JSON) for body in bodies)
+        return await asyncio.gather(*pending)
 
     found = asyncio.run(send_all())
     assert [status for status, _, _ in found] == [{3: 422, 7: 504, 11: 400}.get(i, 200) for i in range(20)]
@@ -315,10 +315,10 @@ def test_open_requests_complete_at_shutdown(busy):
     with serving(busy, "--seconds", 1) as process:
 
         async def stopped():
-            asked = asyncio.ensure_future(ask(process.port, "POST", "/predict", b'{"inputs": [[1.0], 1, "loop"]}', JSON))
+            pending = asyncio.ensure_future(ask(process.port, "POST", "/predict", b'{"inputs": [[1.0], 1, "loop"]}', JSON))
             await asyncio.sleep(0.5)
             process.send_signal(signal.SIGTERM)
-            return await asked
+            return await pending
 
         assert error_of(asyncio.run(stopped())) == (504, "too_long")
 
@@ -411,11 +411,11 @@ def test_workers_do_not_inherit_secrets(monkeypatch):
     monkeypatch.setenv("HOME", "/home/user")
     seen = {}
     monkeypatch.setattr(fork_server_client.subprocess, "Popen", lambda command, **options: seen.update(options) or 1 / 0)
-    for kind, home in (("program", None), ("model", "/home/user")):
+    for kind, expected_home in (("program", None), ("model", "/home/user")):
         with pytest.raises(ZeroDivisionError):
             asyncio.run(fork_server_client.ForkServer({"kind": kind}).start())
         assert not {"SECRET_OF_THE_TEST", "TS_RPC_SECRET"} & seen["env"].keys()
-        assert seen["env"]["PATH"] and seen["env"].get("HOME") == home
+        assert seen["env"]["PATH"] and seen["env"].get("HOME") == expected_home
 
 
 def test_workers_have_different_seeds(playground):

@@ -185,7 +185,7 @@ def test_sizes_of_broadcasting_lists(size):
 
 
 @pytest.mark.parametrize(
-    "made",
+    "expression",
     [
         "__torch__.M.__new__(List[int])",
         "__torch__.M.__new__(3)",
@@ -197,11 +197,11 @@ def test_sizes_of_broadcasting_lists(size):
         "List[int].__new__(List[int])",
     ],
 )
-def test_new_objects(made):
+def test_new_objects(expression):
     """`__new__` creates instances of script classes only; interfaces, enums and other types are rejected."""
     definitions = "class I(Interface):\n  def f(self) -> int:\n    pass\nclass E(Enum):\n  a = 1\n"
     with pytest.raises(CompilationError) as error:
-        load(archive(module(f"return {made}", definitions)))()
+        load(archive(module(f"return {expression}", definitions)))()
     assert "<--- HERE" in str(error.value)
 
 
@@ -280,10 +280,10 @@ def test_invalid_class_is_rejected_repeatedly():
         "return __torch__.Half.__new__(__torch__.Half).__init__()",
         "class Half:\n  n : int\n  __parameters__ = []\n  def __init__(self: __torch__.Half) -> NoneType:\n    return None\n",
     )
-    made = load(archive(source))
+    expression = load(archive(source))
     for _ in range(2):
         with pytest.raises(FrontendError, match=r"__parameters__ = \[\]"):
-            made()
+            expression()
     assert [each.kind for each in ts.jit.missing(io.BytesIO(archive(source)))] == ["code"]
 
 

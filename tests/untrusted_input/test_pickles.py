@@ -147,7 +147,7 @@ def test_arguments(value):
 
 
 @ts.jit.script
-def deep(n: int, x: Any) -> Any:
+def nest_list(n: int, x: Any) -> Any:
     for i in range(n):
         x = (x, i)
     return x
@@ -182,7 +182,7 @@ def print_deep(n: int):
 
 def test_deep_values_of_programs():
     """Deeply nested values of programs raise an error in recursive operations and can always be released."""
-    for run in (lambda: deep(200_000, 1), lambda: deep_dictionaries(200_000), lambda: hash_deep(200_000, 1)):
+    for run in (lambda: nest_list(200_000, 1), lambda: deep_dictionaries(200_000), lambda: hash_deep(200_000, 1)):
         with pytest.raises(RuntimeError):
             run()
     with pytest.raises(RuntimeError):
