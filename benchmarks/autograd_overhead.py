@@ -80,8 +80,8 @@ def pass_case(name: str, length: int) -> Case:
 
 def difference(name: str, more: Case, less: Case) -> Case:
     """Return the difference between two rows, for the contestants in which it exceeds the noise."""
-    differences = {who: more.seconds[who] - less.seconds[who] for who in more.seconds}
-    return Case(name, {}, seconds={who: seconds for who, seconds in differences.items() if seconds > 0})
+    differences = {peer: more.seconds[peer] - less.seconds[peer] for peer in more.seconds}
+    return Case(name, {}, seconds={peer: seconds for peer, seconds in differences.items() if seconds > 0})
 
 
 def report(rounds: int) -> str:
@@ -97,11 +97,11 @@ def report(rounds: int) -> str:
     best: dict[tuple[int, str], float] = {}
     for _ in range(rounds):
         for i, case in enumerate(measure(cases, 1)):
-            for who, seconds in case.seconds.items():
-                best[i, who] = min(seconds, best.get((i, who), seconds))
+            for peer, seconds in case.seconds.items():
+                best[i, peer] = min(seconds, best.get((i, peer), seconds))
             case.seconds = {}
     for i, case in enumerate(cases):
-        case.seconds = {who: best[i, who] for who in case.contestants}
+        case.seconds = {peer: best[i, peer] for peer in case.contestants}
     other, one, both, *back = cases
     rows = [
         *before,

@@ -67,7 +67,7 @@ def _waiting(run: Callable[[], object]) -> Callable[[], None]:
 
 
 def _case(name: str, **contestants: Callable[[], object] | None) -> Case:
-    return Case(name, {who: _waiting(run) for who, run in contestants.items() if run is not None})
+    return Case(name, {peer: _waiting(run) for peer, run in contestants.items() if run is not None})
 
 
 def _torch() -> Any:

@@ -88,7 +88,7 @@ def cases() -> list[Case]:
         looks["PyTorch"] = lambda: their_views(their_square, STEPS)
         looks["PyTorch eager"] = lambda: views(their_square, STEPS)
     return [
-        Case("call of f(int, int) -> int", {who: partial(f, 3, 4) for who, f in calls.items()}),
+        Case("call of f(int, int) -> int", {peer: partial(f, 3, 4) for peer, f in calls.items()}),
         Case("tiny tensor operator in a loop", chains, per_call=4 * STEPS),
         Case("view in a loop", looks, per_call=4 * STEPS),
     ]

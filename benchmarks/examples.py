@@ -43,7 +43,7 @@ def _steps(libraries: dict[str, Any]) -> Any:
     sys.path.insert(0, str(EXAMPLES))  # examples import each other from this folder
     try:
         for name, create in (("digits", _digits), ("fine-tuning", _finetune), ("character LSTM", _char_lstm)):
-            yield Case(name, {who: create(library) for who, library in libraries.items()}, min_seconds=0.3)
+            yield Case(name, {peer: create(library) for peer, library in libraries.items()}, min_seconds=0.3)
     finally:
         sys.path.remove(str(EXAMPLES))
 
@@ -78,7 +78,7 @@ def _batches(libraries: dict[str, Any]) -> Any:
     for name, (shape, size, count) in BATCHES.items():
         for workers in WORKERS:
             parameters = shape, size, count, workers
-            contestants = {who: _loaded(library, *parameters) for who, library in libraries.items()}
+            contestants = {peer: _loaded(library, *parameters) for peer, library in libraries.items()}
             yield Case(f"{name}, {workers} workers", contestants, per_call=count)
 
 

@@ -57,28 +57,28 @@ def tables() -> dict[str, list[Case]]:
 
         torch.set_num_threads(1)
         libraries["PyTorch"] = torch
-    modules = {who: model(torch) for who, torch in libraries.items()}
+    modules = {peer: model(torch) for peer, torch in libraries.items()}
     cases = []
     for title, dynamic in (("sizes are fixed", False), ("the batch is a symbol", True)):
-        calls = {who: partial(_export, torch, modules[who], dynamic) for who, torch in libraries.items()}
+        calls = {peer: partial(_export, torch, modules[peer], dynamic) for peer, torch in libraries.items()}
         cases.append(Case(f"export, {title}", dict(calls)))
-        programs = {who: call() for who, call in calls.items()}
+        programs = {peer: call() for peer, call in calls.items()}
         cases.append(
             Case(f"decompositions, {title}", {w: partial(_decomposed, p) for w, p in programs.items()})
         )
-    small = {who: model(torch, 12) for who, torch in libraries.items()}
-    x = {who: torch.ones(4, 64) for who, torch in libraries.items()}
+    small = {peer: model(torch, 12) for peer, torch in libraries.items()}
+    x = {peer: torch.ones(4, 64) for peer, torch in libraries.items()}
     calls_of = {}
     with ts.no_grad():
-        exported = {who: _export(torch, small[who], True).module() for who, torch in libraries.items()}
-        scripted = {who: torch.jit.script(small[who]) for who, torch in libraries.items()}
+        exported = {peer: _export(torch, small[peer], True).module() for peer, torch in libraries.items()}
+        scripted = {peer: torch.jit.script(small[peer]) for peer, torch in libraries.items()}
         for kind, functions in (("exported", exported), ("scripted", scripted)):
-            for who, function in functions.items():
+            for peer, function in functions.items():
                 for _ in range(3):  # the second call compiles
-                    function(x[who])
+                    function(x[peer])
             calls_of[kind] = Case(
                 f"call, {kind}, 96 operators",
-                {who: partial(_without_gradients, libraries[who], f, x[who]) for who, f in functions.items()},
+                {p: partial(_without_gradients, libraries[p], f, x[p]) for p, f in functions.items()},
             )
     loads = [_loads(libraries)]
     return {"Exports": cases, "Calls": list(calls_of.values()), "From the start of a process": loads}
@@ -101,7 +101,7 @@ def _loads(libraries: dict[str, Any]) -> Case:
         saver = libraries.get("PyTorch", ts)
         saver.export.save(_export(saver, large(saver), False), path)
         for _ in range(5):
-            for who, torch in libraries.items():
+            for peer, torch in libraries.items():
                 spent = best_seconds(RUN.format(torch.__name__, path), 1)
-                case.seconds[who] = min(spent, case.seconds.get(who, spent))
+                case.seconds[peer] = min(spent, case.seconds.get(peer, spent))
     return case

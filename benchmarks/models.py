@@ -77,7 +77,7 @@ def timed(
     best: tuple[dict[str, float], dict[str, float]] = {}, {}
     calls = {}
     for _ in range(ROUNDS):
-        for who, package in packages.items():
+        for peer, package in packages.items():
             args = arguments(package, family, name)
             start = time.perf_counter()
             module = package.jit.load(io.BytesIO(archive))
@@ -85,8 +85,8 @@ def timed(
             run = partial(getattr(module, method), *args)
             run()
             for seconds, spent in zip(best, (loaded - start, time.perf_counter() - loaded), strict=True):
-                seconds[who] = min(seconds.get(who, spent), spent)
-            calls[who] = run
+                seconds[peer] = min(seconds.get(peer, spent), spent)
+            calls[peer] = run
     return *best, calls
 
 

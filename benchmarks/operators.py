@@ -152,8 +152,8 @@ def cases() -> list[Case]:
                 arguments = {name: values[name] for name in _names(expression, values)}
                 for mode in ("script", "eager"):
                     runs = {
-                        who: _function(lib, expression, arguments, mode == "script")
-                        for who, lib in libraries.items()
+                        peer: _function(lib, expression, arguments, mode == "script")
+                        for peer, lib in libraries.items()
                     }
                     name = f"{mode} `{expression}`"
                     found.append(

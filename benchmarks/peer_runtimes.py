@@ -86,15 +86,15 @@ def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Functi
     if has_numba():
         versions["Numba"] = numba_jit(function)
     expected = function(*arguments)
-    for who, version in list(versions.items()):
+    for peer, version in list(versions.items()):
         try:
             result = version(*arguments)
         except Exception as error:  # only contestants other than `ts` may fail to compile the program
-            if who != "Numba":
+            if peer != "Numba":
                 raise
             print(f"(Numba cannot run {function.__name__}: {type(error).__name__})")
-            del versions[who]
+            del versions[peer]
             continue
         if result != expected:
-            raise AssertionError(f"{who}: {function.__name__} returned {result!r}, expected {expected!r}")
+            raise AssertionError(f"{peer}: {function.__name__} returned {result!r}, expected {expected!r}")
     return versions

@@ -98,8 +98,8 @@ def _tables(tables: dict[str, list[Case]]) -> str:
 
 def _compared(cases: Sequence[Case]) -> list[tuple[float, Case]]:
     """Return the ratios of PyTorch's time to that of `ts` with their cases, the lowest first."""
-    both = [case for case in cases if {"PyTorch", OURS} <= case.seconds.keys()]
-    rows = [(case.seconds["PyTorch"] / case.seconds[OURS], case) for case in both]
+    compared_cases = [case for case in cases if {"PyTorch", OURS} <= case.seconds.keys()]
+    rows = [(case.seconds["PyTorch"] / case.seconds[OURS], case) for case in compared_cases]
     return sorted(rows, key=lambda row: row[0])
 
 

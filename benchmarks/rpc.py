@@ -138,8 +138,8 @@ def interleaved(rows: dict[tuple[str, int], dict[str, Timed]], rounds: int) -> l
         for call in contestants.values():
             call(1)
         for _ in range(rounds):
-            for who, call in contestants.items():
-                best[who] = min(best[who], call(times))
+            for peer, call in contestants.items():
+                best[peer] = min(best[peer], call(times))
         cases.append(Case(name, {}, seconds=best))
     return cases
 

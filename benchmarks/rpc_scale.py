@@ -59,9 +59,9 @@ def measure() -> Costs:
         process.start()
     rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=options(port, secret))
     tasks(100)
-    before, there = processor_time(), theirs()
+    before, worker_before = processor_time(), worker_processor_time()
     tasks(TASKS)
-    caller, worker = (processor_time() - before) / TASKS, (theirs() - there) / TASKS
+    caller, worker = (processor_time() - before) / TASKS, (worker_processor_time() - worker_before) / TASKS
     x = ts.ones(LARGE)
     rpc.rpc_sync("worker1", same, (x,))
     before = processor_time()
@@ -80,7 +80,7 @@ def tasks(count: int) -> None:
     assert len(list(distributed.map(same, range(count), in_flight=32))) == count
 
 
-def theirs() -> float:
+def worker_processor_time() -> float:
     """Return the CPU time of the workers in seconds."""
     return sum(rpc.rpc_sync(name, processor_time) for name in ("worker1", "worker2"))
 
@@ -117,8 +117,8 @@ def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_fligh
             free[worker] = max(free[worker], now) + costs.worker + seconds
             computed += seconds
             heapq.heappush(answers, (free[worker], worker))
-    until = max(now, sum(free) / workers)
-    return computed / (until * workers)
+    end_time = max(now, sum(free) / workers)
+    return computed / (end_time * workers)
 
 
 def row(name: str, *cells: Any) -> str:

@@ -31,7 +31,7 @@ def in_flight(count: int) -> None:
         future.wait()
 
 
-def asked(pipe: Any) -> Iterator[tuple[str, int]]:
+def requests(pipe: Any) -> Iterator[tuple[str, int]]:
     """Yield the requested measurements until the pipe closes."""
     with contextlib.suppress(EOFError):
         while True:
@@ -52,7 +52,7 @@ def serve(rank: int, port: int, pipe: Any) -> None:
             "64 MiB": lambda: rpc.rpc_sync("worker1", same, (large,)),
             "in flight": lambda: in_flight(1000),
         }
-        for name, times in asked(pipe):
+        for name, times in requests(pipe):
             start = time.perf_counter()
             for _ in range(times):
                 calls[name]()

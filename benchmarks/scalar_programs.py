@@ -33,7 +33,7 @@ def cases() -> list[Case]:
     return [
         Case(
             program.__name__.replace("_", " "),
-            {who: partial(run, *args) for who, run in peer_runtimes.compiled(program, args).items()},
+            {peer: partial(run, *args) for peer, run in peer_runtimes.compiled(program, args).items()},
         )
         for program, args in arguments.items()
     ]

@@ -96,8 +96,8 @@ def processor_seconds(pid: int) -> tuple[float, float]:
         parents[int(each)] = int(fields[1])
         used[int(each)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     below = {pid}
-    while more := {each for each, parent in parents.items() if parent in below} - below:
-        below |= more
+    while children := {each for each, parent in parents.items() if parent in below} - below:
+        below |= children
     return used[pid], sum(used[each] for each in below - {pid})
 
 

@@ -101,7 +101,7 @@ def _contestants(program: FunctionType, arrays: list[Any]) -> dict[str, Callable
 def _check(name: str, contestants: dict[str, Callable[[], object]]) -> None:
     """Check that all contestants return equal results in float32, the precision of element writes in
     PyTorch's scripts."""
-    results = {who: np.array(run()) for who, run in contestants.items()}
-    for who, result in results.items():
+    results = {peer: np.array(run()) for peer, run in contestants.items()}
+    for peer, result in results.items():
         if not np.allclose(result, results["CPython"], rtol=1e-6):
-            raise AssertionError(f"{who} returns a different result in {name}")
+            raise AssertionError(f"{peer} returns a different result in {name}")

@@ -53,15 +53,15 @@ def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
     for case in cases:
         if case.seconds:  # cases that measure themselves, in separate processes
             continue
-        counts = {who: repetitions(run, case.min_seconds) for who, run in case.contestants.items()}
+        counts = {peer: repetitions(run, case.min_seconds) for peer, run in case.contestants.items()}
         best = dict.fromkeys(case.contestants, math.inf)
         for _ in range(rounds):
-            for who, run in case.contestants.items():
+            for peer, run in case.contestants.items():
                 start = time.perf_counter()
-                for _ in range(counts[who]):
+                for _ in range(counts[peer]):
                     run()
-                best[who] = min(best[who], (time.perf_counter() - start) / counts[who])
-        case.seconds = {who: seconds / case.per_call for who, seconds in best.items()}
+                best[peer] = min(best[peer], (time.perf_counter() - start) / counts[peer])
+        case.seconds = {peer: seconds / case.per_call for peer, seconds in best.items()}
     return cases
 
 
@@ -82,20 +82,20 @@ def geometric_mean(values: list[float]) -> float:
 
 def table(title: str, cases: list[Case]) -> str:
     """Return a Markdown table of the times of each case, with the ratios to `ts` in brackets."""
-    peers = list(dict.fromkeys(who for case in cases for who in case.seconds if who != OURS))
+    peers = list(dict.fromkeys(peer for case in cases for peer in case.seconds if peer != OURS))
     lines = [f"### {title}", "", "| | " + " | ".join([OURS, *peers]) + " |", "|---" * (len(peers) + 2) + "|"]
     for case in cases:
         ours = case.seconds.get(OURS)
         cells = [show_seconds(ours)]
-        for who in peers:
-            theirs = case.seconds.get(who)
+        for peer in peers:
+            theirs = case.seconds.get(peer)
             ratio = f" ({theirs / ours:.2f}x)" if theirs is not None and ours else ""
             cells.append(show_seconds(theirs) + ratio)
         name = f"{case.name}, {case.note}" if case.note else case.name
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     means = []
-    for who in peers:
-        ratios = [c.seconds[who] / c.seconds[OURS] for c in cases if who in c.seconds and OURS in c.seconds]
+    for peer in peers:
+        ratios = [c.seconds[peer] / c.seconds[OURS] for c in cases if peer in c.seconds and OURS in c.seconds]
         means.append(f"**{geometric_mean(ratios):.2f}x**" if ratios else "-")
     if len(cases) > 1 and peers:
         lines.append("| geometric mean, ts = 1 | | " + " | ".join(means) + " |")

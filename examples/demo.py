@@ -40,7 +40,7 @@ class Row(NamedTuple):
 def longest_collatz(below: int) -> int:
     """Return the number below `below` with the longest Collatz sequence, as a pure loop."""
     best = 1
-    most = 0
+    longest = 0
     for start in range(1, below):
         n = start
         steps = 0
@@ -50,8 +50,8 @@ def longest_collatz(below: int) -> int:
             else:
                 n = 3 * n + 1
             steps += 1
-        if steps > most:
-            best, most = start, steps
+        if steps > longest:
+            best, longest = start, steps
     return best
 
 
@@ -116,7 +116,7 @@ def archive() -> None:
         images, digits = ts.from_numpy(data["images"]), data["digits"].tolist()
     found = model.read(images)
     first = time.perf_counter() - start
-    steady = best_seconds(model.read, lambda: (images,), 5)
+    later_call = best_seconds(model.read, lambda: (images,), 5)
     right = sum(a == b for a, b in zip(found, digits, strict=True))
     print("A model that PyTorch 2.13 trained, scripted and saved:\n")
     for rows in zip(*[picture(images[i].tolist(), found[i]) for i in range(5)], strict=True):
@@ -125,7 +125,7 @@ def archive() -> None:
     print(f"\n  {right} of {len(digits)} unseen digits are classified correctly; {import_state}.")
     print(
         f"  first call with loading and compilation: {first * 1e3:.0f} ms; later calls: "
-        f"{steady * 1e3:.1f} ms\n"
+        f"{later_call * 1e3:.1f} ms\n"
     )
 
 

@@ -83,9 +83,9 @@ def pages() -> dict[Path, str]:
     for name, summary in COMMANDS.items():
         out = parts["cli-processes.md" if name in PROCESS_COMMANDS else "cli.md"]
         out.append(f"## ts {name}\n\n{summary[0].upper()}{summary[1:]}.\n")
-        own = [row for row in table[name] if row not in common]
-        if own:
-            out.append("\n".join([*TABLE, *own]) + "\n")
+        command_rows = [row for row in table[name] if row not in common]
+        if command_rows:
+            out.append("\n".join([*TABLE, *command_rows]) + "\n")
         if shared := [row.split("`")[1] for row in table[name] if row in common]:
             out.append(f"Common options: {', '.join(f'`{option}`' for option in shared)}.\n")
         if text := epilogs[name].replace(arguments, "").strip("\n").replace("\n\n\n\n", "\n\n"):

@@ -34,9 +34,9 @@ def seconds(operator: Any, arguments: list[Any]) -> float:
     """Return the shortest time of up to three calls."""
     best = float("inf")
     for _ in range(3):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         operator(*arguments)
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.perf_counter() - start)
         if best > LONG:
             break
     return best

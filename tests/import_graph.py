@@ -118,11 +118,11 @@ def cycles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
 
 def _absolute(module: str, package: str) -> str:
     name = module.lstrip(".")
-    up = len(module) - len(name)
-    if not up:
+    dot_count = len(module) - len(name)
+    if not dot_count:
         return module
     parts = package.split(".")
-    return ".".join([*parts[: len(parts) - up + 1], *([name] if name else [])])
+    return ".".join([*parts[: len(parts) - dot_count + 1], *([name] if name else [])])
 
 
 def _in_python(text: str) -> Iterator[ImportStatement]:
@@ -170,9 +170,9 @@ def _in_cython(text: str) -> Iterator[ImportStatement]:
         match = _CYTHON_IMPORT.match(line.partition("#")[0])
         if match is None:
             continue
-        indent, module, names, alone = match.groups()
-        if alone is not None:
-            for each in alone.split(","):
+        indent, module, names, module_only = match.groups()
+        if module_only is not None:
+            for each in module_only.split(","):
                 yield ImportStatement(each.split(" as ")[0].strip(), None, bool(indent), number)
             continue
         while names.count("(") > names.count(")"):

@@ -47,15 +47,15 @@ def outcome_of_copies(function, arguments):
     return outcome(function, *copy.deepcopy(arguments))
 
 
-def outcomes_when_left(scripted, arguments, most=200):
-    """Yield the outcomes with a side exit forced at one instruction: each of the first `most`, and samples of
+def outcomes_when_left(scripted, arguments, max_exits=200):
+    """Yield the outcomes with a side exit forced at one instruction: each of the first `max_exits`, and samples of
     the rest."""
     many = 1 << 40
     force_exit(many)
     try:
         yield outcome_of_copies(scripted, arguments)
         ran = many - force_exit(-1)
-        for instructions in sorted({*range(min(ran, most)), *range(0, ran, max(ran // most, 1))}):
+        for instructions in sorted({*range(min(ran, max_exits)), *range(0, ran, max(ran // max_exits, 1))}):
             force_exit(instructions)
             yield outcome_of_copies(scripted, arguments)
             assert force_exit(-1) < 0

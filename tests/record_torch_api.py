@@ -33,7 +33,7 @@ SKIPPED = re.compile(
     r"|_meta_registrations|common_methods_invocations|_examples|_experimental\.data_sparsifier|vendored|_numpy\.testing|\.__"
 )
 # Modules in skipped folders that models and packages use.
-KEPT = (
+INCLUDED = (
     "_inductor.config _inductor.utils _inductor.virtualized _inductor.ir _inductor.decomposition "
     "_inductor.codecache _inductor.compile_fx _inductor.custom_graph_pass _inductor.pattern_matcher "
     "_inductor.graph _inductor.scheduler _inductor.async_compile _inductor.exc _inductor.cudagraph_trees "
@@ -66,7 +66,7 @@ def modules(torch: types.ModuleType) -> dict[str, types.ModuleType]:
         if not SKIPPED.search(path) and (len(parts) == 1 or (base.joinpath(*parts[:-1]) / "__init__.py").exists()):
             paths.add(path)
     results = {}
-    for path in sorted(paths | set(KEPT), key=lambda p: (p.count("."), p)) + MODULES_IN_C:
+    for path in sorted(paths | set(INCLUDED), key=lambda p: (p.count("."), p)) + MODULES_IN_C:
         try:
             results[path] = importlib.import_module(f"torch.{path}".rstrip("."))
         except (Exception, SystemExit) as error:
@@ -204,7 +204,7 @@ def alias_paths(names: Names) -> dict[str, str]:
     """Return a dict from alias paths of modules to their canonical paths."""
     others = {name.removeprefix("torch."): m for name, m in list(sys.modules.items()) if name.startswith("torch.")}
     known = {path: names.paths.get(id(module)) for path, module in others.items() if path not in names.modules}
-    return {path: own for path, own in known.items() if own and not SKIPPED.search(path)}
+    return {path: canonical for path, canonical in known.items() if canonical and not SKIPPED.search(path)}
 
 
 def names_text(names: Names) -> Iterator[str]:

@@ -60,8 +60,8 @@ def noting_compiled() -> Iterator[dict[ScriptFunction, str]]:
 
 
 def compiled_by(run: Callable[[], object], may_fail: bool = False) -> list[ScriptFunction]:
-    """Run and return the functions compiled meanwhile; derivative formulas are compiled at their first
-    use."""
+    """Run a function and return the functions compiled during the run; derivative formulas are compiled at
+    their first use."""
     with noting_compiled() as compiled, suppress(*[Exception] * may_fail):
         run()
     return [f for f in compiled if not f.qualified_name.startswith("__torch__.torch.ops.derivatives.")]
@@ -80,9 +80,9 @@ def check(function: ScriptFunction) -> None:
 
 def check_graph_text(function: ScriptFunction) -> None:
     """Check that `parse_ir` returns a graph with equal text and types."""
-    things = named_definitions(function.graph)
+    definitions = named_definitions(function.graph)
     text = str(function.graph)
-    again = parse_ir(text, find_class=lambda name: things.get(name) or ClassType(name))
+    again = parse_ir(text, find_class=lambda name: definitions.get(name) or ClassType(name))
     assert str(again) == text
     for read, value in zip(_values(again), _values(function.graph), strict=True):
         if isinstance(value.type(), ClassType | EnumType):
@@ -120,11 +120,11 @@ def class_of(function: ScriptFunction) -> ClassType | None:
 
 def named_definitions(graph: Graph) -> dict[str, Any]:
     """Return the functions, classes, enums and named tuples of a graph, by their names in its texts."""
-    things: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
 
     def note(type: Type) -> None:
-        if type.annotation_str not in things and type.annotation_str.startswith("__torch__."):
-            things[type.annotation_str] = getattr(type, "function", type)
+        if type.annotation_str not in definitions and type.annotation_str.startswith("__torch__."):
+            definitions[type.annotation_str] = getattr(type, "function", type)
         for part in type.contained_types():
             note(part)
 
@@ -132,12 +132,12 @@ def named_definitions(graph: Graph) -> dict[str, Any]:
         note(value.type())
     for node in graph.all_nodes():
         if node.kind() == "prim::PythonOp":
-            things[f"^{node['name']}"] = node["function"]
+            definitions[f"^{node['name']}"] = node["function"]
         for type in node.get("types", ()):
             note(type)
         if node.has_attribute("Subgraph"):
-            things |= named_definitions(node["Subgraph"])
-    return things
+            definitions |= named_definitions(node["Subgraph"])
+    return definitions
 
 
 def described(graph: Graph, fold_lists: bool = False) -> str:
@@ -163,8 +163,8 @@ def _move_constants_into_tasks(graph: Graph) -> None:
         for i, value in reversed(list(enumerate(node.inputs()))):
             if value.node().kind() == "prim::Constant":
                 with task.inserting_before(next(iter(task.nodes()))):
-                    own = task.insert_node(task.create_clone(value.node(), lambda used: used)).output()
-                task.inputs()[i].replace_all_uses_with(own)
+                    copied = task.insert_node(task.create_clone(value.node(), lambda used: used)).output()
+                task.inputs()[i].replace_all_uses_with(copied)
                 task.erase_input(i)
                 node.remove_input(i)
         _move_constants_into_tasks(task)

@@ -156,16 +156,16 @@ def operator(record: Any) -> Any:
 @ts.enable_grad()  # an earlier operator may have disabled gradients
 def profile(record: Any) -> tuple[int, str]:
     """Return the index of the first accepted candidate, or an explanation if the operator accepts none."""
-    why = ""
+    explanation = ""
     for dtype in (ts.float32, ts.int64, ts.complex64, ts.bool, ts.uint8):
         for i, values in enumerate(candidates(record, dtype, "cpu")):
             try:
                 operator(record)(*values)
             except REJECTION_ERRORS as error:
-                why = why or f"{type(error).__name__}: {error}"
+                explanation = explanation or f"{type(error).__name__}: {error}"
             else:
                 return i, ""
-    return -1, why
+    return -1, explanation
 
 
 @ts.enable_grad()

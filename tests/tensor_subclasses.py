@@ -74,8 +74,8 @@ def classes(lib, log):
                 given, named = pytree.tree_map_only(cls, lambda x, n=name: getattr(x, n), (args, kwargs))
                 results.append(pytree.tree_flatten(func(*given, **named)))
             (left, spec), (right, _) = results
-            both = [cls(x, y) if isinstance(x, lib.Tensor) else x for x, y in zip(left, right, strict=True)]
-            out = pytree.tree_unflatten(both, spec)
+            pairs = [cls(x, y) if isinstance(x, lib.Tensor) else x for x, y in zip(left, right, strict=True)]
+            out = pytree.tree_unflatten(pairs, spec)
             return dispatch.return_and_correct_aliasing(func, args, kwargs, out)
 
     class Quantized(lib.Tensor):

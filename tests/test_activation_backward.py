@@ -35,9 +35,9 @@ def record_gradient(name, grad, x):
 def pairs(dtype):
     """Return all pairs of special numbers and random numbers, longer than several vectors."""
     g, x = np.meshgrid(SPECIAL, SPECIAL)
-    more = np.random.default_rng(0).standard_normal((2, 1000)) * 3
-    both = (np.concatenate([a.ravel(), b]) for a, b in zip((g, x), more, strict=True))
-    return [ts.from_numpy(a).to(dtype) for a in both]
+    random_values = np.random.default_rng(0).standard_normal((2, 1000)) * 3
+    combined = (np.concatenate([a.ravel(), b]) for a, b in zip((g, x), random_values, strict=True))
+    return [ts.from_numpy(a).to(dtype) for a in combined]
 
 
 def assert_accurate(actual, name, g, x):
@@ -121,6 +121,6 @@ def test_long_rows_have_the_bits_of_single_elements(name, dtype):
     function = getattr(ts.nn.functional, name)
     x = pairs(dtype)[1]
     result = function(x, *FORWARD[name]).numpy()
-    alone = np.array([function(x[i : i + 1], *FORWARD[name]).item() for i in range(x.numel())], result.dtype)
-    assert np.array_equal(result, alone, equal_nan=True)
-    assert np.array_equal(np.signbit(result[result == 0]), np.signbit(alone[alone == 0]))
+    single_results = np.array([function(x[i : i + 1], *FORWARD[name]).item() for i in range(x.numel())], result.dtype)
+    assert np.array_equal(result, single_results, equal_nan=True)
+    assert np.array_equal(np.signbit(result[result == 0]), np.signbit(single_results[single_results == 0]))

@@ -142,7 +142,7 @@ MOVES = """graph(%x : Tensor, %y : Tensor):
 
 
 @pytest.mark.parametrize(
-    "mover, target, after, moved",
+    "moved_node, target, after, moved",
     [
         ("a", "b", True, True),  # independent nodes
         ("a", "d", True, True),  # the definition of %c stays after this node
@@ -150,33 +150,33 @@ MOVES = """graph(%x : Tensor, %y : Tensor):
         ("c", "b", False, False),  # reads %a, which can be moved together with it
     ],
 )
-def test_moves_keep_order_of_reads_and_writes(mover, target, after, moved):
+def test_moves_keep_order_of_reads_and_writes(moved_node, target, after, moved):
     """A move never places a use before its definition or reorders a read and a write."""
     graph = parse_ir(MOVES)
     db, v = AliasDb(graph), values_of(graph)
     move = db.move_after_topologically_valid if after else db.move_before_topologically_valid
-    result = move(v[mover].node(), v[target].node())
+    result = move(v[moved_node].node(), v[target].node())
     graph.lint()
-    if (mover, target) == ("c", "b"):
+    if (moved_node, target) == ("c", "b"):
         assert result
     else:
         assert result == moved
         if moved:
-            assert v[mover].node().is_after(v[target].node()) == after
+            assert v[moved_node].node().is_after(v[target].node()) == after
 
 
 @pytest.mark.parametrize("after", [True, False])
 def test_could_move_agrees_with_move(after):
     """`could_move` does not move nodes and returns the result of the move."""
     names = ["a", "b", "c", "d", "e"]
-    for mover, target in itertools.permutations(names, 2):
+    for moved_node, target in itertools.permutations(names, 2):
         graph = parse_ir(MOVES)
         db, v = AliasDb(graph), values_of(graph)
         could = db.could_move_after_topologically if after else db.could_move_before_topologically
         move = db.move_after_topologically_valid if after else db.move_before_topologically_valid
-        movable = could(v[mover].node(), v[target].node())
+        movable = could(v[moved_node].node(), v[target].node())
         assert str(graph) == str(parse_ir(MOVES))
-        assert move(v[mover].node(), v[target].node()) == movable, (mover, target)
+        assert move(v[moved_node].node(), v[target].node()) == movable, (moved_node, target)
         graph.lint()
 
 

@@ -355,10 +355,10 @@ def test_two_archives(archive):
         def forward(self, x: int) -> int:
             return self.a(x) * 1000 + self.b(x)
 
-    both = ts.jit.script(Both())
-    assert both(1) == 11021
-    again = load(both.save_to_buffer())
-    assert (again(1), both(1)) == (12022, 12022)
+    combined = ts.jit.script(Both())
+    assert combined(1) == 11021
+    again = load(combined.save_to_buffer())
+    assert (again(1), combined(1)) == (12022, 12022)
 
 
 class Speed(Enum):

@@ -139,11 +139,11 @@ def test_powers_have_the_same_bits_in_every_layout(exponent, dtype):
 def test_division_by_constants_equals_python():
     """Integer division and remainder by constants equal Python's near powers of two, multiples and the
     dtype's limits."""
-    least, most = -(2**63), 2**63 - 1
-    for by in [1, 2, 3, 5, 7, 64, 100, 641, 2**31 - 1, 2**32, 2**32 + 1, 10**18, 2**62 - 1, 2**62, 2**62 + 1, most, -2, -3, -(2**40), least]:
-        beside = [k * by + d for k in (-1000, -3, -1, 0, 1, 2, 77) for d in (-1, 0, 1)]
-        numbers = [least, least + 1, least + by, -1, 0, 1, most - by, most - 1, most, *beside]
-        numbers = [n for n in numbers if least <= n <= most]
+    minimum, maximum = -(2**63), 2**63 - 1
+    for by in [1, 2, 3, 5, 7, 64, 100, 641, 2**31 - 1, 2**32, 2**32 + 1, 10**18, 2**62 - 1, 2**62, 2**62 + 1, maximum, -2, -3, -(2**40), minimum]:
+        near_multiples = [k * by + d for k in (-1000, -3, -1, 0, 1, 2, 77) for d in (-1, 0, 1)]
+        numbers = [minimum, minimum + 1, minimum + by, -1, 0, 1, maximum - by, maximum - 1, maximum, *near_multiples]
+        numbers = [n for n in numbers if minimum <= n <= maximum]
         x = ts.tensor(numbers)
         assert (x // by).tolist() == [n // by for n in numbers], by
         assert (x % by).tolist() == [n % by for n in numbers], by

@@ -36,13 +36,13 @@ def test_arithmetic_with_broadcasting(name, dtype, shapes):
 
 def expected_extreme(x, largest, dim):
     """Return the extreme values and indices along a dimension; the first NaN takes precedence."""
-    better = (lambda v, best: v > best) if largest else (lambda v, best: v < best)
+    precedes = (lambda v, best: v > best) if largest else (lambda v, best: v < best)
     columns = np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
     indices = np.zeros(columns.shape[1], dtype=np.int64)
     for j, column in enumerate(columns.T):
         for i, value in enumerate(column):
             best = column[indices[j]]
-            if best == best and (value != value or better(value, best)):
+            if best == best and (value != value or precedes(value, best)):
                 indices[j] = i
     return indices.reshape(np.moveaxis(x, dim, 0).shape[1:])
 
@@ -65,8 +65,8 @@ def test_extremes_of_columns(dtype, shape, largest):
         extremes = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
         assert values.numpy().tobytes() == extremes.tobytes()
         if dtype != "bool":
-            alone = t.argmax(dim) if largest else t.argmin(dim)
-            assert np.array_equal(alone.numpy(), expected)
+            arg_indices = t.argmax(dim) if largest else t.argmin(dim)
+            assert np.array_equal(arg_indices.numpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "bool"])

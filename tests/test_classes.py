@@ -306,7 +306,7 @@ def test_gradient_modes():
 
 
 def test_classes_in_a_compilation_unit():
-    """Classes defined in a string are usable by its functions and later ones, and have handles in Python."""
+    """Classes defined in a string can be used by its functions, by later functions, and in Python."""
     cu = ts.jit.CompilationUnit(
         """
 class Pair:

@@ -198,7 +198,7 @@ def test_custom_operators_are_imported(tmp_path, capsys, monkeypatch):
 
 
 def test_imports_that_fail(tmp_path, capsys):
-    """A failing `--import` gives a one-line error."""
+    """A failing `--import` is reported in one line."""
     broken = tmp_path / "broken_operators.py"
     broken.write_text("raise ValueError('no')\n")
     code, _, err = output(capsys, "info", "--import", broken)

@@ -339,8 +339,8 @@ def test_serialization_round_trip():
     owner = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
         data = json.loads(json.dumps(serialized_code.serialize_constant(value, owner)))
-        back = serialized_code.deserialize_constant(data, owner)
-        assert repr(back) == repr(value) and type(back) is type(value)
+        deserialized = serialized_code.deserialize_constant(data, owner)
+        assert repr(deserialized) == repr(value) and type(deserialized) is type(value)
     with pytest.raises(serialized_code.NotSerializableError):
         serialized_code.serialize_constant(ts.zeros(1 << 20), owner)
     with pytest.raises(serialized_code.NotSerializableError):

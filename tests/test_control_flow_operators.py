@@ -199,8 +199,8 @@ def test_associative_scan_is_a_scan(n):
     for i in range(1, n):
         expected.append(expected[-1] @ x[i])
     ts.testing.assert_close(actual, ts.stack(expected))
-    back = associative_scan(lambda a, b: a + b, x, 0, reverse=True, combine_mode="generic")
-    ts.testing.assert_close(back, x.flip([0]).cumsum(0).flip([0]))
+    reverse_scan = associative_scan(lambda a, b: a + b, x, 0, reverse=True, combine_mode="generic")
+    ts.testing.assert_close(reverse_scan, x.flip([0]).cumsum(0).flip([0]))
 
 
 def test_numbers_may_be_carried():

@@ -118,18 +118,18 @@ def test_transposed_is_the_adjoint(name):
     x, weight, (stride, padding, dilation, groups) = operands(name, np.float64)
     forward = run(x, weight, stride, padding, dilation, groups)
     y = np.random.default_rng(8).standard_normal(forward.shape)
-    more = [
+    output_padding = [
         size - ((m - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, m, s, p, d, k in zip(
             x.shape[2:], y.shape[2:], stride, padding, dilation, weight.shape[2:], strict=True
         )
     ]
-    if any(o >= max(s, d) for o, s, d in zip(more, stride, dilation, strict=True)):
+    if any(o >= max(s, d) for o, s, d in zip(output_padding, stride, dilation, strict=True)):
         pytest.skip("no output padding reaches this size")
     function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
-    back = function(ts.from_numpy(y), ts.from_numpy(weight), None, stride, padding, more, groups, dilation).numpy()
-    assert back.shape == x.shape
-    assert np.isclose((forward * y).sum(), (x * back).sum(), rtol=1e-10)
+    transposed_result = function(ts.from_numpy(y), ts.from_numpy(weight), None, stride, padding, output_padding, groups, dilation).numpy()
+    assert transposed_result.shape == x.shape
+    assert np.isclose((forward * y).sum(), (x * transposed_result).sum(), rtol=1e-10)
 
 
 def test_transposed_gaps_hold_the_bias():
@@ -179,8 +179,8 @@ def test_calls_from_many_threads():
 
 
 def test_results_of_channels_last_are_channels_last():
-    """A channels-last input or weight gives a channels-last result; contiguous operands give a contiguous
-    result."""
+    """Results are channels-last if the input or the weight is channels-last, and contiguous if both are
+    contiguous."""
     x, weight = ts.rand(2, 3, 5, 6), ts.rand(4, 3, 2, 2)
     last = ts.channels_last
     expected = ts.nn.functional.conv2d(x, weight)

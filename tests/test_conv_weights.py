@@ -11,12 +11,12 @@ from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import conv_weight_grad, microkernels
 
 
-def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=False, more=None):
+def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=False, output_padding=None):
     """Return the gradient of the weight."""
     n = weight.ndim - 2
     tensors = (ts.from_numpy(a) for a in (grad, x, weight))
     result = ts.ops.aten.convolution_backward(
-        *tensors, None, stride, padding, dilation, transposed, more or [0] * n, groups, [False, True, False]
+        *tensors, None, stride, padding, dilation, transposed, output_padding or [0] * n, groups, [False, True, False]
     )
     return result[1].numpy()
 

@@ -77,9 +77,9 @@ def test_non_blocking_transfers(cuda):
     assert pinned.is_pinned() and not x.is_pinned() and pinned.equal(x) and pinned.pin_memory() is pinned
     assert ts.tensor([1.0], pin_memory=True).is_pinned()
     moved = pinned.to("cuda", non_blocking=True)
-    back = (moved * 2).to("cpu", non_blocking=True)
+    on_cpu = (moved * 2).to("cpu", non_blocking=True)
     ts.cuda.synchronize()
-    assert back.equal(x * 2) and back.is_pinned()
+    assert on_cpu.equal(x * 2) and on_cpu.is_pinned()
     with pytest.raises(
         RuntimeError, match=r"cannot pin .torch\.cuda\.FloatTensor. only dense CPU tensors can be pinned"
     ):

@@ -53,10 +53,10 @@ def compare(f, *args, tolerance=None):
     """Compare a function on the device with its single operators (equal bits and strides) and with the CPU
     (values within the tolerance)."""
     on_device = [moved(x) for x in args]
-    for got, alone, on_cpu in zip(*(results(g) for g in (f(*on_device), one_by_one(f, *on_device), f(*args))), strict=True):
-        assert got.is_cuda and (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
+    for got, unfused, on_cpu in zip(*(results(g) for g in (f(*on_device), one_by_one(f, *on_device), f(*args))), strict=True):
+        assert got.is_cuda and (got.dtype, got.shape, got.stride()) == (unfused.dtype, unfused.shape, unfused.stride())
         assert (got.dtype, got.shape) == (on_cpu.dtype, on_cpu.shape)
-        a, b = got.cpu(), alone.cpu()
+        a, b = got.cpu(), unfused.cpu()
         assert ts.equal(a.isnan(), b.isnan()) and a.nan_to_num().equal(b.nan_to_num())
         if got.dtype.is_floating_point:
             close = tolerance or CLOSE[got.dtype.name]

@@ -318,9 +318,9 @@ def test_programs_of_the_fuzzer(prepare, first):
             fine.append((f, *on_device))
     prepare(fine)
     for f, *on_device in fine:
-        for got, alone in zip(results(f(*on_device)), results(one_by_one(f, *on_device)), strict=True):
-            assert (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
-            assert got.cpu().nan_to_num(77).equal(alone.cpu().nan_to_num(77))
+        for got, unfused in zip(results(f(*on_device)), results(one_by_one(f, *on_device)), strict=True):
+            assert (got.dtype, got.shape, got.stride()) == (unfused.dtype, unfused.shape, unfused.stride())
+            assert got.cpu().nan_to_num(77).equal(unfused.cpu().nan_to_num(77))
     assert sum(runs(f) > 0 for f, *_ in fine) > 10
 
 def test_all_epilogues_have_a_row_expression(cuda):

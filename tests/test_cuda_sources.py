@@ -115,14 +115,14 @@ def test_every_row_expression(dtype):
     compute = "float32" if dtype in kernel_sources.HALF_FLOATS else dtype
     specs = set()
     for (text, names), none, launch in itertools.product(row_expressions(dtype).items(), (False, True), LAUNCHES):
-        threads, keeps, width, rank, index = launch
+        threads, caches_row, width, rank, index = launch
         row, number = pointwise_codegen.Array(dtype, pointwise_codegen.PACKED), pointwise_codegen.Number("float64")
         given_values = [(name, row if name in ("weight", "bias") else number, optional) for name, optional in names]
         selected = tuple((name, pointwise_codegen.StringArgument("None") if none and optional else given) for name, given, optional in given_values)
         added = pointwise_codegen.ExpressionOp("a + b", (0, 1), dtype, dtype)
         elements = pointwise_codegen.KernelSpec((row, pointwise_codegen.Array(dtype, pointwise_codegen.GATHERED)), (added,), (2,) if threads > 32 else (), rank, width, index)
         ends = tuple(row_reduction_codegen.RowEpilogue(text, source, compute, dtype, selected) for source in (0, 2))
-        specs.add(row_reduction_codegen.RowKernelSpec(elements, ends, threads, keeps))
+        specs.add(row_reduction_codegen.RowKernelSpec(elements, ends, threads, caches_row))
     assert compiled_together(specs) == len(specs) > 10
 
 

@@ -110,13 +110,13 @@ def collected(samples):
 def test_contents_of_batches():
     """Batches from workers keep structure, dtypes and strides, and tensors that share memory stay shared."""
     (batch,) = DataLoader(Numbers(1), 1, num_workers=1, collate_fn=collected)
-    alone = collected(None)
-    assert batch.keys() == alone.keys() and batch["names"] == alone["names"]
+    single_process = collected(None)
+    assert batch.keys() == single_process.keys() and batch["names"] == single_process["names"]
     assert batch["weights"].requires_grad and batch["meta"].is_meta and batch["none"].shape == (0, 4)
     for a, b in zip([*batch["rows"], batch["short"], batch["complex"], batch["bit"]],
-                    [*alone["rows"], alone["short"], alone["complex"], alone["bit"]], strict=True):
+                    [*single_process["rows"], single_process["short"], single_process["complex"], single_process["bit"]], strict=True):
         assert a.equal(b) and a.stride() == b.stride() and a.dtype is b.dtype
-    assert (batch["array"] == alone["array"]).all()
+    assert (batch["array"] == single_process["array"]).all()
     assert batch["rows"][0].data_ptr() == batch["rows"][1].data_ptr()
     assert batch["bit"].untyped_storage().nbytes() < 1000  # a view does not transfer its base
 
@@ -150,8 +150,8 @@ def test_seeds_follow_the_generator():
     assert seeds[0] == seeds[1] and not {x[3] for x in seeds[0]} & {x[3] for x in seeds[2]}
     assert [x[1:3] for x in seeds[0]] == [(0, 2), (1, 2)] * 4
     assert len({x[4] for x in seeds[0]}) == 8 and len({x[6] for x in seeds[0]}) == 8
-    own = drawn(worker_init_fn=reseed)
-    assert own[0][4] == ts.rand(1, generator=ts.Generator().manual_seed(0)).item()
+    reseeded = drawn(worker_init_fn=reseed)
+    assert reseeded[0][4] == ts.rand(1, generator=ts.Generator().manual_seed(0)).item()
     assert ts.utils.data.get_worker_info() is None
 
 

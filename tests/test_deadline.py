@@ -98,10 +98,10 @@ def test_operators_above_the_limit_do_not_start(function):
 def test_lists_of_tensors_check_the_deadline():
     """Operators on many small tensors check the deadline."""
     xs = [ts.ones(1)] * 400_000
-    begun = time.monotonic()
+    start = time.monotonic()
     with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
         ts.broadcast_tensors(*xs)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - start < 2
 
 
 @ts.jit.script
@@ -567,9 +567,9 @@ def titled(x: str) -> int:
 
 def processor_time(function, *arguments):
     """Return the CPU time that the current thread uses for a call, independent of other processes."""
-    begun = time.thread_time()
+    start = time.thread_time()
     function(*arguments)
-    return time.thread_time() - begun
+    return time.thread_time() - start
 
 
 def raises_in_time(work, seconds):

@@ -532,7 +532,7 @@ def test_command_line_ends_at_the_end_of_input(tmp_path, monkeypatch, capsys):
 
 
 def test_session_in_the_documentation(capsys):
-    """The transcript that `docs/how-to/use-the-step-debugger.md` shows is what these commands print."""
+    """The transcript in `docs/how-to/use-the-step-debugger.md` equals the output of its commands."""
     page = (ROOT / "docs" / "how-to" / "use-the-step-debugger.md").read_text()
     session = re.search(r"```\n(> .*?)```", page, re.DOTALL).group(1)
     command = re.search(r"    ts (debug .*)", page).group(1)

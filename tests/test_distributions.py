@@ -55,10 +55,10 @@ def test_densities_by_hand():
 def test_independent_normals_are_a_multivariate_one():
     loc, scale, x = ts.tensor([1.0, 2.0]), ts.tensor([0.5, 3.0]), ts.tensor([[0.0, 1.0], [2.0, 2.0]])
     independent = Independent(Normal(loc, scale), 1)
-    together = MultivariateNormal(loc, ts.diag(scale**2))
-    assert ts.allclose(independent.log_prob(x), together.log_prob(x), atol=1e-5)
+    multivariate = MultivariateNormal(loc, ts.diag(scale**2))
+    assert ts.allclose(independent.log_prob(x), multivariate.log_prob(x), atol=1e-5)
     assert float(kl_divergence(independent, Independent(Normal(0.0 * loc, 1.0), 1))) == pytest.approx(
-        float(kl_divergence(together, MultivariateNormal(ts.zeros(2), ts.eye(2)))), rel=1e-5
+        float(kl_divergence(multivariate, MultivariateNormal(ts.zeros(2), ts.eye(2)))), rel=1e-5
     )
 
 

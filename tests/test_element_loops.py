@@ -354,11 +354,11 @@ def test_writes_are_counted():
 
 
 def test_read_only_tensors_and_gradients_run_unspecialized():
-    wants = ts.ones(3, requires_grad=True)
+    with_gradient = ts.ones(3, requires_grad=True)
     plain, optimised, _ = versions(filled)
     with optimized_execution(False):
-        expected = run(plain, [wants, wants])
-    assert run(optimised, [wants, wants]) == expected
+        expected = run(plain, [with_gradient, with_gradient])
+    assert run(optimised, [with_gradient, with_gradient]) == expected
 
 
 def test_index_errors_have_source_locations():

@@ -85,8 +85,8 @@ def test_execution_counts_of_lines(report):
 def test_times_of_lines_sum_to_the_call(report):
     """The time of a call is the sum of its lines; callees are counted in their own lines and shown separately
     at the call."""
-    own = sum(line.seconds for part in report.functions for line in part.lines)
-    assert report.is_counted and own == pytest.approx(report.call)
+    line_seconds = sum(line.seconds for part in report.functions for line in part.lines)
+    assert report.is_counted and line_seconds == pytest.approx(report.call)
     assert line_of(report, "ts.mm").seconds > 0 and line_of(report, "if i % 2").seconds > 0
     assert line_of(report, "y = called(x)").below == pytest.approx(line_of(report, "ts.tanh").seconds, rel=0.5)
 
@@ -155,8 +155,8 @@ def test_archives(tmp_path):
     ts.jit.script(Net()).save(tmp_path / "net.pt")
     facts = collect(ts.jit.load(tmp_path / "net.pt").forward, (ts.rand(2, 3),))
     assert facts.functions[0].file.startswith("code/__torch__/")
-    own = sum(line.seconds for part in facts.functions for line in part.lines)
-    assert own == pytest.approx(facts.call)
+    line_seconds = sum(line.seconds for part in facts.functions for line in part.lines)
+    assert line_seconds == pytest.approx(facts.call)
 
 
 # ---- the page ----------------------------------------------------------------------------------------

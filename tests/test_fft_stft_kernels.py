@@ -62,10 +62,10 @@ CASES = {  # number of samples, frame length, hop length, window length, other o
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_spectra_equal_the_general_kernel(name, dtype, window):
-    samples, n, hop, width, more = CASES[name]
+    samples, n, hop, width, options_of_case = CASES[name]
     w = numbers(width or n, dtype=dtype, seed=1).abs() + 0.1 if window else None
     host = None if w is None else w.numpy()
-    center, normalized = more.get("center", True), more.get("normalized", False)
+    center, normalized = options_of_case.get("center", True), options_of_case.get("normalized", False)
     for x in (numbers(samples, dtype=dtype), numbers(3, samples, dtype=dtype), numbers(samples, 2, dtype=dtype).t()):
         actual = ts.stft(x, n, hop, width, w, center, "reflect", normalized, None, True)
         expected = general._stft_center(

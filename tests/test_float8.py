@@ -63,8 +63,8 @@ def test_numbers_become_the_nearest(dtype):
         finite[1:] if dtype is ts.float8_e8m0fnu else finite
     )  # values below the smallest number are rounded up
     middle = (finite[1:] + finite[:-1]) / 2
-    for away, expected in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
-        at = middle + away * np.abs(middle)
+    for offset, expected in ((-1e-6, finite[:-1]), (1e-6, finite[1:])):
+        at = middle + offset * np.abs(middle)
         assert ts.from_numpy(at).to(dtype).double().tolist() == expected.tolist()
 
 

@@ -1,4 +1,4 @@
-"""The package `functorch`, and steps and properties of function transforms by their names in PyTorch."""
+"""The package `functorch`, and private names and properties of function transforms in PyTorch."""
 
 import subprocess
 import sys

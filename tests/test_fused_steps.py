@@ -74,14 +74,14 @@ def test_gradients_with_other_strides(name):
 def test_scalers(name):
     """`grad_scale` divides the gradients in place; `found_inf` skips the step."""
     count, options = STEPS[name]
-    arguments, plain, still = (with_steps(name, lists(count)) for _ in range(3))
+    arguments, plain, skipped = (with_steps(name, lists(count)) for _ in range(3))
     arguments[1] = [g * 4 for g in arguments[1]]
     getattr(ts, f"_fused_{name}_")(*arguments, **options, grad_scale=ts.tensor(4.0), found_inf=ts.tensor(0.0))
     getattr(ts, f"_fused_{name}_")(*plain, **options)
     assert all(x.equal(y) for a, b in zip(arguments, plain, strict=True) for x, y in zip(a, b, strict=True))
     assert {g._version for g in arguments[1]} == {1}
-    getattr(ts, f"_fused_{name}_")(*still, **options, found_inf=ts.tensor(1.0))
-    assert all(x.equal(y) for a, b in zip(still, with_steps(name, lists(count)), strict=True) for x, y in zip(a, b, strict=True))
+    getattr(ts, f"_fused_{name}_")(*skipped, **options, found_inf=ts.tensor(1.0))
+    assert all(x.equal(y) for a, b in zip(skipped, with_steps(name, lists(count)), strict=True) for x, y in zip(a, b, strict=True))
 
 
 @pytest.mark.parametrize("name", STEPS)

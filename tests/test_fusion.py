@@ -620,8 +620,8 @@ def test_each_fusible_operator_has_a_float_loop():
 DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16, ts.float32, ts.float64]
 
 
-@pytest.mark.parametrize("beside", [(37,), ()])
-def test_mixed_dtypes_of_each_fusible_operator(beside):
+@pytest.mark.parametrize("same_shape", [(37,), ()])
+def test_mixed_dtypes_of_each_fusible_operator(same_shape):
     """Each fusible operator promotes mixed dtypes as the single operator, or is not fused."""
     fused_count = 0
     for key, samples in fusible_operators():
@@ -629,7 +629,7 @@ def test_mixed_dtypes_of_each_fusible_operator(beside):
             continue
         for first, second in itertools.product(DTYPES, DTYPES):
             x, y = ts.linspace(-3, 9.9, 37).to(first), ts.linspace(4, -2, 37).to(second)
-            args = [x, y if beside else y[3], *samples[2:]]
+            args = [x, y if same_shape else y[3], *samples[2:]]
             program = FusedProgram("".join(map(letter, args)), (FusedOp(operator(key), tuple(range(len(args)))),), (len(args),))
             if (y == 0).any() and not (x.is_floating_point() or y.is_floating_point()):
                 continue  # integer division by zero is undefined
@@ -764,8 +764,8 @@ def test_invalid_weights_of_batch_norm():
     f = script(NORMS)
     x, ones = ts.randn(5, 7, 4), ts.ones(7)
     for weights in ((ts.ones(6), ones, ones, ones), (ones, ones, ts.ones(8), ones)):
-        with pytest.raises(RuntimeError) as alone:
+        with pytest.raises(RuntimeError) as unfused_error:
             run_unfused(f, x, x, *weights)
-        with pytest.raises(RuntimeError) as together:
+        with pytest.raises(RuntimeError) as fused_error:
             f(x, x, *weights)
-        assert str(together.value) == str(alone.value)
+        assert str(fused_error.value) == str(unfused_error.value)

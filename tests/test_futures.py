@@ -84,13 +84,13 @@ def test_collect():
     """`collect_all` returns all results or the first exception; an empty list is finished."""
     assert wait_all([finished(1), finished("a")]) == [1, "a"]
     assert collect_all([]).wait() == []
-    late, bad = Future(), Future()
-    both = collect_all([late, bad])
+    pending, bad = Future(), Future()
+    collected = collect_all([pending, bad])
     bad.set_exception(KeyError("k"))
-    assert not both.done()
-    late.set_result(1)
+    assert not collected.done()
+    pending.set_result(1)
     with pytest.raises(KeyError):
-        both.wait()
+        collected.wait()
     with pytest.raises(TypeError):
         collect_all([3])
 

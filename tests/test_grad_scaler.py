@@ -17,8 +17,8 @@ def optimizer(parameter):
     return ts.optim.SGD([parameter], lr=0.5)
 
 
-def scaler(**more):
-    return ts.amp.GradScaler("cpu", **{"init_scale": 4.0, "growth_interval": 2, **more})
+def scaler(**options):
+    return ts.amp.GradScaler("cpu", **{"init_scale": 4.0, "growth_interval": 2, **options})
 
 
 def training_step(s, optimizer, parameter, factor=1.0):

@@ -42,10 +42,10 @@ def test_non_contiguous_grids_and_images():
 
 def test_large_grids_are_partitioned(monkeypatch):
     x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
-    alone = ts.grid_sampler(x, grid, 0, 0, False)
+    single_thread = ts.grid_sampler(x, grid, 0, 0, False)
     monkeypatch.setattr(thread_pool, "_count", 2)
     monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1 << 10)
-    assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), alone)
+    assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), single_thread)
 
 
 @pytest.mark.parametrize("x, grid", [((1, 2, 3, 3), (2, 4, 4, 2)), ((1, 2, 3, 3), (1, 4, 4, 3)), ((1, 2, 0, 3), (1, 4, 4, 2))])

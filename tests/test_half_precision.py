@@ -57,14 +57,14 @@ def test_bits_do_not_depend_on_the_position(dtype):
     rng = np.random.default_rng(0)
     x = (rng.standard_normal(131) * 10.0 ** rng.integers(-44, 38, 131)).astype(np.float32)
     x[:4] = np.nan, np.inf, -0.0, np.array([0xFFA00001], np.uint32).view(np.float32)[0]
-    alone = np.array([as_numpy(ts.from_numpy(x[i : i + 1]).to(dtype))[0] for i in range(131)])
+    single_results = np.array([as_numpy(ts.from_numpy(x[i : i + 1]).to(dtype))[0] for i in range(131)])
     for start in range(18):
         for end in (start + 1, start + 15, start + 33, 131):
-            assert np.array_equal(as_numpy(ts.from_numpy(x[start:end]).to(dtype)), alone[start:end])
+            assert np.array_equal(as_numpy(ts.from_numpy(x[start:end]).to(dtype)), single_results[start:end])
     spread = ts.zeros(131, 3)
     spread[:, 1] = ts.from_numpy(x)
     numbers = ~np.isnan(x)
-    assert np.array_equal(as_numpy(spread[:, 1].to(dtype))[numbers], alone[numbers])
+    assert np.array_equal(as_numpy(spread[:, 1].to(dtype))[numbers], single_results[numbers])
 
 
 def test_doubles_are_rounded_to_float32_first():

@@ -1,4 +1,4 @@
-"""Execution counts of instructions: counting programs compute the same results, with the expected numbers."""
+"""Execution counts of instructions: counted programs return the same results, with the expected counts."""
 
 from typing import List
 

@@ -33,9 +33,9 @@ def generator(x):
     yield x
 
 
-@pytest.mark.parametrize("thing", [generator, Counter, Color, Counter(1), [1], {"a": 1}, 3, ts.nn.Linear(1, 1)])
-def test_script_returns_its_argument(thing):
-    assert ts.jit.script(thing) is thing
+@pytest.mark.parametrize("scriptable", [generator, Counter, Color, Counter(1), [1], {"a": 1}, 3, ts.nn.Linear(1, 1)])
+def test_script_returns_its_argument(scriptable):
+    assert ts.jit.script(scriptable) is scriptable
 
 
 def test_decorated_class_is_the_class():

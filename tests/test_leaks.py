@@ -76,8 +76,8 @@ class Memory(NamedTuple):
 
     def beyond(self, calls):
         """Return the values above the allowance for caches and heap growth."""
-        most = Memory(256 * 1024 + 16 * calls, 4096 + 2 * calls, 50 + calls // 20)
-        return {name: n for name, n, limit in zip(self._fields, self, most, strict=True) if n > limit}
+        allowance = Memory(256 * 1024 + 16 * calls, 4096 + 2 * calls, 50 + calls // 20)
+        return {name: n for name, n, limit in zip(self._fields, self, allowance, strict=True) if n > limit}
 
 
 def memory_in_use():

@@ -125,7 +125,7 @@ def test_step_by_step():
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (lambda: ts.library.Library("x", "WHAT"), "Unsupported kind"),
         (lambda: ts.library.Library("aten", "DEF"), "reserved namespace"),
@@ -133,10 +133,10 @@ def test_step_by_step():
         (lambda: ts.library.infer_schema(lambda x: x, mutates_args=()), "must have a type annotation"),
     ],
 )
-def test_invalid_operators(make, says):
+def test_invalid_operators(make, message):
     with pytest.raises(ValueError) as error:
         make()
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 def test_schemas_of_functions():
@@ -225,20 +225,20 @@ def test_triton_op():
 
 def test_decorators_of_libraries():
     """`impl(library, name)` and `define(library, schema)` decorate the function of an operator."""
-    own = library.Library("decorated", "DEF")
-    own.define("f(Tensor x) -> Tensor")
+    library_object = library.Library("decorated", "DEF")
+    library_object.define("f(Tensor x) -> Tensor")
 
-    @library.impl(own, "f")
+    @library.impl(library_object, "f")
     def f(x):
         return x + 1
 
-    own.define("g(Tensor x) -> Tensor")
+    library_object.define("g(Tensor x) -> Tensor")
 
-    @library.impl(own, "g", "CPU")
+    @library.impl(library_object, "g", "CPU")
     def g(x):
         return x + 2
 
-    @library.define(own, "h(Tensor x) -> Tensor")
+    @library.define(library_object, "h(Tensor x) -> Tensor")
     def h(x):
         return x * 2
 

@@ -39,9 +39,9 @@ def numbers(shape, dtype):
 def test_layouts(left, right, dtype):
     """Products of any memory layout are exact for small integers."""
     for m, k, n in SHAPES:
-        for lead in ((), (3,)):
-            a, b = LAYOUTS[left](numbers((*lead, m, k), dtype)), LAYOUTS[right](numbers((*lead, k, n), dtype))
-            c = numbers((*lead, m, n), dtype)
+        for batch_shape in ((), (3,)):
+            a, b = LAYOUTS[left](numbers((*batch_shape, m, k), dtype)), LAYOUTS[right](numbers((*batch_shape, k, n), dtype))
+            c = numbers((*batch_shape, m, n), dtype)
             expected = 2 * np.matmul(a, b) - 3 * c
             if multiply(a, b, c, 2.0, -3.0):
                 assert np.array_equal(c, expected)
@@ -51,7 +51,7 @@ def test_layouts(left, right, dtype):
                 continue
             x, y = ts.from_numpy(a), ts.from_numpy(b)
             assert np.array_equal(ts.matmul(x, y).numpy(), np.matmul(a, b))
-            name = "baddbmm" if lead else "addmm"
+            name = "baddbmm" if batch_shape else "addmm"
             actual = getattr(ts, name)(ts.from_numpy(c), x, y, beta=0.5, alpha=2).numpy()
             assert np.array_equal(actual, 0.5 * c + 2 * np.matmul(a, b))
 
@@ -86,11 +86,11 @@ def test_tiles_of_a_stack(tiles):
     assert np.array_equal(ts.bmm(ts.from_numpy(a), ts.from_numpy(b)).numpy(), np.matmul(a, b))
 
 
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("microkernel_bits", [False, True])
 @pytest.mark.parametrize("m, k, n", [(300, 400, 500), (1, 3000, 700), (2500, 900, 1), (700, 3, 800)])
-def test_panels_fill_the_product(m, k, n, own):
+def test_panels_fill_the_product(m, k, n, microkernel_bits):
     """Products computed by several threads are correct for every partition into panels."""
-    before, threads = use_tiles(own), ts.get_num_threads()
+    before, threads = use_tiles(microkernel_bits), ts.get_num_threads()
     ts.set_num_threads(3)
     try:
         for dtype in "fdFD":
@@ -244,9 +244,9 @@ def test_products_of_several_threads_at_once():
 
     def run(k):
         for i in range(300):
-            own = ts.full((48, 64), float(k))
+            tensor = ts.full((48, 64), float(k))
             for _ in range(3):
-                assert ts.nn.functional.linear(x, own)[0, 0].item() == 64 * k
+                assert ts.nn.functional.linear(x, tensor)[0, 0].item() == 64 * k
             assert ts.nn.functional.linear(x, weights[i % 4])[0, 0].item() == 64
         return True
 
@@ -265,13 +265,13 @@ def attention(q, k, v, mask=None, causal=False):
     return ts.matmul(ts.softmax(scores, -1), v)
 
 
-@pytest.mark.parametrize("rows, keys, width, own", [(1, 70, 32, 32), (5, 3, 4, 6), (40, 40, 24, 24), (300, 500, 20, 33)])
-def test_attention(rows, keys, width, own):
+@pytest.mark.parametrize("rows, keys, width, microkernel_bits", [(1, 70, 32, 32), (5, 3, 4, 6), (40, 40, 24, 24), (300, 500, 20, 33)])
+def test_attention(rows, keys, width, microkernel_bits):
     """Attention equals its definition for few rows and several blocks, strided and broadcast heads, and all
     kinds of masks."""
     ts.manual_seed(1)  # random masks could hide a whole row, for which the reference has NaN
     product = ts.nn.functional.scaled_dot_product_attention
-    q, k, v = ts.randn(2, rows, 3, width).transpose(1, 2), ts.randn(2, 3, keys, width), ts.randn(1, 3, keys, own)
+    q, k, v = ts.randn(2, rows, 3, width).transpose(1, 2), ts.randn(2, 3, keys, width), ts.randn(1, 3, keys, microkernel_bits)
     masks = [None, ts.rand(rows, keys) > 0.1, ts.randn(2, 1, rows, keys), ts.randn(keys), ts.rand(3, 1, keys) > 0.1]
     for mask in masks:
         assert ts.allclose(product(q, k, v, mask), attention(q, k, v, mask).float(), atol=1e-5)
@@ -428,8 +428,8 @@ def test_einsum_of_16_bit_floats(equation, dtype):
 
 def random_batch(rng, batch, rows, columns, dtype):
     """Return a batch of matrices that broadcasts to `batch`, with random dimension order and strides."""
-    lead = [n if rng.random() < 0.7 else 1 for n in batch[rng.integers(0, len(batch) + 1) :]]
-    x = rng.integers(-4, 5, [*lead, rows, columns]).astype(dtype)
+    batch_dims = [n if rng.random() < 0.7 else 1 for n in batch[rng.integers(0, len(batch) + 1) :]]
+    x = rng.integers(-4, 5, [*batch_dims, rows, columns]).astype(dtype)
     order = rng.permutation(x.ndim)
     step = int(rng.integers(1, 3))
     y = np.zeros([step * x.shape[d] for d in order], dtype)[tuple(slice(None, None, step) for _ in order)]

@@ -38,10 +38,10 @@ def test_lists():
     assert paths(lists, "named_modules") == ["", "sub"]
     assert paths(lists, "named_parameters") == ["v"] and paths(lists, "named_parameters_r") == ["v", "sub.w"]
     assert lists["buffers"] == [] and paths(lists, "named_buffers_r") == ["sub.b"]
-    own = ["v", "training", "_is_full_backward_hook", "label", "sub"]
-    assert paths(lists, "named_attributes") == own
+    names = ["v", "training", "_is_full_backward_hook", "label", "sub"]
+    assert paths(lists, "named_attributes") == names
     below = ["sub.w", "sub.b", "sub.training", "sub._is_full_backward_hook", "sub.c"]
-    assert paths(lists, "named_attributes_r") == own + below
+    assert paths(lists, "named_attributes_r") == names + below
 
 
 def test_handle():

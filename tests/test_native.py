@@ -371,11 +371,11 @@ def test_hot_loops_are_compiled_in_the_background(background_compiler):
 @needs_llvm
 def test_report_shows_pending_compilation(monkeypatch):
     """The report shows a pending compilation without waiting for the compiler."""
-    seen, may_go = threading.Event(), threading.Event()
+    seen, may_compile = threading.Event(), threading.Event()
 
     def compile_later(code):
         seen.set()
-        assert may_go.wait(60)
+        assert may_compile.wait(60)
         return compile_now(code)
 
     compile_now = background_compilation.compile_now
@@ -387,7 +387,7 @@ def test_report_shows_pending_compilation(monkeypatch):
     assert seen.wait(60)
     background_compilation._enqueue(other.compiled_code)
     plans += [str(scripted.plan), str(other.plan)]
-    may_go.set()
+    may_compile.set()
     background_compilation.wait_until_idle()
     plans.append(str(scripted.plan))
     states = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]

@@ -131,8 +131,8 @@ def undefined(record):
 def test_record(record):
     if short(record) in NO_SAMPLES:
         pytest.skip(NO_SAMPLES[short(record)])
-    number, why = samples.profile(record)
-    assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {why}"
+    number, explanation = samples.profile(record)
+    assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {explanation}"
     scripted = None if record.tensor_kernel else script(record)
     variants = [variant for variant in VARIANTS if variant.base is record]
     for dtype, result in accepted_dtypes(record):

@@ -116,14 +116,14 @@ def test_copies(copied):
     x = parameter(1.0, 2.0)
     optimizer = Adam([x])
     optimizer.step()
-    twin = copied(optimizer)
-    (y,) = twin.param_groups[0]["params"]
+    copied_optimizer = copied(optimizer)
+    (y,) = copied_optimizer.param_groups[0]["params"]
     before = y.tolist()
     y.grad = ts.ones_like(y)
-    twin.step()
+    copied_optimizer.step()
     assert y.tolist() != before
     assert x.tolist() == before
-    assert (optimizer.state[x]["step"], twin.state[y]["step"]) == (1, 2)
+    assert (optimizer.state[x]["step"], copied_optimizer.state[y]["step"]) == (1, 2)
 
 
 def test_names_of_parameters():

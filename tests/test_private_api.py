@@ -51,14 +51,14 @@ class Net(nn.Module):
 
 def test_create_script_module():
     """`create_script_module` compiles the methods that its function names, or those that scripting infers."""
-    bare = ts.jit.create_script_module(Net(), lambda module: [])
-    assert bare.scale == 3 and not hasattr(bare, "forward") and not hasattr(bare, "other")
+    without_methods = ts.jit.create_script_module(Net(), lambda module: [])
+    assert without_methods.scale == 3 and not hasattr(without_methods, "forward") and not hasattr(without_methods, "other")
     one = ts.jit.create_script_module(Net(), lambda module: ["other"])
     assert one.other(ts.ones(1, 2)).shape == (1, 2)
     inferred = ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile)
     assert inferred(ts.ones(1)) == 3 and ts.jit.infer_methods_to_compile(Net()) == ["forward", "other"]
-    alone = [ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile, share_types=False) for _ in "ab"]
-    assert ts.jit.module_type(alone[0]) != ts.jit.module_type(alone[1])
+    unshared = [ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile, share_types=False) for _ in "ab"]
+    assert ts.jit.module_type(unshared[0]) != ts.jit.module_type(unshared[1])
 
 
 def test_each_tensor_once():

@@ -420,10 +420,10 @@ def test_results_are_the_same():
     ts.manual_seed(3)
     with profile(record_shapes=True, profile_memory=True, with_stack=True):
         assert ts.equal(ts.rand(17, 17), x)
-        watched = f(x, x)
+        profiled = f(x, x)
         with pytest.raises(RuntimeError, match="must be a matrix"):
             ts.mm(ts.ones(2), x)
-    assert ts.equal(watched, f(x, x))
+    assert ts.equal(profiled, f(x, x))
 
 
 def test_activities():

@@ -25,8 +25,8 @@ def test_words_equal_the_mersenne_twister():
 
 def test_words_are_numpys():
     """The generator produces NumPy's random words for equal (legacy) seeds."""
-    own = MersenneTwister(1234)
-    assert np.array_equal(own.words(2000), np.random.RandomState(1234).randint(0, 2**32, 2000, dtype=np.uint32))
+    generator = MersenneTwister(1234)
+    assert np.array_equal(generator.words(2000), np.random.RandomState(1234).randint(0, 2**32, 2000, dtype=np.uint32))
 
 
 def test_a_seed_repeats_and_streams_are_separate():
@@ -128,6 +128,6 @@ def test_no_random_numbers_on_the_meta_device():
 def test_generators_are_pickled_with_their_state():
     g = ts.Generator().manual_seed(3)
     ts.rand(2, generator=g)
-    twin = pickle.loads(pickle.dumps(g))
-    assert ts.rand(3, generator=twin).tolist() == ts.rand(3, generator=g).tolist()
-    assert twin.initial_seed() == 3
+    restored = pickle.loads(pickle.dumps(g))
+    assert ts.rand(3, generator=restored).tolist() == ts.rand(3, generator=g).tolist()
+    assert restored.initial_seed() == 3

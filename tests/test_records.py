@@ -244,12 +244,12 @@ def test_no_constant_with_operator_names(path):
     if path.startswith("ts/ops/"):
         return
     results = sorted(set(constants_with_operator_names(ROOT / path)))
-    if not any(path.startswith(excused) for excused in CONSTANTS):
+    if not any(path.startswith(exception) for exception in CONSTANTS):
         assert not results, f"{path}, lines {results}: a constant with operator names; add a field of OperatorRecord"
 
 
-@pytest.mark.parametrize("excused", CONSTANTS)
-def test_exceptions_have_constants(excused):
-    path = ROOT / excused
+@pytest.mark.parametrize("exception", CONSTANTS)
+def test_exceptions_have_constants(exception):
+    path = ROOT / exception
     files = [path] if path.is_file() else path.glob("*.py")
-    assert any(list(constants_with_operator_names(file)) for file in files), f"{excused} needs no exception"
+    assert any(list(constants_with_operator_names(file)) for file in files), f"{exception} needs no exception"

@@ -58,14 +58,14 @@ def assert_close(actual, expected, dtype):
 @pytest.mark.parametrize("cell, inputs, batch, times", SHAPES)
 def test_stacks(name, dtype, cell, inputs, batch, times):
     packed = ts.tensor([batch, *[1] * (times - 1)])
-    for biased, both, projected in itertools.product([True, False], [True, False], [0, 2]):
+    for biased, bidirectional, projected in itertools.product([True, False], [True, False], [0, 2]):
         if projected and name != "lstm":
             continue
-        directions = 2 if both else 1
+        directions = 2 if bidirectional else 1
         weights = layer_weights(name, dtype, (cell, inputs), biased, 2, directions, projected)
         hidden = random(2 * directions, batch, projected or cell, dtype=dtype)
         state = [hidden, random(2 * directions, batch, cell, dtype=dtype)] if name == "lstm" else hidden
-        options = [weights, biased, 2, 0.0, False, both]
+        options = [weights, biased, 2, 0.0, False, bidirectional]
         for first in (False, True):
             x = random(*(batch, times) if first else (times, batch), inputs, dtype=dtype)
             args = [x, state, *options, first]
@@ -177,11 +177,11 @@ def test_layers_and_gradients(dtype, cell, inputs, batch, times, reverse, biased
     output, hy, cy, workspace = result
     for absent in range(4):
         grads = [None if i == absent else random(*x.shape, dtype=dtype) for i, x in enumerate((output, hy, cy))]
-        back = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
-        actual = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
-        assert_close(actual, record_result("aten::mkldnn_rnn_layer_backward", *back), dtype)
+        backward_arguments = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
+        actual = ts.ops.aten.mkldnn_rnn_layer_backward(*backward_arguments)
+        assert_close(actual, record_result("aten::mkldnn_rnn_layer_backward", *backward_arguments), dtype)
         mask = [i % 2 == absent % 2 for i in range(7)]
-        for x, whole, expected in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), actual, mask, strict=True):
+        for x, whole, expected in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*backward_arguments, mask), actual, mask, strict=True):
             assert x.equal(whole) if expected else x.shape == (0,)
 
 

@@ -55,8 +55,8 @@ def test_picks_equal_the_general_kernel(dtype):
 def test_samples_outside_of_the_input_are_zero():
     """Samples outside of the input are zero even if the first pixel is infinite."""
     image = ts.full((1, 1, 2, 2), float("inf"))
-    away = ts.full((1, 1, 1, 2), 9.0)
-    assert ts.nn.functional.grid_sample(image, away, align_corners=False).item() == 0
+    positions = ts.full((1, 1, 1, 2), 9.0)
+    assert ts.nn.functional.grid_sample(image, positions, align_corners=False).item() == 0
 
 
 def arrays(places=(0, 1), shape=(2, 3), out=(2, 2), dtype=np.float32, taps=1):

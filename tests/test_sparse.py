@@ -111,8 +111,8 @@ def test_every_record_without_a_sparse_kernel_rejects():
     x = sparse().coalesce()
     for record in registry.records():
         arguments = record.schema.arguments
-        alone = len(arguments) == 1 and arguments[0].type.str() == "Tensor"
-        if not alone or record.tensor_kernel or record.sparse or (record.base is not None and record.base.sparse):
+        is_unary = len(arguments) == 1 and arguments[0].type.str() == "Tensor"
+        if not is_unary or record.tensor_kernel or record.sparse or (record.base is not None and record.base.sparse):
             continue
         if record.reads_elements:
             with pytest.raises((NotImplementedError, RuntimeError)):

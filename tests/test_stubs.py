@@ -65,8 +65,8 @@ def test_packages_match_their_stubs(package):
     module = import_module(package)
     path = stubs.ROOT / package.replace(".", "/")
     stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
-    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # names that the module imports
-    public_names = {name for name in dir(module) if not name.startswith("_")} - own
+    imported_names = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_lock", "names_for", "missing_attribute"}  # names that the module imports
+    public_names = {name for name in dir(module) if not name.startswith("_")} - imported_names
     values = {name: getattr(module, name) for name in public_names}
     results = {n for n, x in values.items() if not isinstance(x, ModuleType) and not is_placeholder(x)}
     assert sorted(results - stub) == []

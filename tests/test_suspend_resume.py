@@ -107,21 +107,21 @@ def test_failures_are_raised_by_the_future():
 
 def test_run_continues_after_a_result():
     """A program that waits for a future continues in `run` after the future has a result."""
-    late = Future()
-    program = waits.start(late)
-    threading.Timer(0.02, late.set_result, [4]).start()
+    pending = Future()
+    program = waits.start(pending)
+    threading.Timer(0.02, pending.set_result, [4]).start()
     assert program.run() and program.future.wait() == 5
 
 
 def test_unfinished_programs_are_freed():
     """A suspended program without references releases its frames."""
-    late = Future()
-    program = waits.start(late)
+    pending = Future()
+    program = waits.start(pending)
     future = program.future
     program.queue()
     time.sleep(0.01)
-    alive = weakref.ref(late)
-    del late, program
+    alive = weakref.ref(pending)
+    del pending, program
     gc.collect()
     assert not future.done()
     del future
@@ -190,12 +190,12 @@ print("ended")
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux how much memory there is")
-@pytest.mark.parametrize("more", [1 << 20, 4 << 20, 16 << 20])
-def test_forks_without_memory_fail(more, tmp_path):
+@pytest.mark.parametrize("extra_bytes", [1 << 20, 4 << 20, 16 << 20])
+def test_forks_without_memory_fail(extra_bytes, tmp_path):
     """A fork without memory raises MemoryError, and tasks that were started are freed."""
     path = tmp_path / "forks.py"
     path.write_text(LITTLE_MEMORY)
-    command = [sys.executable, str(path), str(more)]
+    command = [sys.executable, str(path), str(extra_bytes)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.stdout == "ended\n", ended.stderr
     assert ended.returncode == 0

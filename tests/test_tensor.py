@@ -292,9 +292,9 @@ def test_base_of_views():
         assert view._base is x
     detached = x.view(6).detach()
     assert detached[0]._base is detached
-    for own in (x, detached, x.data, x.clone(), x + 1, x.t().contiguous()):
-        assert not own._is_view()
-        assert own._base is None
+    for owner in (x, detached, x.data, x.clone(), x + 1, x.t().contiguous()):
+        assert not owner._is_view()
+        assert owner._base is None
 
 
 def test_negative_byte_strides():

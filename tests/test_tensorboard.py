@@ -27,7 +27,7 @@ def test_the_package_is_named(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_and_read(tmp_path):
     """Return a function that calls writer methods and returns the summary values read back."""
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
@@ -44,7 +44,7 @@ def written(tmp_path):
     return write
 
 
-def test_numbers(written):
+def test_numbers(write_and_read):
     """Scalars of all number types, with step and wall time."""
 
     def use(writer):
@@ -53,20 +53,20 @@ def test_numbers(written):
         writer.add_scalar("double", 2.5, new_style=True, double_precision=True)
         writer.add_tensor("tensor", ts.arange(6).reshape(2, 3), 1)
 
-    (event, value), (_, new), (_, double), (_, tensor) = written(use)
+    (event, value), (_, new), (_, double), (_, tensor) = write_and_read(use)
     assert (event.step, event.wall_time, value.tag, value.simple_value) == (3, 5.0, "a/b", 0.5)
     assert new.tensor.float_val == [2.0] and double.tensor.double_val == [2.5]
     assert list(tensor.tensor.int64_val) == [0, 1, 2, 3, 4, 5]
     assert [dim.size for dim in tensor.tensor.tensor_shape.dim] == [2, 3]
 
 
-def test_numbers_of_one_chart(written):
+def test_numbers_of_one_chart(write_and_read):
     """`add_scalars` writes each scalar to a separate directory."""
-    ((event, value),) = written(lambda w: w.add_scalars("m/x", {"p": 1.0, "q": 2.0}, 4), "m_x_q")
+    ((event, value),) = write_and_read(lambda w: w.add_scalars("m/x", {"p": 1.0, "q": 2.0}, 4), "m_x_q")
     assert (event.step, value.tag, value.simple_value) == (4, "m/x", 2.0)
 
 
-def test_histograms(written):
+def test_histograms(write_and_read):
     """Histograms have bucket limits and counts, without empty buckets at the ends."""
 
     def use(writer):
@@ -74,13 +74,13 @@ def test_histograms(written):
         writer.add_histogram("t", ts.zeros(5), 1)
         writer.add_histogram_raw("r", 0.0, 1.0, 2, 3.0, 4.0, [1.0, 2.0], [3, 4])
 
-    (_, h), (_, t), (_, raw) = written(use)
+    (_, h), (_, t), (_, raw) = write_and_read(use)
     assert (h.histo.min, h.histo.max, h.histo.num, h.histo.sum, h.histo.sum_squares) == (1, 4, 4, 9, 25)
     assert list(h.histo.bucket) == [0, 1, 2, 1] and list(h.histo.bucket_limit) == [1, 2, 3, 4]
     assert list(t.histo.bucket) == [0, 5] and list(raw.histo.bucket) == [3, 4]
 
 
-def test_pictures(written):
+def test_pictures(write_and_read):
     """Images are PNG files in any dimension order; batches become a grid."""
     pytest.importorskip("PIL")
     from PIL import Image
@@ -94,7 +94,7 @@ def test_pictures(written):
         writer.add_images("grid", ts.stack([picture] * 9))
         writer.add_image("grey", ts.ones(4, 5), dataformats="HW")
 
-    values = [value.image for _, value in written(use)]
+    values = [value.image for _, value in write_and_read(use)]
     assert [(v.height, v.width, v.colorspace) for v in values] == [
         (4, 5, 3),
         (4, 5, 3),
@@ -107,7 +107,7 @@ def test_pictures(written):
         assert np.asarray(Image.open(io.BytesIO(value.encoded_image_string)))[0, 0].tolist() == colour
 
 
-def test_curves_texts_and_sounds(written):
+def test_curves_texts_and_sounds(write_and_read):
     """Curves, texts and audio have the metadata of their plugins."""
 
     def use(writer):
@@ -117,7 +117,7 @@ def test_curves_texts_and_sounds(written):
         writer.add_mesh("m", ts.ones(1, 4, 3))
         writer.add_custom_scalars({"T": {"c": ["Multiline", ["a", "b"]]}})
 
-    values = [value for _, value in written(use)]
+    values = [value for _, value in write_and_read(use)]
     plugins = [value.metadata.plugin_data.plugin_name for value in values]
     assert plugins == ["pr_curves", "text", "", "mesh", "custom_scalars"]
     assert list(values[0].tensor.float_val)[:6] == [2, 1, 0, 1, 0, 0]
@@ -128,9 +128,9 @@ def test_curves_texts_and_sounds(written):
     )
 
 
-def test_runs_with_hyperparameters(written):
+def test_runs_with_hyperparameters(write_and_read):
     """`add_hparams` writes to a separate directory."""
-    values = written(lambda w: w.add_hparams({"lr": 0.1, "net": "s"}, {"acc": 0.5}, run_name="r"), "r")
+    values = write_and_read(lambda w: w.add_hparams({"lr": 0.1, "net": "s"}, {"acc": 0.5}, run_name="r"), "r")
     tags = [value.tag for _, value in values]
     assert tags == [
         "_hparams_/experiment",
@@ -141,12 +141,12 @@ def test_runs_with_hyperparameters(written):
     assert values[-1][1].simple_value == 0.5
 
 
-def test_graphs(written):
+def test_graphs(write_and_read):
     """Graph nodes are scoped by module."""
     from ts.utils.tensorboard.graphs import graph_of
 
     model = ts.nn.Sequential(ts.nn.Linear(2, 3), ts.nn.ReLU())
-    written(lambda w: w.add_graph(model, ts.ones(4, 2)))
+    write_and_read(lambda w: w.add_graph(model, ts.ones(4, 2)))
     graph, _ = graph_of(model, ts.ones(4, 2))
     assert [node.op for node in graph.node] == ["IO Node", "aten::linear", "aten::relu", "IO Node"]
     assert list(graph.node[2].input) == [graph.node[1].name]

@@ -114,9 +114,9 @@ def different_parameters():
             continue
         module, _, name = path.rpartition(".")
         value = getattr(module_of(module), name)
-        own = None if is_placeholder(value) else parameters(value)
-        if own is not None and own != text.strip():
-            yield path, text.strip(), own
+        ts_parameters = None if is_placeholder(value) else parameters(value)
+        if ts_parameters is not None and ts_parameters != text.strip():
+            yield path, text.strip(), ts_parameters
 
 
 def print_all_differences():
@@ -147,5 +147,5 @@ def test_parameters(missing_names):
 
 
 def test_exceptions_are_needed(missing_names):
-    for excuses, names in ((OTHER_KINDS, missing_names[0]), (OTHER_PARAMETERS, missing_names[1])):
-        assert [p for p in excuses if not any(fnmatch(name[0], p) for name in names)] == []
+    for exceptions, names in ((OTHER_KINDS, missing_names[0]), (OTHER_PARAMETERS, missing_names[1])):
+        assert [p for p in exceptions if not any(fnmatch(name[0], p) for name in names)] == []

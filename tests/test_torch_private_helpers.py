@@ -14,10 +14,10 @@ def test_tensors_are_flattened_and_unflattened():
     tensors = [ts.arange(3.0), ts.ones(2, 2), ts.zeros(0), ts.tensor(5.0)]
     flat = _utils._flatten_dense_tensors(tensors)
     assert flat.tolist() == [0, 1, 2, 1, 1, 1, 1, 5]
-    back = _utils._unflatten_dense_tensors(flat, tensors)
-    assert isinstance(back, tuple) and all(map(ts.equal, back, tensors))
+    unflattened = _utils._unflatten_dense_tensors(flat, tensors)
+    assert isinstance(unflattened, tuple) and all(map(ts.equal, unflattened, tensors))
     flat.zero_()
-    assert back[1].sum() == 0  # the results are views
+    assert unflattened[1].sum() == 0  # the results are views
 
 
 def test_tensors_are_grouped_by_type_and_size():

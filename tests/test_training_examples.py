@@ -19,9 +19,9 @@ WRITTEN = {
 }
 
 
-def run(example, out, *more):
+def run(example, out, *options):
     """Run an example and return its output."""
-    command = [sys.executable, ROOT / "examples" / example, "--out", out, *more]
+    command = [sys.executable, ROOT / "examples" / example, "--out", out, *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -55,7 +55,7 @@ def test_placeholders_can_be_referenced():
 
 
 @pytest.mark.parametrize(
-    ("use", "says"),
+    ("use", "message"),
     [
         (lambda: ts.onnx.export(1, 2), "torch.onnx.export is not implemented: ts does not have an exporter to ONNX. Save the model with"),
         (lambda: ts.ao.quantization.QConfig(), "does not have quantization tools"),
@@ -65,10 +65,10 @@ def test_placeholders_can_be_referenced():
         (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not implemented"),
     ],
 )
-def test_use_is_rejected(use, says):
+def test_use_is_rejected(use, message):
     with pytest.raises(NotImplementedError) as error:
         use()
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 def test_unknown_names_raise():

@@ -81,8 +81,8 @@ def test_results_are_accurate(name, dtype):
     x = random_arguments(*where[-1 if dtype is np.float64 else 0], dtype)
     with mpmath.workprec(160):
         result = function(ts.from_numpy(x)).numpy()
-        far = units(result, [truth(mpmath.mpf(float(v))) for v in x], dtype)
-    assert far.max() <= 1, f"at {x[far.argmax()]!r}"
+        errors = units(result, [truth(mpmath.mpf(float(v))) for v in x], dtype)
+    assert errors.max() <= 1, f"at {x[errors.argmax()]!r}"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -91,8 +91,8 @@ def test_float32_results_are_close_to_float64(name):
     function, _, where, *_ = CASES[name]
     x = random_arguments(*where, np.float32, 100)
     truth = function(ts.from_numpy(x.astype(np.float64))).numpy()
-    far = np.abs(function(ts.from_numpy(x)).numpy() - truth) / np.spacing(np.abs(truth.astype(np.float32)))
-    assert far.max() <= 1, f"at {x[far.argmax()]!r}"
+    errors = np.abs(function(ts.from_numpy(x)).numpy() - truth) / np.spacing(np.abs(truth.astype(np.float32)))
+    assert errors.max() <= 1, f"at {x[errors.argmax()]!r}"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -101,8 +101,8 @@ def test_powers_are_accurate(dtype):
     for y in (x, x[::-1].copy(), np.full_like(x, 2.5), np.full_like(x, -0.3)):
         with mpmath.workprec(160):
             truth = [mpmath.mpf(float(a)) ** mpmath.mpf(float(b)) for a, b in zip(x, y, strict=True)]
-        far = units(ts.pow(ts.from_numpy(x), ts.from_numpy(y)).numpy(), truth, dtype)
-        assert far.max() <= 2, f"at {x[far.argmax()]!r}"
+        errors = units(ts.pow(ts.from_numpy(x), ts.from_numpy(y)).numpy(), truth, dtype)
+        assert errors.max() <= 2, f"at {x[errors.argmax()]!r}"
 
 
 def test_tables_equal_generated_tables():
@@ -132,15 +132,15 @@ def test_bits_do_not_depend_on_the_position(name, dtype):
     assert all(same(column, 0, 150) for column in called(name, table).unbind(1))
     assert all(same(column, 0, 150) for column in called(name, table.t()).unbind(0))
     long = ts.from_numpy(np.tile(x, 3000))
-    alone = called(name, long).numpy()
+    long_result = called(name, long).numpy()
     threads = ts.get_num_threads()
     try:
         ts.set_num_threads(threads + 1)
         again = called(name, long).numpy()
     finally:
         ts.set_num_threads(threads)
-    assert np.array_equal(alone.view(bits.dtype), np.tile(bits, 3000))
-    assert np.array_equal(again.view(bits.dtype), alone.view(bits.dtype))
+    assert np.array_equal(long_result.view(bits.dtype), np.tile(bits, 3000))
+    assert np.array_equal(again.view(bits.dtype), long_result.view(bits.dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -41,25 +41,25 @@ class Agent:
         torch.manual_seed(0)
         self.policy = nn.Sequential(nn.Linear(LENGTH, 16), nn.Tanh(), nn.Linear(16, 2))
         self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=0.02)
-        self.drawn: list[list[torch.Tensor]] = [[] for _ in range(observers)]
+        self.log_probabilities: list[list[torch.Tensor]] = [[] for _ in range(observers)]
 
     def act(self, observer: int, position: int) -> bool:
         """Return True to move right."""
         state = nn.functional.one_hot(torch.tensor(position), LENGTH).float()
         choice = torch.distributions.Categorical(logits=self.policy(state))
         action = choice.sample()
-        self.drawn[observer].append(choice.log_prob(action))
+        self.log_probabilities[observer].append(choice.log_prob(action))
         return bool(action.item())
 
     def learn(self, rewards: list[list[float]]) -> None:
         """Update the policy with the discounted returns of all episodes."""
         losses = []
-        for drawn, gained in zip(self.drawn, rewards, strict=True):
+        for log_probabilities, gained in zip(self.log_probabilities, rewards, strict=True):
             total = 0.0
-            for probability, reward in zip(reversed(drawn), reversed(gained), strict=True):
+            for probability, reward in zip(reversed(log_probabilities), reversed(gained), strict=True):
                 total = reward + 0.95 * total
                 losses.append(-probability * total)
-            drawn.clear()
+            log_probabilities.clear()
         self.optimizer.zero_grad()
         torch.stack(losses).sum().backward()
         self.optimizer.step()
