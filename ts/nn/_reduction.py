@@ -1,7 +1,7 @@
 """Reductions of losses: conversion of names and of two deprecated flags to the codes of operators.
 
 get_enum("mean") == 1                       0 none, 1 mean, 2 sum
-legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
+legacy_get_string(False, None) == "sum"     size_average, reduce, with a warning
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 
 
 def get_enum(reduction: str) -> int:
-    """Return the code that operators use for a reduction; raise ValueError for an unknown name."""
+    """Return the code that operators use for a reduction. Raise ValueError for an unknown name."""
     if reduction == "none":
         code = 0
     elif reduction == "mean":

@@ -26,7 +26,7 @@ Gradients = tuple[Any, ...]
 
 
 class BackwardHookFunction(Function):
-    """Identity function with an autograd node; its backward is the identity, too."""
+    """Identity function with an autograd node, whose backward is also the identity."""
 
     @staticmethod
     def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
@@ -46,7 +46,7 @@ class BackwardHooks:
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
         self._arguments = self._results = 0  # numbers of arguments and results
-        # indices of the tensors among the arguments; None if no argument requires grad
+        # indices of the tensors among the arguments, or None if no argument requires grad
         self._argument_indices: list[int] | None = None
         self._result_indices: list[int] | None = None
         # gradients of the results, between the calls of the two nodes
@@ -131,7 +131,7 @@ def _through_node(
 ) -> tuple[tuple[Any, ...], list[int] | None]:
     """Pass the tensors in `values` through a node with a gradient hook.
 
-    Return the values and the indices of the tensors; None instead of the indices if nothing requires grad.
+    Return the values and the indices of the tensors. If nothing requires grad, the indices are None.
     """
     tensor_indices = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in tensor_indices):

@@ -59,7 +59,7 @@ _calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out
 
 
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
-    """Return the fan-in or fan-out of a tensor; `mode` is "fan_in" or "fan_out"."""
+    """Return the fan-in or fan-out of a tensor. `mode` is "fan_in" or "fan_out"."""
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
@@ -247,7 +247,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Fill a matrix with normal numbers; in each column, the fraction `sparsity` of elements is zero."""
+    """Fill a matrix with normal numbers. In each column, the fraction `sparsity` of elements is zero."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -260,7 +260,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _make_deprecate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a deprecated alias of an initializer; the name of the alias lacks the underscore at the end."""
+    """Return a deprecated alias of an initializer, with a name without the underscore at the end."""
     new = function.__name__
     old = new[:-1]
 

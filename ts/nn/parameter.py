@@ -38,9 +38,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _is_param = True
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        """Return a parameter with the memory of `data`; without data, an empty parameter.
+        """Return a parameter with the memory of `data`, or an empty parameter if `data` is None.
 
-        If `data` is an instance of a tensor subclass, the result has this class; raise RuntimeError if its
+        If `data` is an instance of a tensor subclass, the result has this class. Raise RuntimeError if its
         `detach` returns another class.
         """
         tensor = ts.empty(0) if data is None else data
@@ -90,7 +90,7 @@ class _BufferMeta(TensorMeta):
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """Tensor that modules register as buffer; `persistent=False` excludes it from `state_dict`.
+    """Tensor that modules register as buffer. `persistent=False` excludes it from `state_dict`.
 
     The constructor returns a Tensor with the memory of `data`. Only uninitialized buffers of lazy layers are
     instances of the class itself.
@@ -102,7 +102,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     _is_buffer = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
-        """Return a buffer with the memory of `data`; without data, an empty buffer."""
+        """Return a buffer with the memory of `data`, or an empty buffer if `data` is None."""
         tensor = ts.empty(0) if data is None else data
         buffer: Any = tensor.detach().requires_grad_(tensor.requires_grad)
         buffer.persistent = persistent
@@ -130,7 +130,7 @@ _SUPPORTED_ATTRIBUTES = frozenset(
 
 
 def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
-    """Allocate a lazy tensor with uninitialized elements; None for device or dtype means the tensor's."""
+    """Allocate a lazy tensor, uninitialized. By default, its device and dtype do not change."""
     tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
 
 
@@ -177,7 +177,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """Parameter without a shape, as in `LazyLinear`."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
-        """Return a parameter without a shape; `dtype` and `device` are the defaults of `materialize`."""
+        """Return a parameter without a shape. `dtype` and `device` are the defaults of `materialize`."""
         parameter = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, parameter)
 
@@ -221,7 +221,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
-        """Return a buffer without a shape; `dtype` and `device` are the defaults of `materialize`."""
+        """Return a buffer without a shape. `dtype` and `device` are the defaults of `materialize`."""
         buffer = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, buffer)
 

@@ -28,7 +28,7 @@ class CausalVariant(IntEnum):
 
 
 class CausalBias(Tensor):
-    """Causal mask of shape (seq_len_q, seq_len_kv); only attention accepts it."""
+    """Causal mask of shape (seq_len_q, seq_len_kv), which only attention accepts."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
         """Return a tensor of shape (2, seq_len_q, seq_len_kv) whose memory is one element."""
@@ -72,7 +72,7 @@ class CausalBias(Tensor):
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Tensor:
-        """Return attention with the mask; raise ValueError for `is_causal`."""
+        """Return attention with the mask. Raise ValueError for `is_causal`."""
         if is_causal:
             raise ValueError("CausalBias should not be used with causal=True")
         options: dict[str, Any] = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
@@ -85,7 +85,7 @@ class CausalBias(Tensor):
     def __torch_function__(
         cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run attention with the mask; other functions treat the mask as an ordinary tensor."""
+        """Run attention with the mask. Other functions treat the mask as an ordinary tensor."""
         if func is F.scaled_dot_product_attention:
             return cls._dispatch(*args, **(kwargs or {}))
         return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]

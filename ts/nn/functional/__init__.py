@@ -3,7 +3,7 @@
     ts.nn.functional.linear(x, weight, bias)       an operator
     ts.nn.functional.relu(x, inplace=True)         a function of `activation`, which scripts can compile
 
-`NAME_TO_MODULE` contains the Python functions; all other names are operators.
+`NAME_TO_MODULE` contains the Python functions. All other names are operators.
 """
 
 from __future__ import annotations

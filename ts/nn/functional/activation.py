@@ -165,7 +165,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return LeakyReLU; in training, slopes are random in [lower, upper].
+    """Return LeakyReLU. In training, slopes are random numbers in [lower, upper].
 
     Outside of training, the slope is (lower + upper) / 2.
     """
@@ -257,7 +257,7 @@ def log_softmax(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """Draw a sample of the Gumbel-softmax distribution; `hard` makes it one-hot."""
+    """Draw a sample of the Gumbel-softmax distribution. If `hard`, the sample is one-hot."""
     gumbels = ts.neg(ts.empty_like(logits).exponential_().log())
     soft = ((logits + gumbels) / tau).softmax(dim)
     if hard:

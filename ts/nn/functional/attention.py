@@ -2,7 +2,7 @@
 
 Input: query (L, N, E), key (S, N, Ek), value (S, N, Ev), all of them possibly without N, and the weights of a
 `MultiheadAttention`. Output: (L, N, E), and optionally the attention weights (N, L, S). A bool mask excludes
-the positions at which it is True; a float mask is added to the scores.
+the positions at which it is True. A float mask is added to the scores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Convert a bool mask to floats (-inf for True); warn if the dtype of the mask `other` differs."""
+    """Convert a bool mask to floats (-inf for True). Warn if the dtype of the mask `other` differs."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -42,7 +42,7 @@ def _mha_shape_check(
     attn_mask: Tensor | None,
     num_heads: int,
 ) -> bool:
-    """Return True for batched inputs; raise AssertionError for wrong numbers of dimensions."""
+    """Return True for batched inputs. Raise AssertionError for wrong numbers of dimensions."""
     if query.dim() != 2 and query.dim() != 3:
         raise AssertionError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
@@ -148,7 +148,7 @@ def _split_heads(x: Tensor, rows: int, head_dim: int) -> Tensor:
 
 
 def _check_static(static: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
-    """Return a key or value that the caller passed separately for each head; check its shape."""
+    """Return a key or value that the caller passed separately for each head, after a check of its shape."""
     if static.size(0) != rows:
         raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {static.size(0)}")
     if static.size(2) != head_dim:
@@ -331,7 +331,7 @@ def multi_head_attention_forward(
 
 
 def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
-    """Return the dtype of a mask, or None for None; raise RuntimeError for other objects."""
+    """Return a mask's dtype, or None without mask. Raise RuntimeError for other objects."""
     if input is None:
         return None
     if isinstance(input, Tensor):

@@ -129,7 +129,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the multi-label margin loss; the target classes of a row are listed before its first -1."""
+    """Return the multi-label margin loss. A row of `target` lists its target classes before the first -1."""
     return ts.multilabel_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 

@@ -14,7 +14,7 @@ def _check(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set elements to zero with probability `p`; scale other elements by 1 / (1 - p)."""
+    """Set elements to zero with probability `p`, and scale other elements by 1 / (1 - p)."""
     _check(p)
     if inplace:
         result = ts.dropout_(input, p, training)
@@ -24,7 +24,10 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Set elements to the negative limit of SELU with probability `p`; mean and variance are preserved."""
+    """Set elements to the negative limit of SELU with probability `p`.
+
+    Mean and variance are preserved.
+    """
     _check(p)
     if inplace:
         result = ts.alpha_dropout_(input, p, training)

@@ -48,7 +48,7 @@ def embedding_bag(
 ) -> Tensor:
     """Return the sum, mean or maximum of the rows in each bag.
 
-    A bag is a row of `input`; with `offsets`, a bag is the section of a 1-D `input` between two offsets.
+    A bag is a row of `input`. With `offsets`, a bag is the section of a 1-D `input` between two offsets.
     """
     if weight.dtype == ts.int64 and input.is_floating_point():
         input, weight = weight, input  # old programs pass the weight first

@@ -1,6 +1,6 @@
 """Fractional max pooling: maxima of windows whose positions are random.
 
-For each pooling operation there are two functions, with and without indices; `boolean_dispatch` selects one
+For each pooling operation, there are two functions, with and without indices. `boolean_dispatch` selects one
 of them by the flag `return_indices`.
 """
 
@@ -42,7 +42,7 @@ def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tenso
 
 
 def _repeat_number(value: Any, n: int) -> Any:
-    """Return a list that repeats a number `n` times; in scripts, this conversion is implicit."""
+    """Return a list that repeats a number `n` times. In scripts, this conversion is implicit."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 

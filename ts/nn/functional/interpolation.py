@@ -217,7 +217,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Resample to a size or by scale factors; deprecated, use `interpolate`."""
+    """Resample to a size or by scale factors. Deprecated in favor of `interpolate`."""
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
@@ -235,7 +235,7 @@ def upsample_nearest(
 
 
 def upsample_nearest(input: Tensor, size=None, scale_factor=None) -> Tensor:
-    """Resample by the nearest element; deprecated, use `interpolate`."""
+    """Resample by the nearest element. Deprecated in favor of `interpolate`."""
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -264,12 +264,12 @@ def upsample_bilinear(
 
 
 def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
-    """Resample bilinearly with aligned corners; deprecated, use `interpolate`."""
+    """Resample bilinearly with aligned corners. Deprecated in favor of `interpolate`."""
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def _corners(align_corners: bool | None) -> bool:
-    """Return `align_corners`; for None, return False and warn that the default changed in PyTorch 1.3."""
+    """Return `align_corners`. For None, return False and warn that the default changed in PyTorch 1.3."""
     if align_corners is not None:
         return align_corners
     warnings.warn(

@@ -23,8 +23,8 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
     """Return `loss` multiplied by `weight`, and reduced as the name `reduction` selects.
 
-    With `by_weight`, the mean is the sum divided by the sum of the weights; otherwise, it is the sum divided
-    by the number of elements (`huber_loss`).
+    If `by_weight`, the mean is the sum divided by the sum of the weights. Otherwise, it is the sum divided by
+    the number of elements (`huber_loss`).
     """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
@@ -326,7 +326,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Return the negative log likelihood of Gaussian targets.
 
-    `var` contains a variance for each element or for each row; outside of scripts, `var` may be a number.
+    `var` contains a variance for each element or for each row. Outside of scripts, `var` may be a number.
     """
     if not ts.jit.is_scripting():
         if isinstance(var, float):

@@ -85,7 +85,7 @@ def normalize(
 
 
 def _has_no_elements(input: Tensor) -> bool:
-    """Return True if a tensor is empty; False during tracing, as the size may differ at run time."""
+    """Return True if a tensor is empty. During tracing, return False, as the size may differ at run time."""
     if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return False

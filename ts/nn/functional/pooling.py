@@ -1,6 +1,6 @@
 """Pooling of windows: maxima (with or without indices), p-norms, and adaptive windows.
 
-For each max pooling operation there are two functions, with and without indices; `boolean_dispatch` selects
+For each max pooling operation, there are two functions, with and without indices. `boolean_dispatch` selects
 one of them by the flag `return_indices`.
 """
 
@@ -152,7 +152,7 @@ adaptive_max_pool1d = boolean_dispatch(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
-    """Return the means of adaptive windows; there is one window for each output element."""
+    """Return the means of adaptive windows. There is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _resolve_output_size(output_size, input, 1)
     return ts.adaptive_avg_pool1d(input, output_size)
@@ -219,7 +219,7 @@ adaptive_max_pool2d = boolean_dispatch(
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Return the means of adaptive windows; there is one window for each output element."""
+    """Return the means of adaptive windows. There is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _resolve_output_size(output_size, input, 2)
     return ts.adaptive_avg_pool2d(input, output_size)
@@ -286,7 +286,7 @@ adaptive_max_pool3d = boolean_dispatch(
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
-    """Return the means of adaptive windows; there is one window for each output element."""
+    """Return the means of adaptive windows. There is one window for each output element."""
     if not ts.jit.is_scripting():
         output_size = _resolve_output_size(output_size, input, 3)
     return ts.adaptive_avg_pool3d(input, output_size)

@@ -11,7 +11,7 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _repeat_number(value: Any, n: int) -> Any:
-    """Return a list that repeats a number `n` times; in scripts, this conversion is implicit."""
+    """Return a list that repeats a number `n` times. In scripts, this conversion is implicit."""
     return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
 
 

@@ -18,7 +18,7 @@ class CrossMapLRN2d(Function):
     `scale[c]` is `k + alpha / size` times the sum of squares of channels `c - r` to `c + r`, where `r` is
     `(size - 1) // 2`, plus the square of channel 0, because PyTorch never subtracts this square from its
     moving sum. The gradient is computed as in PyTorch, with windows of `size` channels and without the term
-    of channel 0; so it is not the exact derivative.
+    of channel 0. Therefore, it is not the exact derivative.
     """
 
     @staticmethod

@@ -167,7 +167,7 @@ class LeakyReLU(Module):
 
 
 class RReLU(Module):
-    """LeakyReLU; in training, with random slopes."""
+    """LeakyReLU with random slopes in training."""
 
     __constants__ = ["lower", "upper", "inplace"]
     lower: float

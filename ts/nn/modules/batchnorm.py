@@ -124,7 +124,7 @@ class _BatchNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization with the interface of PyTorch's class; each process uses its own statistics."""
+    """Batch normalization with the interface of PyTorch's class. Each process uses its own statistics."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ ModuleDict({"a": Linear(3, 3)})                         indexed and iterated lik
 ParameterList([ts.ones(2), Parameter(ts.ones(3))])      tensors become parameters
 ParameterDict({"a": Parameter(ts.ones(2))})
 
-The elements are registered as submodules or parameters; their names are "0", "1", ... or the keys.
+The elements are registered as submodules or parameters. Their names are "0", "1", ... or the keys.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _IndexedContainer(Module):
 
 
 class Sequential(_IndexedContainer):
-    """Calls modules in order; created from modules, or an OrderedDict of named modules."""
+    """Calls modules in order. It is created from modules, or an OrderedDict of named modules."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class ModuleList(_IndexedContainer):
         self._set_numbered(modules)
 
     def __repr__(self) -> str:
-        """Return the text of the list; equal neighbours are merged: `(0-2): 3 x Linear(...)`."""
+        """Return the text of the list, in which equal neighbours are merged: `(0-2): 3 x Linear(...)`."""
         module_reprs = [repr(module) for module in self]
         if not module_reprs:
             return f"{self._get_name()}()"
@@ -273,12 +273,12 @@ class ModuleDict(Module):
 
 
 def _as_parameter(value: Any) -> Any:
-    """Convert a tensor to a parameter; return other values unchanged."""
+    """Convert a tensor to a parameter. Other values are returned unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
 def _describe_entry(name: str, value: Any, kind: str) -> str:
-    """Return the line for a value in the `repr` of its container; `kind` replaces the dtype."""
+    """Return the line for a value in the `repr` of its container. `kind` replaces the dtype."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -288,7 +288,7 @@ def _describe_entry(name: str, value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """List of values; tensors are registered as parameters."""
+    """List of values, in which tensors are registered as parameters."""
 
     _ts_container = "parameter list"
 
@@ -351,7 +351,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Dictionary of values in insertion order; tensors are registered as parameters."""
+    """Dictionary of values in insertion order, in which tensors are registered as parameters."""
 
     _ts_container = "parameter dict"
 
@@ -408,7 +408,7 @@ class ParameterDict(Module):
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of `key`; if it is missing, insert and return `default`."""
+        """Return the value of `key`. If it is missing, insert and return `default`."""
         if key not in self:
             self[key] = default
         return self[key]

@@ -175,7 +175,7 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """Base class of transposed convolutions; computes the output padding for a requested output size."""
+    """Base class of transposed convolutions, which computes the output padding for an output size."""
 
     transposed = True
 
@@ -304,7 +304,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 class _ConvTransposeMixin(_ConvTransposeNd):
-    """Deprecated base class of transposed convolutions; creating an instance of a subclass warns."""
+    """Deprecated base class of transposed convolutions. Creating an instance of a subclass warns."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class Fold(Module):
-    """Combines columns of sliding windows into images; overlapping elements are added."""
+    """Combines columns of sliding windows into images, in which overlapping elements are added."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 

@@ -4,7 +4,7 @@
     layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
 
 Before the first call, parameters are uninitialized: they have a device and a dtype, but no shape. The first
-call, or loading a state dict, creates them as in the ordinary class; the call also changes the class of the
+call, or loading a state dict, creates them as in the ordinary class. The call also changes the class of the
 module.
 """
 

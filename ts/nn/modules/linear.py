@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 class Identity(Module):
-    """Returns its input; the arguments of the constructor are ignored."""
+    """Returns its input. The arguments of the constructor are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -258,7 +258,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Absolute error; quadratic below `beta`."""
+    """Absolute error, which is quadratic below `beta`."""
 
     __constants__ = ["beta", "reduction"]
     beta: float

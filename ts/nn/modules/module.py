@@ -90,7 +90,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    # True or False after a full or non-full backward hook was registered; None before
+    # True or False after a full or non-full backward hook was registered, or None before
     _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -114,7 +114,7 @@ class Module:
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the result of the module; each subclass overrides this method."""
+        """Compute the result of the module. Each subclass overrides this method."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -139,7 +139,7 @@ class Module:
     # ---- registration --------------------------------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Register a parameter; if `param` is None, only the name is registered."""
+        """Register a parameter. If `param` is None, only the name is registered."""
         self._check_new("parameter", "_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -151,7 +151,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Register a tensor as buffer; `state_dict` contains it if `persistent` is True."""
+        """Register a tensor as buffer. `state_dict` contains it if `persistent` is True."""
         self._check_new("buffer", "_buffers", name)
         if tensor is not None and not _is_tensor_like(tensor):
             raise TypeError(
@@ -356,7 +356,7 @@ class Module:
         return module  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Replace the submodule with the dotted name `target`; with `strict`, it must exist."""
+        """Replace the submodule with the dotted name `target`. If `strict`, it must exist."""
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -391,14 +391,14 @@ class Module:
     # ---- conversions of the whole tree ---------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` with every descendant, then with this module; return this module."""
+        """Call `fn` with every descendant, then with this module, and return this module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Apply `fn` to parameters, their gradients and buffers; parameters remain the same objects."""
+        """Apply `fn` to parameters, their gradients and buffers. Parameters remain the same objects."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -498,7 +498,7 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Call `ts.compile`, which only warns; use `ts.jit.script` to compile the module."""
+        """Call `ts.compile`, which only warns. Use `ts.jit.script` to compile the module."""
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
@@ -534,7 +534,7 @@ class Module:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """Return parameters and persistent buffers by dotted name; they share memory with the module."""
+        """Return parameters and persistent buffers by dotted name, which share memory with the module."""
         positional = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         return state_dict_io.collect(
             self,
@@ -588,7 +588,7 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args)` before `forward`; a result other than None replaces the arguments."""
+        """Call `hook(module, args)` before `forward`. A result other than None replaces the arguments."""
         return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
@@ -599,7 +599,7 @@ class Module:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Call `hook(module, args, result)` after `forward`; a result other than None replaces the result."""
+        """Call `hook(module, args, result)` after `forward`. A result other than None replaces the result."""
         return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
@@ -613,7 +613,7 @@ class Module:
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, grad_output)` with gradients of the results; a returned tuple replaces them."""
+        """Call `hook(module, grad_output)` with gradients of the results. A returned tuple replaces them."""
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -2,7 +2,7 @@
 
 Input: the arguments of `to`. Output: a function that converts a tensor:
 
-    to(("cpu", ts.float64), {})(weight)       a float64 tensor; integers keep their dtype
+    to(("cpu", ts.float64), {})(weight) a float64 tensor (integers keep their dtype)
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ts.nn.modules.module import Module
 
 
 class FloatFunctional(Module):
-    """Arithmetic on float tensors as methods; `activation_post_process` is called with each result."""
+    """Arithmetic on float tensors as methods, which pass each result to `activation_post_process`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,11 +111,11 @@ class _Stub(Module):
 
 
 class QuantStub(_Stub):
-    """Marks the input that PyTorch would quantize; returns its input."""
+    """Marks the input that PyTorch would quantize, and returns its input."""
 
 
 class DeQuantStub(_Stub):
-    """Marks the output that PyTorch would dequantize; returns its input."""
+    """Marks the output that PyTorch would dequantize, and returns its input."""
 
 
 class QuantWrapper(Module):
@@ -143,5 +143,5 @@ class DeQuantize(Module):
 
     @staticmethod
     def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> DeQuantize:
-        """Return a new `DeQuantize`; the module `mod` is ignored."""
+        """Return a new `DeQuantize`. The module `mod` is ignored."""
         return DeQuantize()

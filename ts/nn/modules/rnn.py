@@ -23,7 +23,10 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def sequences(batch_sizes: Tensor) -> int:
-    """Return the number of packed sequences; during tracing, it is a tensor, so that the trace records it."""
+    """Return the number of packed sequences.
+
+    During tracing, it is a tensor, so that the trace records it.
+    """
     if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return batch_sizes[0]  # type: ignore[return-value]
@@ -31,7 +34,7 @@ def sequences(batch_sizes: Tensor) -> int:
 
 
 class RNNBase(Module):
-    """Base class of recurrent layers; owns the weights of each layer and direction."""
+    """Base class of recurrent layers, with the weights of each layer and direction."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -225,7 +228,7 @@ class _SingleStateRNN(RNNBase):
         return output, hidden
 
     def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
-        """Run all layers on packed sequences; states are in the original order of the sequences."""
+        """Run all layers on packed sequences. States are in the original order of the sequences."""
         data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         size = self.state_size(sequences(batch_sizes), self.hidden_size)
@@ -386,7 +389,7 @@ class LSTM(RNNBase):
     def packed(
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
-        """Run all layers on packed sequences; states are in the original order of the sequences."""
+        """Run all layers on packed sequences. States are in the original order of the sequences."""
         data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         batch = sequences(batch_sizes)

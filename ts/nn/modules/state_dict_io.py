@@ -36,7 +36,7 @@ class IncompatibleKeys(_IncompatibleKeyLists):
 
 
 def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
-    """Add the tensors of `module` and its descendants to `destination`; return `destination`."""
+    """Add the tensors of `module` and its descendants to `destination`, and return `destination`."""
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # versions of the modules' state formats
@@ -70,7 +70,7 @@ def _persistent(module: Any) -> dict[str, Tensor]:
 
 
 def no_extra_state(module: Any) -> Any:
-    """Raise RuntimeError; classes with state other than tensors override `get_extra_state`."""
+    """Raise RuntimeError. Classes with state other than tensors override `get_extra_state`."""
     raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
 
@@ -114,7 +114,7 @@ def _visit(
     assign: bool,
     notes: tuple[list[str], list[str], list[str]],
 ) -> None:
-    """Load a module and its descendants; add missing names, unexpected names and errors to `notes`."""
+    """Load a module and its descendants. Add missing names, unexpected names and errors to `notes`."""
     missing, unexpected, errors = notes
     local = dict(metadata.get(prefix[:-1], {}))
     if assign:
@@ -150,7 +150,7 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy the tensors of `module` itself; add mismatches to `missing`, `unexpected` and `errors`."""
+    """Copy the tensors of `module` itself. Add mismatches to `missing`, `unexpected` and `errors`."""
     own_tensors = _persistent(module)
     for name, tensor in own_tensors.items():
         key = prefix + name
@@ -180,7 +180,7 @@ def load_own(
 def _copy(
     module: Any, name: str, tensor: Tensor, loaded: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
-    """Copy a loaded value into a tensor of the module; return an error message if it does not fit."""
+    """Copy a loaded value into a tensor of the module. Return an error message if it does not fit."""
     if not isinstance(loaded, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '

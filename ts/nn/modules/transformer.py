@@ -32,7 +32,7 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Return `is_causal` if it is not None; otherwise True if `mask` equals the causal mask.
+    """Return `is_causal` if it is not None, otherwise whether `mask` equals the causal mask.
 
     During tracing, return False: the mask may have other values when the trace runs.
     """

@@ -1,4 +1,4 @@
-"""Hyperparameters given as one number or one number per dimension; names are private in PyTorch.
+"""Hyperparameters given as one number or one number per dimension. The names are private in PyTorch.
 
 >>> _pair(3), _triple([1, 2, 3]), _reverse_repeat_tuple((1, 2), 2)
 ((3, 3), (1, 2, 3), (2, 2, 1, 1))
@@ -36,7 +36,7 @@ def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
 
 
 def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> list[int]:
-    """Return the sizes; None is replaced by an element of `defaults`, aligned at the last dimension."""
+    """Return the sizes, with None replaced by elements of `defaults` for the same trailing dimensions."""
     if isinstance(out_size, int):
         return [out_size]
     if len(defaults) <= len(out_size):

@@ -18,7 +18,7 @@ def _require_gpu_tensors(inputs: Any, name: str) -> None:
 
 
 class Broadcast(Function):
-    """Copy tensors to GPUs; the gradient is the sum of the gradients of the copies."""
+    """Copy tensors to GPUs. The gradient is the sum of the gradients of the copies."""
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, *inputs: Tensor) -> Any:
@@ -42,7 +42,7 @@ class Broadcast(Function):
 
 
 class ReduceAddCoalesced(Function):
-    """Add tensors of several GPUs; the gradient is copied to each GPU."""
+    """Add tensors of several GPUs. The gradient is copied to each GPU."""
 
     @staticmethod
     def forward(ctx: Any, destination: Any, num_inputs: int, *grads: Tensor) -> Any:
@@ -58,11 +58,11 @@ class ReduceAddCoalesced(Function):
 
 
 class Gather(Function):
-    """Concatenate tensors of several GPUs on one device; the gradient is split among the GPUs."""
+    """Concatenate tensors of several GPUs on one device. The gradient is split among the GPUs."""
 
     @staticmethod
     def forward(ctx: Any, target_device: Any, dim: int, *inputs: Tensor) -> Tensor:
-        """Return the concatenation; 0-d tensors are concatenated to a vector, with a warning."""
+        """Return the concatenation. 0-d tensors are concatenated to a vector, with a warning."""
         _require_gpu_tensors(inputs, "Gather")
         ctx.target_device = target_device if target_device == "cpu" else gpu_index(target_device)
         ctx.dim = dim
@@ -88,11 +88,11 @@ class Gather(Function):
 
 
 class Scatter(Function):
-    """Split a tensor among GPUs; the gradient is the concatenation of the parts' gradients."""
+    """Split a tensor among GPUs. The gradient is the concatenation of the parts' gradients."""
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, chunk_sizes: Any, dim: int, input: Tensor) -> Any:
-        """Split the input; each part is on one of the target GPUs."""
+        """Split the input into parts, each of which is on one of the target GPUs."""
         target_gpus = [gpu_index(x) for x in target_gpus]
         ctx.dim = dim
         ctx.input_device = input.get_device() if input.device.type != "cpu" else -1

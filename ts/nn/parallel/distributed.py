@@ -72,7 +72,7 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # True after the first call of `prepare`; before it, gradients are not reduced
+        self.expects = False  # True after the first call of `prepare`, before which gradients are not reduced
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
@@ -84,7 +84,7 @@ class _Reducer:
         self.expects = True
 
     def _ready(self, parameter: Tensor) -> None:
-        """Record that the gradient of a parameter is computed; reduce the buckets that are complete."""
+        """Record that the gradient of a parameter is computed, and reduce the buckets that are complete."""
         if not self.module.require_backward_grad_sync or not self.expects:
             return
         if not self.in_pass:
@@ -249,7 +249,7 @@ class DistributedDataParallel(Module):
         raise NotImplementedError("register_comm_hook is not supported: gradients are sent unchanged")
 
     def _broadcast(self, tensors: Iterable[Tensor]) -> None:
-        """Copy the tensors of the first process to all processes; tensors of one dtype are sent together."""
+        """Copy the tensors of the first process to all processes. Tensors of one dtype are sent together."""
         from ts.distributed.collectives import broadcast
 
         by_dtype: dict[Any, list[Tensor]] = {}

@@ -15,7 +15,7 @@ __all__ = ["get_a_var", "parallel_apply"]
 
 
 def get_a_var(obj: Any) -> Tensor | None:
-    """Return the first tensor in nested lists, tuples and dicts; None if there is none."""
+    """Return the first tensor in nested lists, tuples and dicts, or None without tensors."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, dict):
@@ -31,7 +31,7 @@ def get_a_var(obj: Any) -> Tensor | None:
 def parallel_apply(
     modules: Sequence[Any], inputs: Sequence[Any], kwargs_tup: Any = None, devices: Any = None
 ) -> list[Any]:
-    """Call each module with its inputs in its own thread; return the list of results.
+    """Call each module with its inputs in a separate thread, and return the list of results.
 
     Raise RuntimeError without a GPU, as in PyTorch. An exception in a module is raised in the calling thread.
     """

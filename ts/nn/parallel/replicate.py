@@ -26,7 +26,7 @@ def _broadcast_coalesced_reshape(
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
-    """Return a copy of a module for each GPU; the copies of its parameters are differentiable."""
+    """Return a copy of a module for each GPU. The copies of its parameters are differentiable."""
     indices = [gpu_index(device) for device in devices]
     if not indices:
         return []

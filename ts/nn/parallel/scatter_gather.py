@@ -27,7 +27,7 @@ def _is_namedtuple(obj: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
-    """Split nested tensors among GPUs and repeat other objects; return one container for each GPU."""
+    """Split nested tensors among GPUs and repeat other objects. Return one container for each GPU."""
 
     def split(value: Any) -> Any:
         if isinstance(value, Tensor):

@@ -36,7 +36,7 @@ def _check_name(name: str, kind: str) -> None:
 
 
 def _find(module: Module, name: str) -> Any:
-    """Return an attribute of a module; raise AttributeError if it is missing."""
+    """Return an attribute of a module. Raise AttributeError if it is missing."""
     try:
         return getattr(module, name)
     except AttributeError as error:
@@ -46,7 +46,7 @@ def _find(module: Module, name: str) -> Any:
 def _set_member(module: Module, name: str, tensor: Any) -> None:
     """Store a tensor under a name.
 
-    If `name` is a parameter or buffer, the tensor replaces it; otherwise, it becomes an attribute.
+    If `name` is a parameter or buffer, the tensor replaces it. Otherwise, it becomes an attribute.
     """
     if name in module._parameters:
         module._parameters[name] = tensor
@@ -65,7 +65,7 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set a tensor of `module` itself, not of a submodule; parameters and buffers may be None."""
+    """Set a tensor of `module` itself, not of a submodule. Parameters and buffers may be None."""
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -74,9 +74,9 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
-    """Replace a tensor of `module` itself, not of a submodule; return the previous tensor.
+    """Replace a tensor of `module` itself, not of a submodule, and return the previous tensor.
 
-    With `allow_missing`, return a marker if there was no tensor; if `tensor` is this marker, remove the name.
+    With `allow_missing`, return a marker if there was no tensor. If `tensor` is this marker, remove the name.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:
@@ -98,7 +98,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
 
 
 def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
-    """Replace a direct submodule of `module`; return the previous submodule."""
+    """Replace a direct submodule of `module`, and return the previous submodule."""
     _check_module(module)
     _check_module(submodule)
     _check_name(name, "submodule")
@@ -111,7 +111,7 @@ def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
 
 
 class NamedMemberAccessor:
-    """Access to tensors and submodules by dotted name; each submodule is looked up once."""
+    """Access to tensors and submodules by dotted name. Each submodule is looked up once."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -132,7 +132,7 @@ class NamedMemberAccessor:
         return self.get_submodule(path), last
 
     def swap_submodule(self, path: str, value: Module) -> Module:
-        """Replace the submodule with the dotted name `path`; return the previous one."""
+        """Replace the submodule with the dotted name `path`, and return the previous one."""
         owner, name = self._owner(path)
         before = swap_submodule(owner, name, value)
         self.memo = {"": self.module}
@@ -162,7 +162,7 @@ class NamedMemberAccessor:
             raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
 
     def swap_tensor(self, name: str, value: Tensor, allow_missing: bool = False) -> Tensor:
-        """Replace the tensor with the dotted name `name`; return the previous one."""
+        """Replace the tensor with the dotted name `name`, and return the previous one."""
         return swap_tensor(*self._owner(name), value, allow_missing=allow_missing)
 
     def get_tensors(self, names: Iterable[str]) -> list[Tensor]:
@@ -170,7 +170,7 @@ class NamedMemberAccessor:
         return [self.get_tensor(name) for name in names]
 
     def set_tensors(self, names: Iterable[str], values: Iterable[Tensor]) -> None:
-        """Set tensors by name; raise AssertionError if the numbers of names and values differ."""
+        """Set tensors by name. Raise AssertionError if the numbers of names and values differ."""
         for name, value in zip(*_same_length(names, values), strict=True):
             self.set_tensor(name, value)
 
@@ -187,14 +187,14 @@ class NamedMemberAccessor:
     def swap_tensors(
         self, names: Iterable[str], values: Iterable[Tensor], allow_missing: bool = False
     ) -> list[Tensor]:
-        """Replace the tensors with the dotted names `names`; return the previous tensors."""
+        """Replace the tensors with the dotted names `names`, and return the previous tensors."""
         pairs = zip(*_same_length(names, values), strict=True)
         return [self.swap_tensor(name, value, allow_missing=allow_missing) for name, value in pairs]
 
     def swap_tensors_dict(
         self, named_tensors: dict[str, Tensor], allow_missing: bool = False
     ) -> tuple[dict[str, Tensor], list[str]]:
-        """Replace tensors by name; return the previous tensors and the missing names.
+        """Replace tensors by name, and return the previous tensors and the missing names.
 
         Without `allow_missing`, a missing name raises RuntimeError, after the original tensors were restored.
         """

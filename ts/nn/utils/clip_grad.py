@@ -60,7 +60,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
 ) -> None:
-    """Scale all gradients so that their norm is at most `max_norm`; `total_norm` is their current norm."""
+    """Scale all gradients to a norm of at most `max_norm`. `total_norm` is their current norm."""
     gradients = _gradients(parameters)
     if not gradients:
         return
@@ -78,7 +78,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients so that their norm is at most `max_norm`; return their previous norm."""
+    """Scale all gradients to a norm of at most `max_norm`, and return their previous norm."""
     parameter_list = _as_list(parameters, "parameters")
     total = get_total_norm(_gradients(parameter_list), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameter_list, max_norm, total)

@@ -85,7 +85,9 @@ class _Orthogonal(Module):
         return result.mT if is_wide else result
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Return a matrix X that the parametrization maps to Q; a Q that is not orthogonal is approximated.
+        """Return a matrix X that the parametrization maps to Q.
+
+        If Q is not orthogonal, X is mapped to an approximation of Q.
 
         Raise ValueError if Q has another shape, and NotImplementedError if the map has no inverse and no
         base.

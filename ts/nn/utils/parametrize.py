@@ -180,7 +180,7 @@ def _become_parametrized(module: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Return True if a module has parametrizations; with `tensor_name`, of this tensor."""
+    """Return True if a module, or its tensor `tensor_name`, has parametrizations."""
     parametrizations = getattr(module, "parametrizations", None)
     if not isinstance(parametrizations, ModuleDict):
         return False

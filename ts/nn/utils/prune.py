@@ -1,8 +1,8 @@
 """Weight pruning: some elements of a parameter are set to zero, chosen at random, by size or by a mask.
 
-    l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig; buffer weight_mask
+    l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig, buffer weight_mask
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`
-    remove(layer, "weight")                          parameters bias, weight; the zeros stay
+    remove(layer, "weight")                          parameters bias, weight (the zeros remain)
 
 The method `compute_mask` of a pruning method selects the elements to prune.
 """
@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several pruning methods for one parameter; each prunes elements that are not pruned yet."""
+    """Several pruning methods for one parameter, each of which prunes elements not pruned yet."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -150,7 +150,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
-    """Return an index of the elements that a method may prune; whole slices for structured methods."""
+    """Return an index of the elements that a method may prune. Structured methods prune whole slices."""
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
     if method.PRUNING_TYPE == _STRUCTURED:
@@ -373,7 +373,7 @@ def _mask_of(module: Module, name: str) -> Any:
 
 
 def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
-    """Yield (key, hook) for the hooks that prune the parameter `name`; for None, any parameter."""
+    """Yield (key, hook) for the hooks that prune the parameter `name`, or any parameter for None."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):
@@ -390,7 +390,7 @@ def _check_amount(amount: Any) -> None:
 
 
 def _element_count(amount: Any, total: int) -> int:
-    """Convert an amount to a number of elements; a float is a fraction of `total`."""
+    """Convert an amount to a number of elements. A float is a fraction of `total`."""
     if not isinstance(amount, int):
         return round(float(amount) * total)
     if amount > total:

@@ -27,10 +27,10 @@ class PackedSequence_(NamedTuple):
 class PackedSequence(PackedSequence_):
     """Sequences of different lengths in a single tensor.
 
-    `data` (rows, features...) contains the elements of all sequences, ordered by time step; `batch_sizes`
+    `data` (rows, features...) contains the elements of all sequences, ordered by time step. `batch_sizes`
     (int64, on the CPU) contains the number of sequences at each step. The sequences are sorted by decreasing
-    length: `sorted_indices` contains their original indices, `unsorted_indices` contains the inverse
-    permutation; both are None if the sequences were passed in sorted order.
+    length: `sorted_indices` contains their original indices, and `unsorted_indices` the inverse permutation.
+    Both are None if the sequences were passed in sorted order.
     """
 
     def __new__(
@@ -40,7 +40,7 @@ class PackedSequence(PackedSequence_):
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
-        """Create a packed sequence; `unsorted_indices` defaults to the inverse of `sorted_indices`.
+        """Create a packed sequence. `unsorted_indices` defaults to the inverse of `sorted_indices`.
 
         `data` is the tensor, or a pair of the tensor and the batch sizes, which must be on the CPU.
         """
@@ -60,7 +60,7 @@ class PackedSequence(PackedSequence_):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Convert `data` to another dtype or device; return self if nothing changes."""
+        """Convert `data` to another dtype or device. Return self if nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
@@ -129,7 +129,7 @@ class PackedSequence(PackedSequence_):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Return the inverse of a permutation (n,); None for None."""
+    """Return the inverse of a permutation (n,), or None without permutation."""
     if permutation is None:
         return None
     output: Tensor = ts.empty_like(permutation)
@@ -197,7 +197,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Pad and stack sequences (length, ...) to (time, batch, ...); with `batch_first`, (batch, time, ...)."""
+    """Pad and stack sequences (length, ...) to (time, batch, ...), or batch first if `batch_first`."""
     if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"

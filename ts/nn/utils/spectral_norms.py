@@ -1,6 +1,6 @@
 """Spectral normalization: a weight divided by its largest singular value.
 
-layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig; buffers weight_u, weight_v
+layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig, buffers weight_u, weight_v
 remove_spectral_norm(layer)                  parameters bias, weight
 """
 
