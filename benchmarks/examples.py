@@ -54,14 +54,14 @@ def _digits(library: Any) -> Callable[[], object]:
     model = library.jit.script(digits.network(library))
     optimizer = library.optim.Adam(model.parameters(), lr=2e-3)
     data = digits.batches(library, digits.images(library)[0], 0)
-    return lambda: digits.trained(library, model, optimizer, data, 1)
+    return lambda: digits.train_model(library, model, optimizer, data, 1)
 
 
 def _finetune(library: Any) -> Callable[[], object]:
     digits, finetune = importlib.import_module("digits"), importlib.import_module("finetune")
     model, optimizer = finetune.pretrained(library, finetune.CHECKPOINT)
     data = digits.batches(library, finetune.few_images(library)[0], 0)
-    return lambda: digits.trained(library, model, optimizer, data, 1)
+    return lambda: digits.train_model(library, model, optimizer, data, 1)
 
 
 def _char_lstm(library: Any) -> Callable[[], object]:
@@ -71,7 +71,7 @@ def _char_lstm(library: Any) -> Callable[[], object]:
     model = example.network(library, 96)
     optimizer = library.optim.Adam(model.parameters(), lr=4e-3)
     data = example.batches(library, text, 0)
-    return lambda: example.trained(library, model, optimizer, data, 1)
+    return lambda: example.train_model(library, model, optimizer, data, 1)
 
 
 def _batches(libraries: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ The text is in Python's standard library (`pydoc_data.topics`, about 450 kB); th
     pip install torchscript-ts[examples]
     python examples/char_lstm.py                    writes build/examples/char_lstm.png, and some text
 
-Functions take the library as an argument, so that they also run with PyTorch: `trained(torch, ...)`.
+Functions take the library as an argument, so that they also run with PyTorch: `train_model(torch, ...)`.
 """
 
 from typing import Any, Iterator, List, Tuple
@@ -94,7 +94,7 @@ def batches(torch: Any, text: Any, seed: int) -> Iterator[Any]:
     return endless(loader)
 
 
-def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
+def train_model(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
     """Train the model on `steps` batches and return the loss of each, per character."""
 
     def step() -> float:
@@ -119,7 +119,7 @@ def main() -> None:
     encoded = ts.tensor([numbers[letter] for letter in text])
     model = network(ts, len(letters))
     optimizer = ts.optim.Adam(model.parameters(), lr=4e-3)
-    losses = trained(ts, model, optimizer, batches(ts, encoded, options.seed), options.steps)
+    losses = train_model(ts, model, optimizer, batches(ts, encoded, options.seed), options.steps)
     draw(losses, options.out / "char_lstm.png", "Python's documentation, character by character")
     print(f"loss {losses[-1]:.3f} per character; generated text:\n")
     start = "The "

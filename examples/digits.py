@@ -5,7 +5,7 @@ The 1,797 images of 8 x 8 pixels are part of scikit-learn; there is no download.
     pip install torchscript-ts[examples]
     python examples/digits.py                       writes build/examples/digits.pt and digits.png
 
-Functions take the library as an argument, so that they also run with PyTorch: `trained(torch, ...)`.
+Functions take the library as an argument, so that they also run with PyTorch: `train_model(torch, ...)`.
 """
 
 from typing import Any, Iterator, List, Tuple
@@ -58,7 +58,7 @@ def batches(torch: Any, data: Any, seed: int) -> Iterator[List[Any]]:
     return endless(loader)
 
 
-def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
+def train_model(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
     """Train the model on `steps` batches and return the losses."""
 
     def step() -> float:
@@ -85,7 +85,7 @@ def main() -> None:
     train, test = images(ts)
     model = ts.jit.script(network(ts))
     optimizer = ts.optim.Adam(model.parameters(), lr=2e-3)
-    losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
+    losses = train_model(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
     draw(losses, options.out / "digits.png", "Handwritten digits")
     model.eval()
     ts.jit.save(model, str(options.out / "digits.pt"))

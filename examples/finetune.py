@@ -12,7 +12,7 @@ layers are trained.
 from pathlib import Path
 from typing import Any, Tuple
 
-from digits import accuracy, batches, images, network, trained
+from digits import accuracy, batches, images, network, train_model
 from training_utils import arguments, draw
 
 import ts
@@ -50,7 +50,7 @@ def main() -> None:
         f"before: {100 * accuracy(ts, model, test):.1f} % of {len(test)} unseen images are "
         "classified correctly"
     )
-    losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
+    losses = train_model(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
     draw(losses, options.out / "finetune.png", f"Digits 5 to 9 from {TRAINING_IMAGES} images")
     ts.save(model.state_dict(), str(options.out / "finetuned.pt"))
     print(f"after {options.steps} steps on {TRAINING_IMAGES} images: {100 * accuracy(ts, model, test):.1f} %")

@@ -25,7 +25,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
-def switches():
+def restore_modes():
     """Restore grad mode and autocast after each test, because operators that change them are tested too."""
     yield
     from ts._core.dispatch import autocast
@@ -50,7 +50,7 @@ def browser():
 
 
 @pytest.fixture
-def quick_collections():
+def freeze_objects():
     """Freeze existing objects, so that `gc.collect()` visits only objects of the test."""
     gc.freeze()
     yield
@@ -58,7 +58,7 @@ def quick_collections():
 
 
 @pytest.fixture
-def at_once(monkeypatch):
+def compile_before_use(monkeypatch):
     """Compile machine code for every Code before it runs; with `forced`, side exits are possible at any
     instruction."""
     from ts._core.vm.native import force_exit
@@ -105,7 +105,7 @@ def _read_back(request):
         return
     from tests import round_trip
 
-    with round_trip.noting_compiled() as compiled:
+    with round_trip.record_compiled() as compiled:
         yield
     for function, text in compiled.items():
         if str(function.graph) == text:  # the test has not edited the graph

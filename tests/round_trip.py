@@ -43,7 +43,7 @@ _CONSTANT = re.compile(r"^ *%([\w.]+) : (.* = prim::(?:Constant|Uninitialized).*
 
 
 @contextmanager
-def noting_compiled() -> Iterator[dict[ScriptFunction, str]]:
+def record_compiled() -> Iterator[dict[ScriptFunction, str]]:
     """Record the functions compiled in the context, including callees, with the text of their graphs."""
     compiled: dict[ScriptFunction, str] = {}
     finish = ScriptFunction.finish
@@ -62,7 +62,7 @@ def noting_compiled() -> Iterator[dict[ScriptFunction, str]]:
 def compiled_by(run: Callable[[], object], may_fail: bool = False) -> list[ScriptFunction]:
     """Run a function and return the functions compiled during the run; derivative formulas are compiled at
     their first use."""
-    with noting_compiled() as compiled, suppress(*[Exception] * may_fail):
+    with record_compiled() as compiled, suppress(*[Exception] * may_fail):
         run()
     return [f for f in compiled if not f.qualified_name.startswith("__torch__.torch.ops.derivatives.")]
 

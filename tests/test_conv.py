@@ -191,7 +191,7 @@ def test_results_of_channels_last_are_channels_last():
         assert actual.stride() == (80, 1, 20, 4) and ts.allclose(actual, expected)
 
 
-def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_offset=(0,), row=4, length=4, size=4):
+def copy_geometry(taps=((0, (0, 0, 0)),), row_q=(0,), row_offset=(0,), row=4, length=4, size=4):
     """Return the geometry of a convolution that copies four elements, with optional errors."""
     source = correlation.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
     return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_offset), row, 1)]
@@ -204,7 +204,7 @@ def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bia
 
 
 def test_copy_kernel():
-    assert copied(a_copy()).tolist() == [[[1.0] * 4]]
+    assert copied(copy_geometry()).tolist() == [[[1.0] * 4]]
 
 
 @pytest.mark.parametrize(
@@ -227,13 +227,13 @@ def test_copy_kernel():
 def test_invalid_operands_are_rejected(geometry, operands, message):
     """Invalid geometry or operands raise an error before the unchecked loops start."""
     with pytest.raises((ValueError, TypeError), match=message):
-        copied(a_copy(**geometry), **operands)
+        copied(copy_geometry(**geometry), **operands)
 
 
 @pytest.mark.parametrize("wrong", [{"row_q": [-1]}, {"row_offset": [-1]}, {"taps": [(-1, (0, 0, 0))]}, {"row": -1}, {"row": 1 << 62}])
 def test_places_are_not_negative(wrong):
     with pytest.raises(ValueError):
-        a_copy(**wrong)
+        copy_geometry(**wrong)
 
 
 def test_work_objects_cannot_be_created():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ts
-from tests.test_conv import CASES, a_copy, operands, run, threads, widest  # noqa: F401 -- fixtures
+from tests.test_conv import CASES, copy_geometry, operands, run, threads, widest  # noqa: F401 -- fixtures
 from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import conv_weight_grad, microkernels
 
@@ -111,7 +111,7 @@ def test_complex_numbers():
 
 
 def test_a_copy_has_the_product_of_two_rows():
-    source, (phase,) = a_copy()
+    source, (phase,) = copy_geometry()
     out = np.zeros((1, 1, 1), np.float32)
     row = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
     conv_weight_grad.correlate_weights(row, row, out, source, phase, 1)
@@ -133,13 +133,13 @@ def test_a_copy_has_the_product_of_two_rows():
 def test_invalid_operands_are_rejected(shapes, kind, groups, message):
     """Invalid geometry or operands raise an error before the unchecked loops start."""
     x, y, out = (np.ones(shape, np.float32) for shape in shapes)
-    source, (phase,) = a_copy()
+    source, (phase,) = copy_geometry()
     with pytest.raises((ValueError, TypeError), match=message):
         conv_weight_grad.correlate_weights(x, y.astype(kind), out, source, phase, groups)
 
 
 def test_gaps_are_rejected():
-    source, (phase,) = a_copy()
+    source, (phase,) = copy_geometry()
     row, out = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32)
     read_only = np.broadcast_to(out, out.shape)  # a read-only array
     for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, read_only)):

@@ -19,7 +19,7 @@ import pytest
 import ts
 
 pytestmark = [
-    pytest.mark.usefixtures("quick_collections"),
+    pytest.mark.usefixtures("freeze_objects"),
     pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the size is read from Linux's /proc"),
 ]
 CALLS = max(int(os.environ.get("TS_LEAK_CALLS", "1000")), 1)

@@ -142,9 +142,9 @@ CALLS = {
 
 @needs_llvm
 @pytest.mark.parametrize("path", PROGRAMS, ids=[str(path.relative_to(FOLDER)) for path in PROGRAMS])
-def test_reference_programs_with_machine_code(path, at_once, capsys):
+def test_reference_programs_with_machine_code(path, compile_before_use, capsys):
     """Reference programs behave identically with machine code for all compilable loops."""
-    at_once()
+    compile_before_use()
     program = read(path)
     main = program.load()
     if program.runtime_error is None:
@@ -158,10 +158,10 @@ def test_reference_programs_with_machine_code(path, at_once, capsys):
 
 @needs_llvm
 @pytest.mark.parametrize("name", CALLS)
-def test_results_are_the_same(name, at_once):
+def test_results_are_the_same(name, compile_before_use):
     function, arguments = CALLS[name]
     expected = outcome(fresh(function), *arguments())
-    at_once()
+    compile_before_use()
     scripted = fresh(function)
     assert outcome(scripted, *arguments()) == expected
     assert scripted.compiled_code.machine_code is not None
@@ -169,10 +169,10 @@ def test_results_are_the_same(name, at_once):
 
 @needs_llvm
 @pytest.mark.parametrize("name", CALLS)
-def test_side_exit_at_any_instruction(name, at_once):
+def test_side_exit_at_any_instruction(name, compile_before_use):
     function, arguments = CALLS[name]
     expected = outcome(fresh(function), *arguments())
-    at_once(forced=True)
+    compile_before_use(forced=True)
     scripted = fresh(function)
     scripted.compiled_code
     many = 1 << 40
@@ -188,7 +188,7 @@ def test_side_exit_at_any_instruction(name, at_once):
 
 @needs_llvm
 @pytest.mark.parametrize("name", CALLS)
-def test_fuel_is_the_same(name, at_once):
+def test_fuel_is_the_same(name, compile_before_use):
     function, arguments = CALLS[name]
 
     def within(scripted, fuel):
@@ -199,7 +199,7 @@ def test_fuel_is_the_same(name, at_once):
     plain.compiled_code
     amounts = [*range(1, 120), *range(120, 1200, 37), 5000]
     expected = [within(plain, fuel) for fuel in amounts]
-    at_once()
+    compile_before_use()
     scripted = fresh(function)
     scripted.compiled_code
     assert [within(scripted, fuel) for fuel in amounts] == expected
@@ -208,9 +208,9 @@ def test_fuel_is_the_same(name, at_once):
 
 @needs_llvm
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 21])
-def test_suspension(steps, at_once):
+def test_suspension(steps, compile_before_use):
     expected = fresh(escape)(4, 9)
-    at_once()
+    compile_before_use()
     program = fresh(escape).start(4, 9)
     turns = 0
     while not program.run(steps=steps):
@@ -277,20 +277,20 @@ def floats(xs: List[float], ys: List[float]) -> List[float]:
 
 
 @needs_llvm
-def test_ints_wrap_around(at_once):
+def test_ints_wrap_around(compile_before_use):
     edges = [0, 1, -1, 2, -2, 7, -7, 63, 64, 65, -64, 3037000500, 2**31, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1]
     xs, ys = [x for x in edges for _ in edges], edges * len(edges)
     expected = fresh(ints)(xs, ys)
-    at_once()
+    compile_before_use()
     assert fresh(ints)(xs, ys) == expected
 
 
 @needs_llvm
-def test_floats_follow_ieee(at_once):
+def test_floats_follow_ieee(compile_before_use):
     edges = [0.0, -0.0, 1.0, -1.0, 0.1, -7.3, 2.5e-310, 1e308, 9.3e18, -9.3e18, 2.0**63, float("inf"), float("-inf"), float("nan")]
     xs, ys = [x for x in edges for _ in edges], edges * len(edges)
     expected = fresh(floats)(xs, ys)
-    at_once()
+    compile_before_use()
     assert [x.hex() for x in fresh(floats)(xs, ys)] == [x.hex() for x in expected]
 
 
@@ -323,9 +323,9 @@ def stop(n: int) -> int:
     "function, arguments",
     [(roots, (9,)), (by, ([1, 2, 3, 4], [1, 2, 0, 4])), (beyond, ([1, 2, 3], 9)), (stop, (30,)), (stop, (5,))],
 )
-def test_errors_are_the_same(function, arguments, at_once):
+def test_errors_are_the_same(function, arguments, compile_before_use):
     expected = outcome(fresh(function), *arguments)
-    at_once()
+    compile_before_use()
     scripted = fresh(function)
     assert outcome(scripted, *arguments) == expected
     assert scripted.compiled_code.machine_code is not None
@@ -341,8 +341,8 @@ def endless(n: int) -> int:
 
 
 @needs_llvm
-def test_deadline_ends_a_loop(at_once):
-    at_once()
+def test_deadline_ends_a_loop(compile_before_use):
+    compile_before_use()
     scripted = fresh(endless)
     scripted.compiled_code
     before = time.monotonic()
@@ -533,11 +533,11 @@ def back(xs: List[int], n: int) -> int:
 @needs_llvm
 @pytest.mark.parametrize("function", [wheel, back])
 @pytest.mark.parametrize("fuel", [None, 1, 2, 3, 7, 99])
-def test_value_ranges_are_sound(function, fuel, at_once):
+def test_value_ranges_are_sound(function, fuel, compile_before_use):
     """Range analysis is correct for overflowing sums, negative indices and loops resumed at any iteration."""
     xs = [2**62, -5, 2**63 - 1, 8, -(2**63), 0, 77]
     expected = fresh(function)(xs, 100)
-    at_once()
+    compile_before_use()
     program = fresh(function).start(xs, 100)
     while not program.run(steps=fuel):
         pass
@@ -603,13 +603,13 @@ WRITERS = {
 @needs_llvm
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("seed", range(how_many(6)))
-def test_random_programs(kind, seed, at_once):
+def test_random_programs(kind, seed, compile_before_use):
     """Compare random programs with and without forced side exits."""
     writer, argument_tuples = WRITERS[kind]
     choose = random.Random(seed).randrange
     source = writer(choose).program()
     expected = [fuzz_outcome(ts.jit.script(as_functions(source)["f"]), arguments) for arguments in argument_tuples]
-    at_once(forced=True)
+    compile_before_use(forced=True)
     scripted = ts.jit.script(as_functions(source)["f"])
     for arguments, result in zip(argument_tuples, expected):
         force_exit(1 << 40)

@@ -268,7 +268,7 @@ def growth(make):
     return len(gc.get_objects()) - before
 
 
-@pytest.mark.usefixtures("quick_collections")
+@pytest.mark.usefixtures("freeze_objects")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_scripted_objects_are_released(make):
     """A scripted object is released with all its compiled data when its last reference is dropped."""

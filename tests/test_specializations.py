@@ -457,8 +457,8 @@ def test_optional_numbers_and_unions():
     assert "CAST_TO" in code_text(g, 2) or "CAST" in code_text(g, 2)
 
 
-def test_hot_loops_of_plans_become_machine_code(at_once):
-    at_once()
+def test_hot_loops_of_plans_become_machine_code(compile_before_use):
+    compile_before_use()
     f = unit("def f(x, n: int):\n  s = 0\n  for i in range(n):\n    if x.dim() == 2:\n      s += i * i\n  return s\n")
     expected = sum(i * i for i in range(1000))
     assert [f(ts.ones(1, 1), 1000), f(ts.ones(1, 1), 1000)] == [expected, expected]

@@ -51,7 +51,7 @@ def main() -> None:
     train, test = digits.images(torch)
     net = digits.network(torch)
     optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
-    digits.trained(torch, net, optimizer, digits.batches(torch, train, 0), 600)
+    digits.train_model(torch, net, optimizer, digits.batches(torch, train, 0), 600)
     reader = torch.jit.script(Reader(net).eval())
     reader.save("digits.pt")
     remove_debug_records("digits.pt")

@@ -69,9 +69,9 @@ EXAMPLE_FACTORIES = [digits, finetune, char_lstm]
 def halves(library, make_example, path):
     """Return the losses of all steps, with a checkpoint written after half of them."""
     example, model, optimizer, data = make_example(library)
-    losses = example.trained(library, model, optimizer, data, STEPS // 2)
+    losses = example.train_model(library, model, optimizer, data, STEPS // 2)
     library.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, str(path))
-    return losses + example.trained(library, model, optimizer, data, STEPS - STEPS // 2)
+    return losses + example.train_model(library, model, optimizer, data, STEPS - STEPS // 2)
 
 
 def second_half(library, make_example, path):
@@ -82,7 +82,7 @@ def second_half(library, make_example, path):
     state = library.load(str(path), weights_only=True)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
-    return example.trained(library, model, optimizer, data, STEPS - STEPS // 2)
+    return example.train_model(library, model, optimizer, data, STEPS - STEPS // 2)
 
 
 @pytest.mark.parametrize("make_example", EXAMPLE_FACTORIES)
@@ -103,7 +103,7 @@ def test_curves_and_checkpoints(make_example, tmp_path):
 def test_archives_of_trained_nets(tmp_path):
     """PyTorch loads the archive saved by the digits example with equal predictions."""
     example, model, optimizer, data = digits(ts)
-    example.trained(ts, model, optimizer, data, 60)
+    example.train_model(ts, model, optimizer, data, 60)
     model.eval()
     ts.jit.save(model, str(tmp_path / "digits.pt"))
     loaded = torch.jit.load(str(tmp_path / "digits.pt"))
@@ -121,7 +121,7 @@ def test_text_is_the_same():
 
     def written(library):
         example, model, optimizer, data = char_lstm(library)
-        example.trained(library, model, optimizer, data, 20)
+        example.train_model(library, model, optimizer, data, 20)
         library.manual_seed(7)
         return model.write([3, 4, 5], 50, 0.5)
 

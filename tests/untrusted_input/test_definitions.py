@@ -109,7 +109,7 @@ RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if nam
 
 
 @pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
-@pytest.mark.usefixtures("quick_collections")
+@pytest.mark.usefixtures("freeze_objects")
 def test_reserved_enum_names(name, recwarn, capfd):
     """Enum members with names that Python reserves raise `CompilationError`; no code is called by these
     names."""
