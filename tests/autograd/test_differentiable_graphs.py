@@ -115,7 +115,7 @@ def test_one_backward_node_per_graph(program, sizes):
     assert "DifferentiableGraphBackward" in names
 
 
-def test_graph_shows_them():
+def test_graph_text_contains_differentiable_graphs():
     script = ts.jit.script(squashed)
     xs = inputs((3, 4), (4,))
     text = str(script.graph_for(*xs))
@@ -145,7 +145,7 @@ def test_other_sizes():
         )
 
 
-def test_saved_tensors_are_watched():
+def test_writes_to_saved_tensors_raise():
     """A write to a saved tensor of a differentiable graph raises an error as in eager mode; other writes do
     not."""
 
@@ -179,7 +179,7 @@ def test_results_are_written_in_place():
     assert_close(doubled(script), doubled(cell))
 
 
-def test_views_leave_a_part():
+def test_results_may_be_views():
     """Results of a differentiable graph may be views of arguments or of other results, and share writes with
     them."""
 
@@ -207,7 +207,7 @@ def test_views_leave_a_part():
     assert_close(run(f), run(g))
 
 
-def test_modules_train_alike():
+def test_scripted_modules_train_like_eager_modules():
     """A module and its scripted version have equal training steps."""
 
     class Net(nn.Module):
@@ -473,7 +473,7 @@ def test_detached_results_do_not_retain_the_graph(part):
         gc.enable()
 
 
-def test_writes_to_detached_tensors_count():
+def test_writes_to_detached_tensors_increase_versions():
     """Writes to a detached tensor increase the version counter of all tensors that share its memory."""
     x = ts.rand(3, 3, requires_grad=True).exp()
     view = x[0]
@@ -488,7 +488,7 @@ def test_writes_to_detached_tensors_count():
         y.sum().backward()
 
 
-def test_packed_weights_of_what_was_detached():
+def test_packed_weights_of_detached_tensors():
     """Products with a weight whose detached alias was released observe in-place writes to the weight."""
     weight = ts.rand(256, 256, requires_grad=True)
     weight.detach()

@@ -128,7 +128,7 @@ def test_unbatched_tensors_have_memory():
         in_vmap(lambda _, f=f: f(ts.ones(2)))
 
 
-def test_facts_need_no_memory():
+def test_tensor_attributes_need_no_memory():
     found = []
 
     def facts(v):

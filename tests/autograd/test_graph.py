@@ -146,7 +146,7 @@ def test_increment_version_counts_as_a_write():
         z.sum().backward()
 
 
-def test_nodes_are_nodes():
+def test_backward_nodes_are_instances_of_node():
     y = leaf(1) * 2
     assert isinstance(y.grad_fn, graph.Node)
     assert y.grad_fn._input_metadata[0].shape == (1,)

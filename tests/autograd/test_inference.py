@@ -23,7 +23,7 @@ def test_is_inference():
             assert not ts.ones(2).is_inference()
 
 
-def test_scripts_make_them_too():
+def test_scripts_create_inference_tensors():
     @ts.jit.script
     def f(x):
         return x * 2 + ts.ones(3)
@@ -71,7 +71,7 @@ def test_views_of_normal_tensors_are_read_only_outside():
     assert y.tolist() == [2, 2, 2, 2]
 
 
-def test_layers_run_there():
+def test_layers_run_in_inference_mode():
     layer = ts.nn.LSTM(3, 4)
     with ts.inference_mode():
         out, _ = layer(ts.rand(2, 1, 3))

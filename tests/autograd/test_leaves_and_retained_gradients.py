@@ -53,7 +53,7 @@ def test_retained_gradient_after_a_write():
     assert x.grad.tolist() == [24, 24, 24]
 
 
-def test_hooks_stay_with_their_node():
+def test_hooks_belong_to_their_node():
     x = ts.ones(3, requires_grad=True)
     y = x * 2
     seen = []

@@ -50,7 +50,7 @@ def test_nodes_of_different_sizes_are_reused():
         assert_close(given, ts.autograd.grad(z, again)[0])
 
 
-def test_weak_references_to_nodes_die_with_them():
+def test_weak_references_to_freed_nodes_are_cleared():
     x = leaf()
     for _ in range(3):
         y = x * 2
@@ -89,7 +89,7 @@ def test_reference_cycles_through_nodes_are_collected():
     assert count_of_nodes() == before
 
 
-def test_threads_make_and_drop_nodes_at_once():
+def test_threads_create_and_free_nodes_concurrently():
     failed = []
 
     def work(number):

@@ -30,7 +30,7 @@ def test_grad_and_requires_grad_inside_of_transforms(name):
     assert w.grad.tolist() == [2, 2, 2]
 
 
-def test_context_left_twice():
+def test_context_exited_twice():
     """A second exit of a context restores the grad mode again, and has no other effect."""
     for block in (ts.no_grad(), ts.inference_mode()):
         block.__enter__()

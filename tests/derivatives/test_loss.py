@@ -32,13 +32,13 @@ def test_no_samples():
     assert gradients("aten::nll_loss_forward", "self", reduction=2, **arguments) == []
 
 
-def test_probabilities_of_nothing_and_of_everything():
+def test_probabilities_of_zero_and_one():
     x = ts.tensor([0.0, 1.0, 0.5])
     found = gradients("aten::binary_cross_entropy", "self target", self=x, target=x, weight=None, reduction=2)
     assert found == [[0, 0, 0], [math.inf, -math.inf, 0]]
 
 
-def test_logits_far_away():
+def test_large_logits():
     x = ts.tensor([-1000.0, 1000.0])
     found = gradients(
         "aten::binary_cross_entropy_with_logits", "self", self=x, target=ts.ones(2), weight=None, pos_weight=None,

@@ -86,7 +86,7 @@ def test_complex_numbers_without_a_direction():
     assert gradients("aten::sgn", "self", self=z) == [0, 0.5]
 
 
-def test_a_factor_of_one_costs_nothing():
+def test_multiplication_by_one_returns_its_operand():
     x = ts.ones(2)
     assert mul_conj(x, 1) is x
     assert mul_conj(x, 2j).tolist() == [-2j, -2j]

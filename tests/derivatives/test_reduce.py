@@ -32,7 +32,7 @@ def test_products_of_zeros():
 
 
 @pytest.mark.parametrize("order", [0.5, 1, 1.5, 2, 3, INF])
-def test_norms_of_nothing(order):
+def test_norms_of_zeros(order):
     assert gradients("aten::linalg_vector_norm", "self", self=ts.zeros(2), ord=order) == [0, 0]
 
 
@@ -41,7 +41,7 @@ def test_a_count_has_no_gradient():
     assert ts.autograd.grad(ts.linalg.vector_norm(x, 0), x, allow_unused=True) == (None,)
 
 
-def test_the_largest_share_a_norm():
+def test_gradient_of_the_maximum_norm_at_ties():
     found = gradients("aten::linalg_vector_norm", "self", self=ts.tensor([3.0, -3.0, 1.0]), ord=INF)
     assert found == [0.5, -0.5, 0]
 

@@ -31,7 +31,7 @@ def test_functions_have_their_names(word):
 
 
 @pytest.mark.parametrize("word", ["training", "__setstate__", "__init__"])
-def test_names_with_a_meaning_in_archives(word):
+def test_special_names_of_archives(word):
     name, known = arrived(scripted(word))
     assert (name[2], describe_callee(name)) == ("forward", word)
     assert known.find(name)(2) == 3

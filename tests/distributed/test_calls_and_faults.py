@@ -92,7 +92,7 @@ def test_connections_are_cut_during_calls(world, pool):
 
 
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
-def test_a_partition_that_heals(world, pool, seconds):
+def test_calls_during_a_network_partition(world, pool, seconds):
     """Calls during a network partition time out or are answered; later calls succeed."""
     for call in begin(pool, "worker1", 0).values():  # opens the connections
         assert call.result(50) is None
@@ -136,7 +136,7 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     assert [len(call()) for call in same.values()] == [SIZE] * 3
 
 
-def test_answers_larger_than_memory(world):
+def test_results_larger_than_memory(world):
     """An answer that exceeds the caller's memory raises an error; the owner keeps its values."""
     kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
     assert kept.rpc_sync().sum() == SIZE
@@ -168,7 +168,7 @@ def test_more_waiting_calls_than_threads(world):
     del ref
 
 
-def test_messages_of_more_bytes_than_allowed(world):
+def test_messages_above_the_size_limit(world):
     """Messages above the size limit raise ValueError in the sender."""
     with pytest.raises(ValueError, match="a message has 5004 bytes, 100 are allowed"):
         message_codec.MessageEncoder(message_codec.TransportLimits(bytes=100)).pack([b"x" * 4999])

@@ -74,7 +74,7 @@ def test_missing_certificate_is_created(folder, tmp_path):
         certificates.security(copy)
 
 
-def test_processes_that_have_them(cluster, folder):
+def test_processes_with_certificates(cluster, folder):
     """Connections between all processes are encrypted; a process joins with a folder of certificates."""
     assert cluster.address.startswith("ts+tls://127.0.0.1:")
     with clusters.joined(cluster.address, security=certificates.security(folder)):

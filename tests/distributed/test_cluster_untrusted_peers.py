@@ -156,7 +156,7 @@ def test_names_numbers_and_addresses_are_unique():
     run(main())
 
 
-def test_beats_are_counts():
+def test_heartbeat_metrics_are_counts():
     async def main():
         async with scheduler() as service:
             comm, _ = await joined(service)

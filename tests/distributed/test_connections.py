@@ -92,7 +92,7 @@ def test_channels(security):
     run(main())
 
 
-def test_large_messages_pass_each_other(security):
+def test_large_messages_in_both_directions(security):
     """Both ends can send a large message before either reads."""
     scheme, known = security
     data = bytes(20_000_000)
@@ -409,7 +409,7 @@ def test_calls_whose_connection_breaks():
     run(main())
 
 
-def test_a_channel_waits_no_longer_than_it_should(server):
+def test_calls_of_a_channel_time_out(server):
     """A call that exceeds its timeout closes the channel, so that a late response is dropped."""
     channel = BlockingConnection(server.address, **HOW)
     channel.send({"op": "calls", "reply": False})

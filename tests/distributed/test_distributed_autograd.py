@@ -103,7 +103,7 @@ def test_tensors_of_the_callee(module_workers, x):
         assert rpc.rpc_sync("worker2", functions.gradient_of_w, (context_id,)) == (None, None)
 
 
-def test_calls_of_calls(module_workers, x):
+def test_nested_calls(module_workers, x):
     """The context is sent with nested calls, also to processes that the first process does not call."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.nested, (x, "worker2")).sum()])

@@ -88,7 +88,7 @@ def test_values_of_a_context_that_has_ended(module_workers, x):
         refused("Autograd context no longer valid", dist_autograd.backward, context_id, [after])
 
 
-def test_a_pass_of_this_process_alone(module_workers, x):
+def test_local_backward_of_a_remote_loss(module_workers, x):
     """`loss.backward()` raises an error for a loss that other processes computed."""
     with dist_autograd.context():
         product = rpc.rpc_sync("worker1", functions.mul, (x, x))
@@ -158,7 +158,7 @@ def test_malformed_messages(module_workers, x):
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
 
 
-def test_gradients_that_fit_nothing(module_workers, x):
+def test_mismatched_received_gradients(module_workers, x):
     """Received gradients of another shape, dtype or number than the tensors raise an error in backward."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", functions.mul, (x, x))
@@ -172,7 +172,7 @@ def test_gradients_that_fit_nothing(module_workers, x):
             refused("gradient", backward_call.wait)
 
 
-def test_numbers_of_contexts_travel():
+def test_encoding_of_context_ids():
     """Context ids are encoded by msgpack, including those of a process with a large scheduler-assigned
     worker id."""
     msgpack = pytest.importorskip("msgpack")

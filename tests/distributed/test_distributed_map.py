@@ -37,7 +37,7 @@ def test_batches_are_read_on_demand(three_workers):
     assert list(results) == list(range(1, 100))
 
 
-def test_errors_stand_where_the_result_would(three_workers):
+def test_errors_replace_results_in_order(three_workers):
     results = distributed_map(rpc_worker.fail, [1, 2])
     with pytest.raises(ValueError, match="bad 1"):
         next(results)

@@ -56,7 +56,7 @@ def test_steps_equal_a_local_optimizer(module_workers, kind, options):
         assert grad is None
 
 
-def test_arguments_by_place_and_parameters_here(module_workers):
+def test_positional_arguments_and_local_parameters(module_workers):
     """Positional optimizer arguments are sent, parameters may be local, and parameters without gradients stay
     unchanged."""
     here, unused = functions.Layer(1.0, 1.0), functions.Layer(1.0, 1.0)

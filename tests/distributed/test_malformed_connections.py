@@ -161,7 +161,7 @@ def test_malformed_messages(server, data, first):
 @pytest.mark.parametrize(
     "message", [1, [], {}, {"op": None}, {"op": []}, {"op": "echo", "op2": 1}, {"reply": True}]
 )
-def test_messages_of_no_meaning(server, message):
+def test_unknown_messages(server, message):
     """Unknown messages are treated as data and close the connection."""
     sock = connect_authenticated(server)
     sock.sendall(sent(HELLO) + sent(message))
@@ -188,7 +188,7 @@ def test_truncated_messages(server):
         assert is_closed(sock)
 
 
-def test_announced_sizes_cost_nothing(server):
+def test_announced_sizes_allocate_nothing(server):
     """Announced sizes of a hundred messages of two gigabytes do not allocate memory."""
     before = resident_bytes(server)
     socks = []
@@ -255,18 +255,18 @@ def send_mutated_messages(server, seeds):
         sock.close()
 
 
-def test_garbage(server):
+def test_random_messages(server):
     """Random damaged messages of authenticated peers close their connections only."""
     send_mutated_messages(server, range(2_000))
 
 
 @pytest.mark.long
-def test_much_garbage(server):
+def test_many_random_messages(server):
     """Many damaged messages of authenticated peers close their connections only."""
     send_mutated_messages(server, range(100_000))
 
 
-def test_garbage_before_authentication(server):
+def test_random_data_before_authentication(server):
     """Random data before authentication is rejected unread."""
     chance = random.Random(0)
     for _ in range(500):

@@ -42,7 +42,7 @@ def compare_with_msgpack(package, value):
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: f"{type(value).__name__}-{str(value)[:12]}")
-def test_values_at_the_borders_of_forms(in_python, value):
+def test_values_at_the_limits_of_encodings(in_python, value):
     compare_with_msgpack(in_python, value)
 
 

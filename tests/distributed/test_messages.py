@@ -171,7 +171,7 @@ def test_random_bytes(data):
         return
 
 
-def test_garbage():
+def test_random_bytes_of_many_lengths():
     """Random bytes of many lengths raise `MalformedMessageError` or decode."""
     chance = random.Random(0)
     for _ in range(10_000):

@@ -39,7 +39,7 @@ def test_a_connection_that_breaks(world):
     world.unharmed()
 
 
-def test_the_time_of_all_tries(world):
+def test_retries_end_with_the_timeout(world):
     """A retryable call to a process that does not return raises the last failure after the timeout."""
     world.kill("worker1")
     start = time.monotonic()

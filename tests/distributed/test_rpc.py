@@ -277,7 +277,7 @@ def test_handles():
     assert own.is_owner() and own.local_value() is own.to_here() and repr(own).startswith("OwnerRRef(")
 
 
-def test_handles_that_are_passed_on():
+def test_forwarded_references():
     ref, own = rpc.remote("worker1", rpc_worker.add, args=(1, 2)), rpc.RRef(5)
     assert rpc.rpc_sync("worker1", rpc_worker.of, args=(ref,)) == (True, "worker1", 3)
     assert rpc.rpc_sync("worker2", rpc_worker.of, args=(ref,)) == (False, "worker1", 3)

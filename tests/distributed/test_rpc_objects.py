@@ -86,7 +86,7 @@ def test_unions_and_optionals():
     assert rpc.rpc_sync("worker1", either, args=(Point(1.0, []), None)).x == 1.5
 
 
-def test_values_that_stay():
+def test_remote_values_of_objects():
     ref = rpc.remote("worker1", moved, args=(Point(1.0, []), Color.RED, 3.0))
     assert ref.to_here().ends[1].x == 4.0
 
@@ -112,7 +112,7 @@ def twice_named(first: Pair, second: Optional[Pair], color: Color) -> Tuple[Colo
     return color, first
 
 
-def test_a_named_tuple_that_stands_twice_in_a_signature():
+def test_a_named_tuple_used_twice_in_a_signature():
     color, pair = rpc.rpc_sync("worker1", twice_named, args=(Pair(ts.ones(1), 2), None, Color.GREEN))
     assert color is Color.GREEN and pair.right == 2
 

@@ -155,7 +155,7 @@ def test_ends_without_shared_memory(server, limits):
     channel.close()
 
 
-def test_encrypted_connections_share_nothing():
+def test_encrypted_connections_use_no_shared_memory():
     """Encrypted connections do not use shared memory."""
     pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
     security = Security.temporary()

@@ -57,7 +57,7 @@ def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEAL_FLAGS,
     }.items(),
     ids=lambda claim: claim[0],
 )
-def test_claims(claim):
+def test_invalid_references(claim):
     """Invalid shared memory references raise an error and leave no mapping or open file."""
     file = claim[1]()
     files = set(os.listdir("/proc/self/fd"))

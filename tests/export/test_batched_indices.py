@@ -79,7 +79,7 @@ def test_read(name, in_dims):
 
 @pytest.mark.parametrize("in_dims", [(0, 0), (0, None)], ids=["both", "rows"])
 @pytest.mark.parametrize("name", WRITTEN)
-def test_written(name, in_dims):
+def test_batched_index_writes(name, in_dims):
     check(WRITTEN[name], in_dims)
 
 

@@ -123,7 +123,7 @@ TRUTHS = {
 
 
 @pytest.mark.parametrize("name", TRUTHS)
-def test_truths_are_numbers(name, tmp_path):
+def test_bools_are_numbers(name, tmp_path):
     """Data-dependent bools are 0 or 1 in arithmetic of the exported program."""
     function = TRUTHS[name]
 

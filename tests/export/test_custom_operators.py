@@ -46,7 +46,7 @@ SUCCESS = dict.fromkeys(
 )
 
 
-def test_right_operators(scale, positive):
+def test_opcheck_accepts_valid_operators(scale, positive):
     assert opcheck(scale, (ts.randn(3, requires_grad=True), 3.0)) == SUCCESS
     assert opcheck(ts.ops.checks.scale.default, (ts.randn(2, 3),), {"by": 0.5}) == SUCCESS
     assert opcheck(positive, (ts.randn(7),)) == SUCCESS

@@ -101,7 +101,7 @@ def test_views_written_later_are_seen_by_all():
     ts.testing.assert_close(program.module()(x), Program()(x))
 
 
-def test_a_table_of_the_callers():
+def test_decomposition_table_of_the_caller():
     class Program(ts.nn.Module):
         def forward(self, x):
             return ts.nn.functional.silu(x).t()

@@ -35,7 +35,7 @@ def kinds(program):
     return [failure.failure_type for failure in program._report.failures]
 
 
-def test_data_decides():
+def test_data_dependent_branches():
     args = (ts.ones(5), ts.ones(3), ts.tensor(4))
     shapes = ({0: Dim("n")}, None, None)
     with pytest.raises(GuardOnDataDependentSymNode):

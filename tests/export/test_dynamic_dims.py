@@ -62,7 +62,7 @@ def test_derived_sizes():
 
 
 @pytest.mark.parametrize("dim", [DYNAMIC, Dim("b")], ids=str)
-def test_numbers(dim):
+def test_dynamic_sizes_made_constant(dim):
     """A dynamic size that the program makes constant is rejected."""
     with pytest.raises(ts.errors.UserError, match=r"specialized it to be a constant \(4\)"):
         export(Function(lambda x, y: x + y), (ts.ones(4), ts.ones(4)), dynamic_shapes=({0: dim}, None))
@@ -101,7 +101,7 @@ def test_derived_sizes_without_a_root_argument():
             program.module()(ts.zeros(shape))
 
 
-def test_sizes_stand_in_the_order_of_the_arguments():
+def test_symbols_follow_the_order_of_the_arguments():
     """Symbols are numbered in the order of the arguments, independently of their uses."""
 
     def function(x, y):

@@ -39,7 +39,7 @@ def exported(step, times):
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_few_steps(name):
+def test_few_doubling_steps_are_exported(name):
     """A program with a few doubling steps runs for other sizes."""
     program = exported(STEPS[name], 4)
     for n in (2, 4, 9):
@@ -47,7 +47,7 @@ def test_few_steps(name):
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_many_steps(name):
+def test_many_doubling_steps_are_rejected(name):
     """Too many doubling steps raise an error in a short time."""
     before = time.perf_counter()
     with pytest.raises(UserError, match=r"computed from s0 is an expression of [\d,]+ nodes"):

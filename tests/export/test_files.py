@@ -152,7 +152,7 @@ class Tied(Module):
         return x.sum() + self.first + self.second
 
 
-def test_conditions_come_back(saved):
+def test_loaded_programs_check_conditions(saved):
     """A loaded program checks sizes, ranges and constants."""
     module = loaded(saved).module()
     args, kwargs = example()
@@ -167,7 +167,7 @@ def test_conditions_come_back(saved):
         module(*args, flag=True)
 
 
-def test_guards_come_back():
+def test_loaded_programs_check_guards():
     """A loaded program checks the conditions that selected branches at export."""
 
     class M(Module):
@@ -194,7 +194,7 @@ def test_extra_files(saved, tmp_path):
     assert extra == {"notes.txt": "hello", "absent": ""}
 
 
-def test_names_of_python(tmp_path):
+def test_argument_names_of_python_functions(tmp_path):
     """Arguments may have the names of Python functions and of names in generated code."""
 
     class M(Module):
@@ -545,7 +545,7 @@ def leaf_paths(tree, path=()):
         yield from leaf_paths(tree[key], (*path, key))
 
 
-def test_damage_is_one_error(saved):
+def test_damaged_files_load_or_raise_archive_error(saved):
     """Damaged JSON or bytes either load or raise ArchiveError."""
     source = random.Random(0)
     contents = records(saved)

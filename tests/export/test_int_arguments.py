@@ -66,7 +66,7 @@ def check_ends(program, function, least, most):
 
 
 @pytest.mark.parametrize("text", ENDS)
-def test_ends(text):
+def test_range_of_int_arguments(text):
     function, least, most = ENDS[text]
     program = export(Function(function), (ts.arange(9.0), 4), dynamic_shapes=(None, Dim.AUTO))
     check_ends(program, function, least, most)
@@ -173,7 +173,7 @@ def test_fixed_by_an_operator(name):
             module(x, n)
 
 
-def test_fixed_in_part():
+def test_partly_fixed_int_arguments():
     """A dimension computed from an int argument constrains only the computed value."""
     program = export(Function(lambda x, n: x.sum(n % 2)), (ts.ones(2, 3), 4), dynamic_shapes=(None, Dim.AUTO))
     assert program.module()(ts.ones(2, 3), 6).tolist() == [2, 2, 2]

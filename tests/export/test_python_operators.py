@@ -39,7 +39,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_operators_of_signs(name, tmp_path):
+def test_python_operators(name, tmp_path):
     """Python operators are exported as the expected operators, before and after `run_decompositions`, with
     results equal to the module's."""
     function, operators, decomposed = PROGRAMS[name]

@@ -35,7 +35,7 @@ def saved(program):
     return file.getvalue()
 
 
-def test_right_programs(program, saved):
+def test_valid_programs(program, saved):
     for variant in (program, program.run_decompositions(), load(io.BytesIO(saved))):
         assert {str(q.condition) for q in check_shapes(variant)} <= {"s1 <= s0", "s0 >= s1"}
 
@@ -65,7 +65,7 @@ def test_invalid_sizes(program, saved, name, expression, message):
         load(io.BytesIO(data))
 
 
-def test_right_for_the_example_alone(saved):
+def test_sizes_valid_for_the_example_only(saved):
     """A declared size is rejected if it is correct for the example only: 6 instead of twice a symbol."""
     data = changed(saved, program_with_false_size("cat", 0, "6"))
     with pytest.raises(

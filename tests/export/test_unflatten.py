@@ -139,7 +139,7 @@ def test_writes():
             assert ts.allclose(module.get_buffer(name).double(), buffer.double()), name
 
 
-def test_numbers_around_preserved_calls():
+def test_sizes_around_preserved_calls():
     class Scaled(nn.Module):
         def forward(self, x, y):
             return x * y.shape[0] + y.shape[0]

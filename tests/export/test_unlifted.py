@@ -130,7 +130,7 @@ def test_without_guards():
         assert module(ts.ones(2, 4), scale=4)["scale"] == 3
 
 
-def test_guards_that_were_erased():
+def test_erased_guards():
     module = exported().module()
     with pytest.raises(AssertionError, match="Guard failed: scale == 3"):
         module(ts.ones(2, 4), scale=4)

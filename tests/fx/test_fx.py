@@ -209,7 +209,7 @@ def test_buffers_of_opaque_objects():
         module.b = 3
 
 
-def test_scripts_know_math_after_a_trace():
+def test_math_functions_are_restored_after_a_trace():
     """A trace replaces functions of `math` temporarily; modules imported meanwhile keep the originals."""
     program = (
         "import math, ts, ts.fx\n"

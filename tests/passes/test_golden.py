@@ -153,7 +153,7 @@ def tidy(graph):
 
 
 @pytest.mark.parametrize("path", LIMITED, ids=lambda path: path.stem)
-def test_a_limit_of_none_changes_nothing(path):
+def test_a_limit_of_zero_disables_all_changes(path):
     """`TS_JIT_OPT_LIMIT=pass=0` disables each change of a pass, for bisection."""
     name = LIMITS.get(path.stem, MODULES.get(path.stem, path.stem))
     for _, before, _ in read_cases(path):

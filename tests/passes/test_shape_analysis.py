@@ -34,7 +34,7 @@ def test_operators():
     ]  # fmt: skip
 
 
-def test_branches_have_in_common():
+def test_branches_merge_common_types():
     def f(x, y, z):
         if bool(x):
             x, y, z = x + 1, y, z
@@ -46,7 +46,7 @@ def test_branches_have_in_common():
     assert types(f, ts.zeros(2, 2), ts.zeros(2, 4, dtype=ts.long), ts.zeros(2, 4)) == [FLOATS, either, either]
 
 
-def test_unknown():
+def test_unknown_shapes():
     """Sizes are unknown after unknown inputs, lists of two possible lengths, loops and computed sizes."""
 
     def f(x, y):
@@ -60,7 +60,7 @@ def test_unknown():
     assert types(f, ts.zeros(2, 3), None) == ["Tensor"] * 5
 
 
-def test_lists_that_change():
+def test_mutated_lists():
     def f(x):
         c = [x]
         c.append(x.double())
@@ -105,7 +105,7 @@ def test_gradients():
     assert "requires_grad=1" in propagate_shapes(graph, [x], True).inputs()[0].type().str()
 
 
-def test_complete():
+def test_complete_shape_analysis_results():
     """Complete shape analysis infers sizes and strides; results of several tensors have no gradient
     information."""
 
@@ -168,7 +168,7 @@ def propagated(inputs, body, result="%y"):
         ("%x : Float(2, 3, device=cpu), %w : Tensor", "aten::neg(%x)", "Float(2, 3, strides=[3, 1], device=cpu)"),
     ],
 )
-def test_some_lengths(inputs, operator, type):
+def test_types_with_unknown_sizes(inputs, operator, type):
     """Without example inputs, sizes copied from typed inputs are known and computed sizes are unknown."""
     _, found = propagated(inputs, f"  %y : Tensor = {operator}")
     if "Double" in inputs:
@@ -184,7 +184,7 @@ LOOP = """  %true : bool = prim::Constant[value=1]()
       -> (%true, %next)"""
 
 
-def test_some_lengths_through_loops():
+def test_loops_with_unknown_sizes():
     """A dimension that grows in a loop is unknown, other dimensions stay known; branches merge shapes in the
     same way."""
     graph, found = propagated("%x : Float(2, 3)", LOOP)

@@ -495,7 +495,7 @@ def test_operators_of_a_module():
     assert names(ts) == names(torch)
 
 
-def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
+def test_operator_versions_equal_pytorch():
     """The version at which each operator changed its meaning equals PyTorch's table, for all variants."""
     registry.load()
     table = torch._C._get_operator_version_map()
@@ -520,7 +520,7 @@ def test_traced_adaptive_pools(layer, dims, size):
     assert comparable(transfer(torch, ts, traced(ts))(x)) == comparable(traced(torch)(x))
 
 
-def test_views_with_a_mark():
+def test_conjugate_and_negative_views():
     """Views with conjugate or negative bits in archives are resolved, as buffers and as constants."""
 
     class Marked(torch.nn.Module):

@@ -233,7 +233,7 @@ def test_states_of_scalers_are_exchanged():
 
 
 @pytest.mark.parametrize("values", [[0.0] * 6, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [1.0, 1.0]])
-def test_scales_follow_alike(values):
+def test_scale_updates_equal_pytorch(values):
     state = [(p.tensor(4.0), p.tensor(0, dtype=p.int32)) for p in (ts, torch)]
     for value in values:
         for package, (scale, steps) in zip((ts, torch), state, strict=True):

@@ -190,7 +190,7 @@ def test_scripts():
         assert traced(lib.tensor([0.3])).dtype is lib.float16
 
 
-def test_warning_comes_once():
+def test_warning_is_issued_once():
     import subprocess
     import sys
 

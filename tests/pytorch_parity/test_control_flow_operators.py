@@ -115,7 +115,7 @@ def normalized_message(error):
 
 
 @pytest.mark.parametrize("name", some(REJECTED))
-def test_refusals(name):
+def test_rejected_calls(name):
     """Invalid calls raise PyTorch's class and message, in eager mode and in export."""
     found = {}
     for T, H in OPERATORS.items():

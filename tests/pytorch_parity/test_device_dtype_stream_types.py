@@ -155,7 +155,7 @@ def test_types_in_strings():
     assert str(ts.jit.CompilationUnit(text).f.schema) == str(torch.jit.CompilationUnit(text).f.schema)
 
 
-def test_other_values_are_no_streams():
+def test_other_values_are_not_streams():
     """Values that are not streams are rejected; PyTorch converts numbers, or raises internal errors."""
 
     def stream(s: ts.Stream) -> ts.Stream:

@@ -160,7 +160,7 @@ def assert_equal_arrays(got, want):
             assert x == y
 
 
-def test_pytorchs_file_runs_here(case):
+def test_files_of_pytorch_run_in_ts(case):
     """A PyTorch file has its operators, signature, ranges and results, for the example and other sizes; both
     libraries reject other calls."""
     data, program, calls, refused = case
@@ -256,7 +256,7 @@ def test_files_of_ts_run_in_pytorch():
 
 
 @pytest.mark.parametrize("function", PROGRAMS)
-def test_our_functions_run_there(function):
+def test_functions_of_ts_run_in_pytorch(function):
     """PyTorch runs files of `ts` with constants in branches and loops over numbers, which it cannot save."""
     x = ts.tensor([1.0, 2.0, 3.0])
     file = io.BytesIO()

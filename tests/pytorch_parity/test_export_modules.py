@@ -141,7 +141,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_refusals(call):
+def test_rejected_calls(call):
     messages = []
     for library in (ts, torch):
         program, _, _ = exported(library, "Net")

@@ -103,7 +103,7 @@ def test_values(key, name):
     "t._foreach_norm([x.int()], 2.0)", "t._foreach_add_([x.int()], 2.5)", "t._foreach_sub([x.bool()], True)", "t._foreach_max([x[:0]])",
     "t._foreach_zero_([])",
 ])  # fmt: skip
-def test_refusals(call):
+def test_rejected_calls(call):
     """Errors have PyTorch's class and text."""
 
     def messages(t):
@@ -125,7 +125,7 @@ FUSED, SINGLE = 2, 2
     ("Adam", {}), ("Adam", dict(amsgrad=True, weight_decay=0.1)), ("Adam", dict(betas=(0.3, 0.8), maximize=True)), ("AdamW", {}),
     ("AdamW", dict(amsgrad=True)),
 ])  # fmt: skip
-def test_steps_to_the_last_digit(rule, options, dtype):
+def test_steps_to_the_last_bits(rule, options, dtype):
     """Six optimizer steps differ from PyTorch's by at most two units in the last place."""
     random = np.random.default_rng(0)
     draw = lambda: random.standard_normal(1003).astype(dtype)

@@ -163,7 +163,7 @@ def test_containers():
         lambda framework: framework.jit.optimize_for_inference(framework.nn.Linear(1, 1)),
     ],
 )
-def test_refusals(attempt):
+def test_rejected_calls(attempt):
     """Rejected calls of freezing raise PyTorch's error message."""
     errors = []
     for framework in (torch, ts):

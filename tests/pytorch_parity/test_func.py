@@ -258,7 +258,7 @@ def test_views_and_copies_of_a_batch(run):
     assert found[0] == found[1]
 
 
-def test_transposed_numbers_are_themselves():
+def test_transposing_a_batched_scalar_returns_it():
     for m in (ts, torch):
         x = m.ones(3)
         assert m.func.vmap(lambda x: m.transpose(x, -1, 0))(x) is x

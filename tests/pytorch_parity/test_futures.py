@@ -156,7 +156,7 @@ def test_modules(modules):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_refusals(modules, name):
+def test_rejected_calls(modules, name):
     """The message begins with PyTorch's."""
     with pytest.raises(RuntimeError) as expected:
         torch.jit.script(getattr(modules["torch"], name))

@@ -104,7 +104,7 @@ def signatures():
 
 
 @pytest.mark.parametrize("name", sorted(signatures()))
-def test_functions_in_python(name):
+def test_forwarded_arguments_of_python_functions(name):
     """The table of forwarded arguments in `torch_function_forwarding` equals the behaviour of PyTorch's
     Python functions."""
     count, names, defaults = ts.fx.torch_function_forwarding._parse_parameters(signatures()[name])

@@ -88,7 +88,7 @@ def test_outcomes_equal_pytorch(name):
     assert outcome(CASES[name], ts) == outcome(CASES[name], torch)
 
 
-def test_a_invalid_direction_is_explained_element_by_element():
+def test_fast_mode_errors_name_the_largest_element_difference():
     with pytest.raises(ts.errors.GradcheckError, match=r"max per-element difference"):
         ts.autograd.gradcheck(lambda x: x * x.detach(), three(ts), fast_mode=True)
 

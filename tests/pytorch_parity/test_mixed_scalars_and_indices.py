@@ -82,7 +82,7 @@ def test_conversions_in_a_memory_format(method, memory_format):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "bool", "float64", "uint8"])
-def test_coins_into_tensors_of_any_dtype(dtype):
+def test_bernoulli_outputs_of_any_dtype(dtype):
     def random_tensor(t):
         t.manual_seed(0)
         return t.bernoulli(t.linspace(0, 1, 12).reshape(3, 4), out=t.empty(3, 4, dtype=getattr(t, dtype)))

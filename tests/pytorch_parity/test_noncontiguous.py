@@ -114,7 +114,7 @@ CHOSEN = {
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (4, 3, 2, 2)])
 @pytest.mark.parametrize("name", CHOSEN)
-def test_choice_by_masks(name, shape):
+def test_selection_by_masks(name, shape):
     """Selections by masks that broadcast, in any order of dimensions."""
     masks = tensor_pairs(shape, 2, 9)
     masks += [(x[..., :1], y[..., :1]) for x, y in masks[:4]] + [(x[0], y[0]) for x, y in masks[:2]]
@@ -190,7 +190,7 @@ def test_layers_of_encoders(mask):
         assert ts.equal(ts._transformer_encoder_layer_fwd(transposed, *ours[1:]), found)
 
 
-def test_joined_in_any_order():
+def test_concatenation_in_any_order():
     """Concatenated parts may have gaps and different orders of dimensions."""
     for (x, u), (y, v) in itertools.product(tensor_pairs((4, 4), 0, 9), tensor_pairs((4, 4), 1, 9)):
         for name, dim in (("cat", 0), ("cat", 1), ("stack", -1)):
@@ -275,7 +275,7 @@ def test_other_shapes(name):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_same_bytes(dtype):
+def test_reinterpreted_complex_numbers(dtype):
     """Views of complex numbers as their parts, and back, equal PyTorch's for all valid strides; others raise
     its errors."""
     for strided in (

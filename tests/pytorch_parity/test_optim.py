@@ -159,7 +159,7 @@ def resumed(library, text):
 
 
 @pytest.mark.parametrize("text", SCHEDULES)
-def test_schedules_go_on(text):
+def test_schedules_resume_from_state(text):
     """A schedule restored from `state_dict` continues as PyTorch's."""
     ours, theirs = resumed(ts, text), resumed(torch, text)
     assert close(ours[0], theirs[0])
@@ -236,7 +236,7 @@ REJECTED = [
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("text", REJECTED)
-def test_refusals(text):
+def test_rejected_calls(text):
     """Invalid arguments of optimizers and schedulers raise PyTorch's errors with equal messages."""
 
     def messages(library):

@@ -122,7 +122,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize("text", REJECTED)
-def test_refusals(text):
+def test_rejected_calls(text):
     """Unsupported options raise PyTorch's errors."""
 
     def messages(library):

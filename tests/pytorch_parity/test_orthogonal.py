@@ -126,7 +126,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize("text", REJECTED)
-def test_refusals(text):
+def test_rejected_calls(text):
     def messages(library):
         with pytest.raises(Exception) as caught:
             eval(text, {"O": library.nn.utils.parametrizations.orthogonal, "nn": library.nn, "T": library})

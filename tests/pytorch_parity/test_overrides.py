@@ -98,5 +98,5 @@ def message(lib, run):
         lambda lib, x: lib.nn.functional.relu(x),
     ],
 )
-def test_refusals(run):
+def test_rejected_calls(run):
     assert message(ts, run).split(" on types")[0] == message(torch, run).split(" on types")[0]

@@ -84,7 +84,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize("text", REJECTED)
-def test_refusals(text):
+def test_rejected_calls(text):
     """Invalid pruning calls raise PyTorch's errors."""
 
     def messages(library):

@@ -299,7 +299,7 @@ def test_several_trees(number):
         assert_equal_in_both(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other), RULES[1]))
 
 
-def test_dictionaries_fit_each_other():
+def test_dictionaries_with_equal_keys_match():
     """Dictionaries of different classes or key orders match if their keys are equal."""
     one = {"a": 1, "b": 2}
     for other in [
@@ -346,7 +346,7 @@ def test_order_of_calls():
         assert_equal_in_both(visited)
 
 
-def test_hand_written_specs():
+def test_constructed_specs():
     """Specs of tuples and dictionaries are constructed explicitly; invalid ones are rejected."""
     assert_equal_in_both(lambda pytree: pytree.treespec_tuple([pytree.treespec_leaf(), pytree.treespec_tuple()]))
     assert_equal_in_both(lambda pytree: pytree.treespec_tuple([1]))

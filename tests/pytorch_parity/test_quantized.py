@@ -150,7 +150,7 @@ def distance(a, b):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("how", ["script", "trace", "freeze"])
-def test_runs(name, how):
+def test_loaded_models_equal_pytorch(name, how):
     """Scripted, traced and frozen models have PyTorch's results and code."""
     make, decimals = MODELS[name]
     model, x = make()

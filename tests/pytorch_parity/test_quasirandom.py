@@ -48,7 +48,7 @@ def test_many_dimensions():
     "text",
     ["E(0)", "E(21202)", "E(2).draw(-2)", "[e.draw_base2(2) for e in [E(2)] if e.draw(3) is not None]"],
 )
-def test_refusals(text):
+def test_rejected_calls(text):
     def messages(library):
         with pytest.raises((ValueError, RuntimeError)) as caught:
             eval(text, {"E": library.quasirandom.SobolEngine})

@@ -177,7 +177,7 @@ def test_overload(key):
                 break
 
 
-def test_every_excuse_is_needed():
+def test_every_exception_is_needed():
     """Every exception in `EXCUSED` differs in at least one call."""
     for excuse in EXCUSED:
         key, names = (excuse[0], excuse[1:]) if isinstance(excuse, tuple) else (excuse, DTYPES)

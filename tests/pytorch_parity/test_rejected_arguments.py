@@ -53,7 +53,7 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("name", REJECTED)
-def test_refusals(name):
+def test_rejected_calls(name):
     """Invalid calls raise PyTorch's error class and message."""
     found = []
     for m in (ts, torch):
@@ -154,7 +154,7 @@ def test_state_of_a_plateau_scheduler():
     assert saved[0] == saved[1]
 
 
-def test_many_workers_are_warned_of():
+def test_warning_for_many_workers():
     """`DataLoader` issues PyTorch's warning for too many workers."""
     texts = []
     for m in (ts, torch):

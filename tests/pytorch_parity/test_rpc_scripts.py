@@ -115,7 +115,7 @@ def test_calls_of_unscripted_functions(callee, kind):
 
 
 @pytest.mark.parametrize("expression, parameters", [("r.to_here()", "r: RRef"), ("RRef(r)", "r: int")])
-def test_references_of_no_type(expression, parameters):
+def test_untyped_references(expression, parameters):
     text = f"def f({parameters}):\n    return {expression}"
     assert compiled(text, OURS).startswith(compiled(text, THEIRS))
 

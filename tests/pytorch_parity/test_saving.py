@@ -105,7 +105,7 @@ def test_values_of_trusted_files():
 
 
 @pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
-def test_the_format_before_zip_files(writer, reader, tmp_path):
+def test_legacy_format(writer, reader, tmp_path):
     """Files of the legacy format are exchanged, by path and open file, with shared memory."""
     original = value(writer)
     if reader is torch:
@@ -146,7 +146,7 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_views_with_a_mark(old):
+def test_conjugate_and_negative_views(old):
     """Views with conjugate or negative bits saved by PyTorch are resolved."""
     x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
     original = {

@@ -28,7 +28,7 @@ def pytorch_type(text):
 PAIRS = [(pytorch_type(text), parse_type(text)) for text in TYPES]
 
 
-def test_every_schema():
+def test_schemas_of_the_registry():
     """Every schema of the registry parses and prints unchanged, with the same types, defaults and alias sets."""
     for theirs in torch._C._jit_get_all_schemas():
         ours = parse_schema(str(theirs))
@@ -44,7 +44,7 @@ def test_every_schema():
                 assert a.alias.before == strip and a.alias.is_write == b.alias_info.is_write
 
 
-def test_spellings():
+def test_texts_of_types():
     """The graph text and annotation of each type equal PyTorch's."""
     for theirs, ours in PAIRS:
         assert (ours.str(), ours.annotation_str, ours.kind()) == (

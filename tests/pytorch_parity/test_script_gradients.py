@@ -72,7 +72,7 @@ def test_graphs_and_results_are_the_same(body):
 
 
 @pytest.mark.parametrize("line", REJECTED)
-def test_the_same_is_rejected(line):
+def test_compile_errors_equal_pytorch(line):
     with pytest.raises(RuntimeError) as ours:
         of(ts, program([line, "return x"]))
     with pytest.raises(RuntimeError) as theirs:
@@ -82,7 +82,7 @@ def test_the_same_is_rejected(line):
 
 
 @pytest.mark.parametrize("body", FAILING, ids=" ".join)
-def test_the_same_fails(body):
+def test_run_time_errors_equal_pytorch(body):
     with pytest.raises(RuntimeError) as theirs:
         of(torch, program([*body, "return x.grad"]))(leaf(torch))
     with pytest.raises(RuntimeError) as ours:

@@ -166,7 +166,7 @@ PICKED = {
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", PICKED)
-def test_picking(name, dtype):
+def test_indexed_selection(name, dtype):
     for shape in [(7,), (1, 1), (3, 5), (5, 300), (2, 3, 4), (4, 1, 3), (3, 0), ()]:
         if "too far" in name and 0 in shape:  # PyTorch does not check indices of empty tensors
             continue
@@ -199,7 +199,7 @@ BLENDS = {
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32"])
 @pytest.mark.parametrize("name", BLENDS)
-def test_blends(name, dtype):
+def test_interpolation_operators(name, dtype):
     for shape in [(), (1,), (7,), (0,), (3, 5), (40, 50)]:
         for x in filled(shape, dtype):
             for array in layouts(x):

@@ -227,7 +227,7 @@ TOO_LARGE = """where(m, x, 300) | where(m, 300, x) | where(m, x, -1) | x.clamp(m
 
 @pytest.mark.parametrize("text", [text.strip() for text in TOO_LARGE])
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float16", "float32", "bfloat16"])
-def test_numbers_that_the_dtype_cannot_hold(text, dtype):
+def test_numbers_out_of_the_range_of_the_dtype(text, dtype):
     """Out-of-range numbers wrap around, become infinite or are rejected, as in PyTorch."""
     results = []
     for module in (torch, ts):

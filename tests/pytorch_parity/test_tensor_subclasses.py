@@ -31,7 +31,7 @@ def test_results(name):
 
 
 @pytest.mark.parametrize("name", list(REJECTED))
-def test_refusals(name):
+def test_rejected_calls(name):
     with pytest.raises(Exception) as there:
         TORCH_REJECTED[name]()
     with pytest.raises(type(there.value)) as here:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 
-def test_the_record_is_true():
+def test_recorded_names_match_pytorch():
     """A new process lists the names, because some PyTorch modules change the process that imports them."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.record_torch_api", "--check"],

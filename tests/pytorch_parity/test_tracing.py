@@ -89,7 +89,7 @@ def test_in_place():
     assert results[0] == results[1]
 
 
-def test_places_are_lines():
+def test_source_locations_are_lines():
     (_, ours), (_, theirs) = traces(lambda m: in_place)
     assert str(ours.graph) == str(theirs.graph)
 

@@ -121,7 +121,7 @@ LARGE += [complex(1e300, 0), complex(70000, 1)]
 @pytest.mark.parametrize(
     "dtype", "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64 complex64".split()
 )
-def test_numbers_that_a_dtype_cannot_hold(dtype):
+def test_numbers_out_of_the_range_of_a_dtype(dtype):
     """Values out of a dtype's range raise PyTorch's errors in element and mask assignment and in
     `linspace`."""
 

@@ -80,7 +80,7 @@ def outcomes_of_torch():
 
 @pytest.mark.parametrize("how", MODES)
 @pytest.mark.parametrize("name", CASES)
-def test_each_mode_is_pytorchs(name, how):
+def test_each_mode_equals_pytorch(name, how):
     """Each randomness mode draws PyTorch's masks from a seed, or raises its error."""
     got, want = outcome(ts, name, how), outcomes_of_torch()[f"{name} {how}"]
     if name in OTHERWISE_DRAWN and how == "different" and not isinstance(want, tuple):

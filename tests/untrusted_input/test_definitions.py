@@ -29,7 +29,7 @@ def run_constant(piece, body="return CONSTANTS.c0"):
     ],
     ids=["list", "numbers", "keys", "object", "class"],
 )
-def test_constants_of_no_type(piece):
+def test_constants_without_a_type(piece):
     """Constants without a type are rejected: lists and dicts of mixed types, objects, and classes."""
     with pytest.raises(CompilationError, match="not supported as a constant") as error:
         run_constant(piece)
@@ -37,7 +37,7 @@ def test_constants_of_no_type(piece):
 
 
 @pytest.mark.parametrize("name", ["ctorch\nfloat32\n", "cbuiltins\nprint\n", "cos\nsystem\n"])
-def test_names_among_constants(name):
+def test_global_names_in_constants(name):
     """A pickle may refer only to the names allowed in archives; other Python names raise `ArchiveError`."""
     with pytest.raises(ArchiveError, match="is not allowed in archives"):
         run_constant(name.encode())
@@ -123,7 +123,7 @@ def test_reserved_enum_names(name, recwarn, capfd):
 
 
 @pytest.mark.parametrize("name", ["name", "value", "names", "_", "__", "_a", "a_", "__a", "__a_", "É"])
-def test_names_that_enumerations_take(name):
+def test_valid_enum_member_names(name):
     source = module(f"return (__torch__.E.{name}, __torch__.E.A)", f"class E(Enum):\n  A = 1\n  {name} = 2\n")
     member, other = load(archive(source))()
     assert (member.name, member.value, other.name, other.value) == (name, 2, "A", 1)
@@ -230,7 +230,7 @@ class Leaf(ts.nn.Module):
 
 @pytest.mark.parametrize("compile", [ts.jit.script, lambda m: ts.jit.trace_module(m, {"forward": (ts.ones(1),)})])
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_modules_that_hold_themselves(compile, length):
+def test_modules_that_contain_themselves(compile, length):
     """A module that contains itself, directly or through submodules, raises `RuntimeError`."""
     ring = [Leaf() for _ in range(length)]
     for leaf, following in zip(ring, [*ring[1:], ring[0]], strict=True):

@@ -63,7 +63,7 @@ def test_constants(piece):
         load(archive(module("return CONSTANTS.c0"), constants=b"\x80\x02" + piece + b"\x85."))
 
 
-def test_places_of_tensors():
+def test_tensor_offsets():
     """A nested structure as a tensor offset is rejected with an error that does not print it."""
     tensor = (
         b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + b"ctorch\nFloatStorage\n" + text("0")
@@ -87,14 +87,14 @@ def test_objects_without_attributes(data):
     assert load(archive(module("return 1"), data.replace(text("a") + b"K\x01s", b"")))() == 1
 
 
-def test_members_of_enumerations():
+def test_enum_member_references():
     """A pickled reference to an enum member must be a number or a string."""
     source = module("return 1", "class E(Enum):\n  one = 1\n", "a : __torch__.E")
     with pytest.raises(ArchiveError, match="member of E"):
         load(archive(source, state(a=b"c__torch__\nE\n" + doubled() + b"\x85R")))
 
 
-def test_a_module_that_holds_itself():
+def test_a_module_that_contains_itself():
     """A module attribute cannot have its own class as type; an `Any` attribute may refer to the module."""
     data = b"\x80\x02c__torch__\nM\n)\x81q\x01}" + text("a") + b"h\x01sb."
     with pytest.raises(ts.errors.CompilationError, match="Unknown type name"):
