@@ -77,7 +77,7 @@ def push_device(device: devices.device) -> None:
 
 
 def pop_device() -> None:
-    """Undo the last `push_device`; raise RuntimeError if no mode is active."""
+    """Undo the last `push_device`. Raise RuntimeError if no mode is active."""
     if not modes.stack():
         raise RuntimeError("trying to pop from empty mode stack")
     modes.pop()
@@ -91,7 +91,7 @@ _default = _ThreadDefault()
 
 
 def set_default_device(device: Any) -> None:
-    """Set the default device of this thread for factory functions; None restores the CPU."""
+    """Set the default device of this thread for factory functions. None restores the CPU."""
     context = None if device is None else DeviceContext(device)
     if _default.context is not None:
         _default.context.__exit__(None, None, None)

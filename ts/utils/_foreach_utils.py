@@ -26,8 +26,8 @@ def _group_tensors_by_device_and_dtype(
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
     """Group the tensors in parallel lists by device and dtype of the tensors in the first list.
 
-    Return {(device, dtype): (lists, indices)}; `indices` are the positions in the given lists, or empty
-    without `with_indices`.
+    Return {(device, dtype): (lists, indices)}. If `with_indices`, `indices` are the positions in the given
+    lists. Otherwise, they are empty.
     """
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []

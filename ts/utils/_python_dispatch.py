@@ -80,7 +80,7 @@ def build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[s
 
 
 def find_decomposition(op: Any) -> Callable[..., Any] | None:
-    """Return the decomposition of a composite operator as a function; None for other operators."""
+    """Return the decomposition of a composite operator as a function, or None for other operators."""
     function = decomposition_table.implicit().get(op.key)
     if function is None:
         return None
@@ -113,7 +113,7 @@ class _OperatorTracer(MetaTracer):
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """Run an operator; the active modes intercept the call."""
+        """Run an operator, so that the active modes intercept the call."""
         with TracingScope(self.outer):
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
@@ -157,7 +157,7 @@ class _OperatorTracer(MetaTracer):
                 ts.ops.aten._local_scalar_dense(x)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scripted function; the active modes intercept its operators."""
+        """Run a scripted function, so that the active modes intercept its operators."""
         with TracingScope(self.outer):
             return function(*args, **kwargs)
 
@@ -187,12 +187,12 @@ class TorchDispatchMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchDispatchMode:
-        """Return an instance; deprecated, as in PyTorch."""
+        """Return an instance. As in PyTorch, this method is deprecated."""
         return cls(*args, **kwargs)
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Return False: in PyTorch, some modes belong to the compiler; `ts` has no such modes."""
+        """Return False, because `ts` has no modes of the compiler, unlike PyTorch."""
         return False
 
 
@@ -249,7 +249,7 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 
 
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
-    """Return True if a dispatch mode is active in this thread; PyTorch ignores compiler modes here."""
+    """Return True if a dispatch mode is active in this thread. PyTorch ignores compiler modes here."""
     return bool(dispatch_modes.stack())
 
 

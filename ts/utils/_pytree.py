@@ -193,7 +193,7 @@ def register_pytree_node(
 ) -> None:
     """Register a class as pytree node type.
 
-    `flatten_fn` returns the children of an object and a context; `unflatten_fn` creates an object from
+    `flatten_fn` returns the children of an object and a context. `unflatten_fn` creates an object from
     children and context. `flatten_with_keys_fn` returns (key, child) pairs instead of children.
     `treespec_dumps` needs the other arguments: the name of the type, and functions that convert a context to
     JSON and JSON to a context.
@@ -270,7 +270,7 @@ def register_dataclass(
 ) -> None:
     """Register a dataclass as a pytree node with the non-None fields as children.
 
-    `field_names` lists the fields of a class that is not a dataclass; for a dataclass, it lists all fields
+    `field_names` lists the fields of a class that is not a dataclass. For a dataclass, it lists all fields
     except `drop_field_names`.
     """
     fields = _fields_of(cls, field_names, drop_field_names or [])
@@ -330,7 +330,7 @@ def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]
 
 
 def register_constant(cls: type[Any]) -> None:
-    """Register a class whose objects are nodes without children; the spec contains the object."""
+    """Register a class whose objects are nodes without children. The spec contains the object."""
     for method, default in (("__eq__", object.__eq__), ("__hash__", None)):
         if getattr(cls, method) is default:
             raise TypeError(
@@ -358,7 +358,7 @@ def _is_constant_holder(spec: TreeSpec) -> bool:
 
 
 def _retrieve_constant(spec: TreeSpec) -> Any:
-    """Return the object in a spec of a constant; raise AssertionError for other specs."""
+    """Return the object in a spec of a constant. Raise AssertionError for other specs."""
     if not _is_constant_holder(spec):
         raise AssertionError("spec does not correspond to a registered constant pytree")
     return spec.unflatten([])
@@ -383,7 +383,7 @@ def _is_leaf(tree: PyTree, is_leaf: LeafRule = None) -> bool:
 
 
 def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
-    """Return the tree with the given leaves and spec; the arguments are accepted in either order."""
+    """Return the tree with the given leaves and spec, which are accepted in either order."""
     if _is_pytreespec_instance(treespec):
         return treespec.unflatten(leaves)
     if _is_pytreespec_instance(leaves):
@@ -463,7 +463,7 @@ def tree_map_only(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Apply `func` to leaves selected by types or by a predicate; other leaves are unchanged."""
+    """Apply `func` to leaves selected by types or by a predicate. Other leaves are unchanged."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -474,7 +474,7 @@ def tree_map_only_(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Call `func` with leaves selected by types or by a predicate; return the tree unchanged."""
+    """Call `func` with leaves selected by types or by a predicate, and return the tree unchanged."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -527,7 +527,7 @@ _asterisk = _Asterisk("*")
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """Return the text of a tree with this spec; its leaves are asterisks.
+    """Return the text of a tree with this spec, in which the leaves are asterisks.
 
     >>> treespec_pprint(tree_structure({"a": (1, 2)}))
     "{'a': (*, *)}"
@@ -574,7 +574,7 @@ def tree_leaves_with_path(tree: PyTree, is_leaf: LeafRule = None) -> list[tuple[
 def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield (path, leaf) pairs; all paths start with `key_path`."""
+    """Yield (path, leaf) pairs, in which all paths start with `key_path`."""
     # without optree: there, `flatten_with_keys_fn` and `flatten_fn` must return equal children
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
@@ -593,7 +593,7 @@ def _generate_key_paths(
 def tree_map_with_path(
     func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None
 ) -> PyTree:
-    """Apply `tree_map`; the first argument of `func` is the path of the leaf."""
+    """Apply `tree_map`, where the first argument of `func` is the path of the leaf."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
     columns = [*zip(*pairs, strict=True), *map(spec.flatten_up_to, rests)]
     return spec.unflatten(func(*row) for row in zip(*columns, strict=True))

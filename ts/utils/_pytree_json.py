@@ -42,7 +42,7 @@ class EnumEncoder(json.JSONEncoder):
 
 
 def enum_object_hook(obj: dict[str, Any]) -> Enum | dict[str, Any]:
-    """Decode an enum member written by `EnumEncoder`; return other dictionaries unchanged."""
+    """Decode an enum member written by `EnumEncoder`. Return other dictionaries unchanged."""
     if "__enum__" not in obj:
         return obj
     module, _, path = obj["fqn"].partition(":")
@@ -127,7 +127,7 @@ def _is_pytreespec_instance(obj: Any) -> TypeGuard[TreeSpec | optree.PyTreeSpec]
 
 
 def _ensure_python_treespec_instance(treespec: TreeSpec | optree.PyTreeSpec) -> TreeSpec:
-    """Convert an optree spec to a `TreeSpec`; return a `TreeSpec` unchanged."""
+    """Convert an optree spec to a `TreeSpec`. Return a `TreeSpec` unchanged."""
     if isinstance(treespec, TreeSpec):
         return treespec
     if not _is_pytreespec_instance(treespec):

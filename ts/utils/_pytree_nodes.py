@@ -6,8 +6,8 @@
 ([1, 2], None)
 
 optree flattens and builds trees, in the namespace `NAMESPACE`. `leaf_rule` tells optree which objects are
-leaves: in PyTorch, objects of all types except `SUPPORTED_NODES` are leaves; optree has further builtin node
-types.
+leaves. In PyTorch, objects of all types except `SUPPORTED_NODES` are leaves, while optree has further builtin
+node types.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
 NAMESPACE: Final = "ts"
 NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 
-# Dictionaries are flattened in insertion order; the setting applies to the whole process.
+# Dictionaries are flattened in insertion order. The setting applies to the whole process.
 _order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
 _order_of_keys.__enter__()
 
@@ -180,7 +180,7 @@ _NODE_REGISTRY_LOCK = threading.RLock()
 
 
 class _Nodes(dict[Any, NodeDef]):
-    """Table of node types; changes are repeated in optree's registry."""
+    """Table of node types. Changes are repeated in optree's registry."""
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
@@ -246,7 +246,7 @@ def _private_register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Register a node type; warn if this replaces a registration."""
+    """Register a node type. Warn if this replaces a registration."""
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
             warnings.warn(
@@ -445,7 +445,7 @@ def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
 
 
 def _register_results_class(cls: type[Any]) -> None:
-    """Register a result class of an operator; called when the operator's first call creates the class."""
+    """Register a result class of an operator, when the operator's first call creates the class."""
     with _NODE_REGISTRY_LOCK:
         if cls not in SUPPORTED_NODES:
             _private_register_pytree_node(

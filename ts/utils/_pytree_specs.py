@@ -51,7 +51,7 @@ class TreeSpec:
     __slots__ = ("_counts", "_native", "_root")
 
     _native: optree.PyTreeSpec | None  # None for a spec that was constructed from parts
-    # type, context and children of the root; computed at first use
+    # type, context and children of the root, computed at first use
     _root: tuple[Any, Context, list[TreeSpec]] | None
     _counts: tuple[int, int]  # numbers of nodes and leaves of a spec without `_native`
 
@@ -114,7 +114,7 @@ class TreeSpec:
 
     @property
     def type(self) -> Any:
-        """Return the type of the root; None for a leaf."""
+        """Return the type of the root, or None for a leaf spec."""
         return self._fields()[0]
 
     @property
@@ -290,7 +290,7 @@ def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
 
 
 def _children_of(spec: TreeSpec, node: PyTree, kind: Any) -> list[PyTree]:
-    """Return the children of a node; raise ValueError if its type is not that of the spec."""
+    """Return the children of a node. Raise ValueError if its type is not that of the spec."""
     is_builtin = spec.type in BUILTIN_TYPES
     if kind != spec.type:
         label = "Node type" if is_builtin else "Type"

@@ -81,13 +81,13 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return function(*args, **kwargs); backward calls `function` again instead of using saved tensors.
+    """Return function(*args, **kwargs). For backward, `function` runs again instead of saving tensors.
 
     context_fn          returns contexts for the forward run and for the recomputation
     determinism_check   "none": do not compare shapes, dtypes and devices of the saved tensors of both runs
     debug               include the operators of both runs in the error about a difference
     early_stop          stop the recomputation after the last required tensor
-    preserve_rng_state  draw the same random numbers again; default True
+    preserve_rng_state  draw the same random numbers again (default: True)
     """
     if use_reentrant is None:
         warnings.warn(
@@ -133,7 +133,7 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run functions in sequence; each of `segments` segments is checkpointed, except the last one."""
+    """Run functions in sequence. Each of `segments` segments is checkpointed, except the last one."""
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
@@ -180,7 +180,7 @@ class _SavedTensorHandle:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        # recomputed tensor for each backward pass; None after it was read
+        # recomputed tensor for each backward pass, or None after it was read
         self.values: dict[Any, Tensor | None] = {}
 
 
@@ -196,7 +196,7 @@ class _Block:
 
     early_stop = True
     compared = True
-    written: list[str] | None = None  # log of the operators of each run; None without debugging
+    written: list[str] | None = None  # log of the operators of each run, or None without debugging
 
     def __init__(
         self,
@@ -330,7 +330,7 @@ def _tensor_metadata(x: Tensor) -> dict[str, Any]:
 
 @contextmanager
 def _use_random_state(state: Tensor | None) -> Iterator[None]:
-    """Within this context, random numbers are drawn from `state`; the previous state is restored."""
+    """Draw random numbers from `state` within this context, and restore the previous state afterwards."""
     with random.fork_rng(enabled=state is not None):
         if state is not None:
             random.set_rng_state(state)
@@ -353,7 +353,7 @@ def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, devic
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with each tensor detached; `requires_grad` is kept."""
+    """Return the arguments with each tensor detached, but with the same `requires_grad`."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
@@ -372,7 +372,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the function without recording its operators; save its arguments and the random state."""
+        """Run the function without recording its operators, and save its arguments and the random state."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
@@ -384,7 +384,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Run the function again with the saved state; return the gradients of its tensor arguments.
+        """Run the function again with the saved state, and return the gradients of its tensor arguments.
 
         Raise RuntimeError if the backward pass was started by `torch.autograd.grad` or with the argument
         `inputs` of `backward`, or if no result requires grad.

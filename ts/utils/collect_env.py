@@ -1,6 +1,6 @@
 """Description of the environment for bug reports: `python -m ts.utils.collect_env`.
 
-print(get_pretty_env_info())        versions of ts, Python, compilers and libraries; system and processor
+print(get_pretty_env_info()) versions of ts, Python, compilers and libraries, system and processor
 """
 
 from __future__ import annotations
@@ -88,20 +88,20 @@ def run(command: Any) -> tuple[int, str, str]:
 
 
 def run_and_read_all(run_lambda: RunCommand, command: Any) -> str | None:
-    """Return the output of a command; None if it failed."""
+    """Return the output of a command, or None if the command failed."""
     status, out, _ = run_lambda(command)
     return None if status else out
 
 
 def run_and_parse_first_match(run_lambda: RunCommand, command: Any, regex: str) -> str | None:
-    """Return the first match group of a regular expression in command output; None without match."""
+    """Return the first match group of a regular expression in command output, or None without match."""
     output = run_and_read_all(run_lambda, command)
     match = None if output is None else re.search(regex, output)
     return None if match is None else match.group(1)
 
 
 def run_and_return_first_line(run_lambda: RunCommand, command: Any) -> str | None:
-    """Return the first line that a command wrote; None if it failed."""
+    """Return the first line that a command wrote, or None if the command failed."""
     output = run_and_read_all(run_lambda, command)
     return None if output is None else output.split("\n")[0]
 
@@ -157,7 +157,7 @@ def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) 
 
 
 def get_conda_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> str | None:
-    """Return the lines of `conda list` that match a pattern; None without conda."""
+    """Return the lines of `conda list` that match a pattern, or None without conda."""
     out = run_and_read_all(run_lambda, [os.environ.get("CONDA_EXE", "conda"), "list"])
     selected_patterns = COMMON_PATTERNS if patterns is None else patterns
     if out is None:

@@ -14,5 +14,5 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """Return a DLPack capsule with the memory of the tensor; only one consumer can use it."""
+    """Return a DLPack capsule with the memory of the tensor, which only one consumer can use."""
     return tensor.__dlpack__(max_version=(1, 0))

@@ -26,7 +26,7 @@ class FileBaton:
     """Lock that a process holds by creating a file.
 
     wait_seconds        time between checks of the file
-    warn_after_seconds  waiting time after which a warning is logged; None: no warning
+    warn_after_seconds  waiting time after which a warning is logged (None: no warning)
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class FileBaton:
         self.fd: int | None = None
 
     def try_acquire(self) -> bool:
-        """Create the file; return False if it exists."""
+        """Create the file. Return False if it exists."""
         try:
             self.fd = os.open(self.lock_file_path, os.O_CREAT | os.O_EXCL)
         except FileExistsError:

@@ -4,7 +4,7 @@
         model(x).sum().backward()
     counter.get_total_flops(), counter.get_flop_counts()
 
-A multiplication and an addition together count as two. Operators without a formula count as 0; programs can
+A multiplication and an addition together count as two. Operators without a formula count as 0. Programs can
 add formulas by `register_flop_formula`, or for one counter by `custom_mapping`.
 """
 
@@ -80,7 +80,7 @@ def mm_flop(a_shape: Any, b_shape: Any, *args: Any, out_shape: Any = None, **kwa
 
 @register_flop_formula(aten.addmm)
 def addmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Return the flops of the matrix product in `addmm`; the addition is not counted."""
+    """Return the flops of the matrix product in `addmm`. The addition is not counted."""
     return mm_flop(a_shape, b_shape)
 
 
@@ -95,7 +95,7 @@ def bmm_flop(a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -
 
 @register_flop_formula(aten.baddbmm)
 def baddbmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Return the flops of the matrix products in `baddbmm`; the addition is not counted."""
+    """Return the flops of the matrix products in `baddbmm`. The addition is not counted."""
     return bmm_flop(a_shape, b_shape)
 
 
@@ -165,7 +165,7 @@ def convert_to_percent_str(num: float, denom: float) -> str:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
-    """Format a table with a rule below the header; the first column is left-aligned."""
+    """Format a table with a rule below the header. The first column is left-aligned."""
     cells = [[cell.strip() for cell in row] for row in rows]
     widths = [
         max(len(title) + 2, *(len(row[k]) for row in cells)) for k, title in enumerate(header)
@@ -222,7 +222,7 @@ class FlopCounterMode:
     mods            ignored, as in PyTorch
     depth           maximum depth of modules in the table
     display         whether the table is printed when the block ends
-    custom_mapping  formulas by operator; a formula with the attribute `_get_raw` receives tensors
+    custom_mapping  formulas by operator, where a formula with the attribute `_get_raw` receives tensors
     """
 
     def __init__(
@@ -248,7 +248,7 @@ class FlopCounterMode:
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """Return the flops by module name and operator; "Global" contains all modules."""
+        """Return the flops by module name and operator. "Global" contains all modules."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:

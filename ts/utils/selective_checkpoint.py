@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, Packet
 
 
 class CheckpointPolicy(enum.Enum):
-    """Decision of a policy about a result; MUST and PREFER have equal effects."""
+    """Decision of a policy about a result. MUST and PREFER have equal effects."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -39,7 +39,7 @@ SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 
 class SelectiveCheckpointContext:
-    """Argument of a policy function; `op_output` is the result of the operator."""
+    """Argument of a policy function. `op_output` is the result of the operator."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -58,7 +58,7 @@ class _CachedTensor:
         self._version = self._tensor._version
 
     def value(self, mutation: bool) -> Tensor:
-        """Return the tensor; raise RuntimeError if it was modified and `mutation` is False."""
+        """Return the tensor. Raise RuntimeError if it was modified and `mutation` is False."""
         if self._tensor._version != self._version and not mutation:
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
         return self._tensor.to(self._device).detach()
@@ -97,7 +97,7 @@ class _Region:
         self._cached_results.setdefault(packet, []).append(cached)
 
     def cached_result(self, operator: Any, args: list[Any]) -> Any:
-        """Return the cached result for an operator call of the recomputation; None to run the operator."""
+        """Return the cached result for an operator call of the recomputation, or None to run the operator."""
         packet = _python_operator(operator)
         if packet in SAC_IGNORED_OPS:
             return None
@@ -115,7 +115,7 @@ class _Region:
         return _map_nested(cached, lambda x: x.value(self._mutation), _CachedTensor)
 
     def begin_recomputation(self) -> None:
-        """Start the recomputation; raise RuntimeError if it was started before."""
+        """Start the recomputation. Raise RuntimeError if it was started before."""
         if self._read_counts:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region "
@@ -169,7 +169,7 @@ def create_selective_checkpoint_contexts(
     """Return contexts for the forward run and the recomputation, for `context_fn` of `checkpoint`.
 
     policy_fn_or_list           a function policy(context, operator, *arguments) that returns a
-                                `CheckpointPolicy`, or True for MUST_SAVE and False for PREFER_RECOMPUTE; or a
+                                `CheckpointPolicy`, or True for MUST_SAVE and False for PREFER_RECOMPUTE, or a
                                 list of operators to cache
     allow_cache_entry_mutation  permit writes to cached results
 

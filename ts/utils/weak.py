@@ -1,4 +1,4 @@
-"""Weak references to tensors, and mappings with weak keys; objects are compared by identity.
+"""Weak references to tensors, and mappings with weak keys. Objects are compared by identity.
 
     cache = WeakTensorKeyDictionary()
     cache[tensor] = "value"         the entry is removed when the tensor is freed
@@ -46,7 +46,10 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
-    """Weak reference with the equality and hash of its object; a freed object does not change the hash."""
+    """Weak reference with the equality and hash of its object.
+
+    The hash remains the same after the object is freed.
+    """
 
     __slots__ = ["_id"]
 
@@ -65,7 +68,7 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """Mapping with weak keys; `ref_type` is the class of the references and defines equality of keys.
+    """Mapping with weak keys. The class `ref_type` of the references defines equality of keys.
 
     If keys are freed during an iteration over the mapping, they are removed when the iteration ends.
     """
@@ -139,7 +142,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return copied
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key; `default` if the key is missing."""
+        """Return the value of a key, or `default` if the key is missing."""
         return self.data.get(self.ref_type(key), default)
 
     def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
@@ -163,11 +166,11 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
             yield value
 
     def keyrefs(self) -> list[Any]:
-        """Return the weak references to the keys; some keys may be freed already."""
+        """Return the weak references to the keys, some of which may be freed already."""
         return list(self.data)
 
     def popitem(self) -> tuple[Any, Any]:
-        """Remove the newest key that is alive; return it and its value."""
+        """Remove the newest key that is alive, and return it and its value."""
         self._remove_freed()
         while True:
             reference, value = self.data.popitem()
@@ -176,11 +179,11 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
                 return key, value
 
     def pop(self, key: Any, *args: Any) -> Any:
-        """Remove a key and return its value; if the key is missing, return the default."""
+        """Remove a key and return its value, or the default if the key is missing."""
         return self.data.pop(self.ref_type(key), *args)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key; insert `default` if the key is missing."""
+        """Return the value of a key, after inserting `default` if the key is missing."""
         return self.data.setdefault(self.ref_type(key, self._remove), default)
 
     def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]
@@ -230,5 +233,5 @@ class TensorWeakRef:
         self.ref = weakref.ref(tensor)
 
     def __call__(self) -> Tensor | None:
-        """Return the referenced tensor; None after deallocation."""
+        """Return the referenced tensor, or None after deallocation."""
         return self.ref()

@@ -5,7 +5,7 @@
     Compare([timer.timeit(100), other.timeit(100)]).print()
 
 In statements, the name `torch` is `ts`, unless `globals` defines it. Instruction counts (`collect_callgrind`)
-and fuzzers are unsupported; use `valgrind --tool=callgrind` instead.
+and fuzzers are unsupported. To count instructions, use `valgrind --tool=callgrind`.
 """
 
 from ts.unsupported import names_for

@@ -15,7 +15,7 @@ from ts.utils.benchmark.measurement import (
 
 
 class Compare:
-    """Table of measurements; `print` prints it, `str` returns its text."""
+    """Table of measurements. `print` prints it, and `str` returns its text."""
 
     def __init__(self, results: Iterable[Measurement]) -> None:
         self._results: list[Measurement] = []

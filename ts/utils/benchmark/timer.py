@@ -15,7 +15,7 @@ _MAX_BLOCK_ITERATIONS = 1e9  # maximum number of runs in one block
 
 
 class Language(enum.Enum):
-    """Language of the statements; only Python is supported."""
+    """Language of the statements, of which only Python is supported."""
 
     PYTHON = 0
     CPP = 1
@@ -31,7 +31,7 @@ def timer() -> float:
 class Timer:
     """Timer of a statement.
 
-    stmt, setup      timed statement, and statement executed before; both see `globals`
+    stmt, setup      timed statement, and statement executed before, which both see `globals`
     timer            function that returns seconds
     label, sub_label, description, env    texts for tables of measurements
     num_threads      value of `ts.set_num_threads` during the measurement

@@ -13,7 +13,7 @@ unnamed file that both processes map:
 
 The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task
 permits the worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches
-receives at most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that; this limits the number
+receives at most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that, which limits the number
 of open files and mappings. A killed worker leaves nothing to clean up, because segments are unnamed.
 """
 
@@ -49,8 +49,8 @@ class Header(NamedTuple):
 
     label: Any
     sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
-    segment: int  # number of the segment with the data; -1 if the data is in the pipe
-    new: int  # size of a new segment, whose file descriptor is in the pipe; 0 for an existing segment
+    segment: int  # number of the segment with the data, or -1 if the data is in the pipe
+    new: int  # size of a new segment, whose file descriptor is in the pipe, or 0 for an existing segment
     deleted: Sequence[int]  # numbers of deleted segments, which were too small
 
 
@@ -62,7 +62,7 @@ class _Pickler(pickle.Pickler):
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
-        """Reduce tensors and storages to their elements; `multiprocessing` would share a file for each."""
+        """Reduce tensors and storages to their elements. `multiprocessing` would share a file for each."""
         if isinstance(value, UntypedStorage):
             return value._reduce_by_value()
         if not isinstance(value, Tensor):
@@ -98,7 +98,7 @@ def _offsets(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 
 class BatchSender:
-    """Sender of batches; the worker's end of the transport."""
+    """Sender of batches, which is the worker's end of the transport."""
 
     def __init__(self, connection: Connection, in_pipe: int) -> None:
         self._connection = connection
@@ -141,7 +141,7 @@ class BatchSender:
     def _find(self, size: int) -> tuple[int, list[int]]:
         """Return the number of the smallest free segment of at least `size` bytes, or -1.
 
-        If there is none, all free segments are deleted; the second result lists their numbers.
+        If there is none, all free segments are deleted, and the second result lists their numbers.
         """
         large_enough = [n for n in self._free if len(self._segments[n]) >= size]
         if large_enough:
@@ -155,7 +155,7 @@ class BatchSender:
 
 
 class BatchReceiver:
-    """Receiver of batches; the main process's end of the transport."""
+    """Receiver of batches, which is the main process's end of the transport."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -164,7 +164,7 @@ class BatchReceiver:
         self._released: deque[int] = deque()  # segments released by finalizers, which run in any thread
 
     def receive(self) -> tuple[Header, Any]:
-        """Return the next message without unpickling it; raise EOFError if the worker has exited."""
+        """Return the next message without unpickling it. Raise EOFError if the worker has exited."""
         header, inline_buffers = self._connection.recv()
         for segment_id in header.deleted:
             del self._segments[segment_id]

@@ -50,7 +50,7 @@ def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> An
 
 
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
-    """Stack NumPy arrays to a tensor; raise TypeError for arrays of strings or objects."""
+    """Stack NumPy arrays to a tensor. Raise TypeError for arrays of strings or objects."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(UNSUPPORTED_BATCH.format(batch[0].dtype))
     return collate_tensor_fn([ts.as_tensor(array) for array in batch])
@@ -88,7 +88,7 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Collate samples to a batch with the structure of a sample; tensors are stacked."""
+    """Collate samples to a batch with the structure of a sample, in which tensors are stacked."""
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 

@@ -2,8 +2,8 @@
 
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-This process loads a batch when it is requested; with `num_workers`, worker processes load batches in advance
-(`iterators.py`, `worker.py`, `batch_transport.py`).
+Without workers, this process loads a batch when it is requested. With `num_workers`, worker processes load
+batches in advance (`iterators.py`, `worker.py`, `batch_transport.py`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _InfiniteSampler(Sampler[None]):
 
 
 class DataLoader(Generic[T]):
-    """Iterable over the batches of a data set; each iteration is a new epoch."""
+    """Iterable over the batches of a data set. Each iteration is a new epoch."""
 
     _FIXED: Final = (
         "batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers",
@@ -142,7 +142,7 @@ class DataLoader(Generic[T]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """Multiprocessing context that starts the workers; None means Python's default."""
+        """Multiprocessing context that starts the workers. None means Python's default."""
         return self._context
 
     @multiprocessing_context.setter

@@ -169,7 +169,7 @@ class Subset(Dataset[T]):
 def random_split(
     dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None
 ) -> list[Subset[T]]:
-    """Return random disjoint subsets; `lengths` are numbers of samples, or fractions."""
+    """Return random disjoint subsets. `lengths` are numbers of samples, or fractions."""
     total = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for i, fraction in enumerate(lengths):

@@ -29,7 +29,7 @@ class KeyErrorMessage(str):
 
 
 class ExceptionWrapper:
-    """Class of an exception and the text of its traceback; the exception itself is not sent."""
+    """Class of an exception and the text of its traceback, which are sent instead of the exception."""
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind: Any
@@ -39,7 +39,7 @@ class ExceptionWrapper:
         self.where = where
 
     def reraise(self) -> NoReturn:
-        """Raise an exception of the original class; its message contains the original traceback.
+        """Raise an exception of the original class, with the original traceback in the message.
 
         Raise RuntimeError if the class cannot be constructed from a message, and for StopIteration, which
         would end the loop over batches silently.

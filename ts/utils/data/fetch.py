@@ -1,6 +1,6 @@
 """Batch fetching from a data set by index or index list.
 
-Input: a data set, settings for batches, and indices. Output: batches; StopIteration at the end.
+Input: a data set, settings for batches, and indices. Output: batches, and StopIteration at the end.
 
     settings = FetchSettings(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False)
     make_fetcher(settings)([3, 1])           default_collate([data[3], data[1]])
@@ -40,7 +40,7 @@ def _by_index(settings: FetchSettings) -> Callable[[Any], Any]:
 
 
 class _IterableFetcher:
-    """Fetcher for iterable data sets; it ignores the values of the indices and uses only their number."""
+    """Fetcher for iterable data sets, which uses only the number of the indices, not their values."""
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings

@@ -58,7 +58,7 @@ class Batches(Iterator[Any]):
         self._length = loader._last_length
 
     def start(self, length: int | None) -> None:
-        """Start an epoch; `length` is the length that an iterable data set declares, if any."""
+        """Start an epoch. `length` is the length that an iterable data set declares, if any."""
         self._indices = iter(self._index_sampler)
         self._count = 0
         self._length = length
@@ -160,7 +160,7 @@ class MultiProcessingIterator(Batches):
         self.start(loader._last_length)
 
     def start(self, length: int | None) -> None:
-        """Start an epoch; batches of the previous epoch are discarded when they arrive."""
+        """Start an epoch. Batches of the previous epoch are discarded when they arrive."""
         super().start(length)
         self._epoch += 1
         for worker in self._workers:
@@ -171,7 +171,7 @@ class MultiProcessingIterator(Batches):
             self._send_next_task()
 
     def _send_next_task(self) -> None:
-        """Send the next index to the next active worker; do nothing if there is no index or worker."""
+        """Send the next index to the next active worker. Do nothing if there is no index or worker."""
         try:
             index = next(self._indices)
         except StopIteration:
@@ -211,7 +211,7 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _pop_next_worker(self) -> _Worker | None:
-        """Return the worker whose batch is next and remove it from the order; None if no worker is active."""
+        """Return the worker whose batch is next, removed from the order, or None without active workers."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None
@@ -296,7 +296,10 @@ _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 def _close_inherited_pipes() -> None:
-    """Close the pipes in a forked child; otherwise the workers would not notice when this process exits."""
+    """Close the pipes in a forked child.
+
+    Otherwise, the workers would not notice when this process exits.
+    """
     for connection in list(_open_connections):
         connection.close()
     _open_connections.clear()
@@ -306,7 +309,7 @@ os.register_at_fork(after_in_child=_close_inherited_pipes)
 
 
 def _terminate(workers: list[_Worker], owner: int) -> None:
-    """Terminate the workers; kill each worker that does not exit in time."""
+    """Terminate the workers. Kill each worker that does not exit in time."""
     if os.getpid() != owner:
         return  # in a forked child: the workers belong to its parent
     for worker in workers:

@@ -136,7 +136,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Sampler of lists of `batch_size` indices; with `drop_last`, a shorter last list is omitted."""
+    """Sampler of lists of `batch_size` indices. If `drop_last`, a shorter last list is omitted."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:

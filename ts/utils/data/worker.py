@@ -6,7 +6,7 @@ Output: for each task, in order, a message with a batch, a failure or `EXHAUSTED
     Process(target=work, args=(connection, job))
 
 A separate thread reads the tasks. So the main process never waits for a busy worker, and a busy worker
-notices when the main process closes the pipe or exits; the worker then has `SHUTDOWN_TIMEOUT_SECONDS` to
+notices when the main process closes the pipe or exits. The worker then has `SHUTDOWN_TIMEOUT_SECONDS` to
 finish its batch.
 """
 
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class BatchHeader(NamedTuple):
-    """Description of a worker's message; `state` is `EXHAUSTED` after the worker's last sample."""
+    """Description of a worker's message. `state` is `EXHAUSTED` after the worker's last sample."""
 
     epoch: int
     state: str = ""
@@ -78,7 +78,7 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return the information of the current worker process; None in any other process.
+    """Return the information of the current worker process, or None in any other process.
 
     An iterable data set can use this information to divide its samples among the workers.
     """
@@ -123,7 +123,7 @@ def generate_state(base_seed: int, worker_id: int) -> list[int]:
 
 
 class _BatchProducer:
-    """Creates the batches of a worker; exceptions of user code become failures."""
+    """Creates the batches of a worker. Exceptions of user code become failures."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -133,7 +133,7 @@ class _BatchProducer:
         self._failed = self._catch_exceptions(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """Run a task; return the description of the message, and the pickled batch, failure or None.
+        """Run a task, and return the description of the message, and the pickled batch, failure or None.
 
         None is sent with the state `EXHAUSTED`.
         """
@@ -169,7 +169,7 @@ class _BatchProducer:
 
 
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
-    """Pickle a failure; if its class cannot be pickled, pickle a RuntimeError with its text instead."""
+    """Pickle a failure, or a RuntimeError with its text if its class cannot be pickled."""
     try:
         return pickle_value(failure)
     except Exception:  # the class cannot be pickled, for example because it was defined in a function
@@ -179,7 +179,7 @@ def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
 
 
 class _TaskQueue:
-    """Queue of received tasks; a thread reads the pipe."""
+    """Queue of received tasks, which a thread reads from the pipe."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -189,7 +189,7 @@ class _TaskQueue:
         threading.Thread(target=self._read, name="ts loader tasks", daemon=True).start()
 
     def next(self) -> Task | None:
-        """Return the next task; None when the worker has to exit."""
+        """Return the next task, or None when the worker has to exit."""
         data = self._queue.get()
         return None if self._is_closed else Task(*pickle.loads(data))
 

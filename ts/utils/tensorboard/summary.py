@@ -53,7 +53,7 @@ def _plugin(name: str, content: bytes = b"", display_name: str | None = None) ->
 
 
 def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool = False) -> Summary:
-    """Return a summary of one number; raise AssertionError for several numbers."""
+    """Return a summary of one number. Raise AssertionError for several numbers."""
     array = as_array(value).squeeze()
     if array.ndim != 0:
         raise AssertionError(
@@ -106,7 +106,7 @@ def histogram_raw(
 
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
-    """Return a summary of a histogram; raise ValueError for an empty array."""
+    """Return a summary of a histogram. Raise ValueError for an empty array."""
     elements = as_array(values).reshape(-1).astype(float)
     if elements.size == 0:
         raise ValueError("The input has no element.")
@@ -159,7 +159,7 @@ def _grid(images: Array, columns: int = 8) -> Array:
 
 
 def as_hwc(images: Array, formats: str) -> Array:
-    """Convert an image, or a batch as a grid, to (H, W, 3); `formats` are its dimensions ("NCHW")."""
+    """Convert an image, or a batch as a grid, to (H, W, 3). `formats` are its dimensions ("NCHW")."""
     formats = formats.upper()
     if len(set(formats)) != len(formats):
         raise AssertionError(
@@ -297,7 +297,7 @@ def text(tag: str, value: str) -> Summary:
 
 
 def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
-    """Return a summary of a precision-recall curve; `rows` are tp, fp, tn, fn, precision and recall."""
+    """Return a summary of a precision-recall curve, whose `rows` are tp, fp, tn, fn, precision and recall."""
     from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 
     content = PrCurvePluginData(version=0, num_thresholds=min(thresholds, 127)).SerializeToString()

@@ -65,7 +65,7 @@ class FileWriter:
         self.event_writer.close()
 
     def reopen(self) -> None:
-        """Open a new event file after `close`; do nothing if the writer is open."""
+        """Open a new event file after `close`. Do nothing if the writer is open."""
         self.event_writer.reopen()
 
 
@@ -106,7 +106,7 @@ class SummaryWriter:
         self.default_bins = _default_bins()
 
     def _get_file_writer(self) -> FileWriter:
-        """Return the writer of the event file; after `close`, create a new one."""
+        """Return the writer of the event file. After `close`, create a new one."""
         if self.all_writers is None or self.file_writer is None:
             self.file_writer = FileWriter(self.log_dir, self.max_queue, self.flush_secs, self.filename_suffix)
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
@@ -144,7 +144,7 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write several numbers for one chart; each number is written to a separate subdirectory."""
+        """Write several numbers for one chart. Each number is written to a separate subdirectory."""
         from ts.utils.tensorboard import summary
 
         walltime = time.time() if walltime is None else walltime

@@ -16,7 +16,7 @@ __getattr__ = names_for(__name__)
 
 
 class _BaseDatasetFetcher:
-    """Fetcher of batches for one epoch; with `auto_collation`, `fetch` receives a list of sample indices."""
+    """Fetcher of batches for one epoch. If `auto_collation`, `fetch` receives a list of sample indices."""
 
     _by_index = True
 
@@ -53,7 +53,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
         self.ended = False
 
     def fetch(self, possibly_batched_index: Any) -> Any:
-        """Return a batch with one sample per index; raise StopIteration at the end."""
+        """Return a batch with one sample per index. Raise StopIteration at the end."""
         try:
             batch = self._fetch(possibly_batched_index)
         except StopIteration:
