@@ -88,7 +88,10 @@ def _adjusted_rate(lr: float, adjustment: str | None, rows: int, columns: int) -
 
 
 def _orthogonalize(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
-    """Orthogonalize a matrix by the Newton-Schulz iteration in bfloat16; singular values become about 1."""
+    """Orthogonalize a matrix by the Newton-Schulz iteration in bfloat16.
+
+    The singular values become about 1.
+    """
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:

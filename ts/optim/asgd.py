@@ -26,7 +26,7 @@ __all__ = ["ASGD", "asgd"]
 
 
 class ASGD(Optimizer):
-    """Averaged SGD with decreasing steps; `state[x]["ax"]` is the average of the parameter x."""
+    """Averaged SGD with decreasing steps. `state[x]["ax"]` is the average of the parameter x."""
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ class LBFGS(Optimizer):
     # ---- a step
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # the closure is required
-        """Run `max_iter` iterations at most; return the loss of the first call of `closure`."""
+        """Run `max_iter` iterations at most, and return the loss of the first call of `closure`."""
         with ts.no_grad():
             return self._run_iterations(ts.enable_grad()(closure))
 
@@ -146,7 +146,7 @@ class LBFGS(Optimizer):
 
 
 def _direction(state: State, grad: Tensor, grad_change: Tensor, step: Tensor, history_size: int) -> Tensor:
-    """Update the curvature history; return the search direction, computed by two-loop recursion."""
+    """Update the curvature history, and return the search direction, computed by two-loop recursion."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
     product = grad_change.dot(step)
     if product > MIN_CURVATURE_PRODUCT:

@@ -2,7 +2,7 @@
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 
-The step length grows until two lengths bracket an acceptable length; then the bracket is reduced by cubic
+The step length grows until two lengths bracket an acceptable length. Then the bracket is reduced by cubic
 interpolation of their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
 """
 
@@ -29,7 +29,7 @@ class LineSearchPoint:
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Return the minimum of the cubic through two points within bounds; if there is none, the midpoint."""
+    """Return the minimum of the cubic through two points within bounds, or the midpoint without minimum."""
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = d1**2 - a.slope * b.slope
@@ -55,7 +55,7 @@ def strong_wolfe(
     tolerance_change: float = 1e-9,
     max_evaluations: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Find a step length; return loss and gradient there, the length, and the number of evaluations."""
+    """Find a step length. Return loss and gradient there, the length, and the number of evaluations."""
     size = direction.abs().max()
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
@@ -165,7 +165,7 @@ def _strong_wolfe(
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Find a step length from `x` along a direction; this is PyTorch's interface of `strong_wolfe`."""
+    """Find a step length from `x` along a direction, with PyTorch's interface of `strong_wolfe`."""
 
     def slope_at(length: float) -> tuple[float, Tensor]:
         return obj_func(x, length, d)

@@ -4,7 +4,7 @@
     scheduler.step()                        after each epoch: the rate is 0.1 for 30 epochs, then 0.01 ...
 
 `get_lr` computes the next rates from the current rates of the groups, so that several schedules can change
-the rates of one optimizer; `closed_form` computes the rates at a step from the initial rates.
+the rates of one optimizer. `closed_form` computes the rates at a step from the initial rates.
 """
 
 from __future__ import annotations

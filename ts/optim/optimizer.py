@@ -10,7 +10,7 @@ method `step` changes the tensors. A rule is a class with one method:
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
 
-A rule that updates all parameters of a group together overrides `update_all`, which receives lists; all
+A rule that updates all parameters of a group together overrides `update_all`, which receives lists. All
 optimizers of this package override it.
 """
 
@@ -106,7 +106,7 @@ required = _Required()
 
 
 class Optimizer:
-    """Base class of optimizers; a subclass implements `update`, which changes one parameter."""
+    """Base class of optimizers. A subclass implements `update`, which changes one parameter."""
 
     takes_sparse_gradients: ClassVar[bool] = False  # False: a sparse gradient raises RuntimeError
     sparse_error_text: ClassVar[str] = ""  # error text; "": a default text with the class name
@@ -141,7 +141,7 @@ class Optimizer:
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """Create empty tables of hooks; pickles and copies of an optimizer contain no hooks."""
+        """Create empty tables of hooks. Pickles and copies of an optimizer contain no hooks."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -171,7 +171,7 @@ class Optimizer:
     # ---- groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add a parameter group; options that it lacks get their default values."""
+        """Add a parameter group. Options that are missing in it get their default values."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group_params = param_group["params"]
@@ -242,7 +242,7 @@ class Optimizer:
     # ---- step
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Update all parameters that have gradients; return the loss that `closure` computes, if given."""
+        """Update all parameters that have gradients, and return the loss of `closure`, if given."""
         if type(self).update is Optimizer.update and type(self).update_all is Optimizer.update_all:
             raise NotImplementedError
         loss = None
@@ -270,7 +270,7 @@ class Optimizer:
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group
     ) -> None:
-        """Update all parameters of a group that have gradients; by default, call `update` for each."""
+        """Update all parameters of a group that have gradients. By default, call `update` for each."""
         for x, grad, state in zip(params, grads, states, strict=True):
             grad = -grad if group.get("maximize") else grad
             update_parameter = self._update_complex if x.is_complex() else self.update
@@ -289,13 +289,13 @@ class Optimizer:
             state[name] = ts.view_as_complex(value) if value.dim() > x.dim() else value
 
     def update(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Update one parameter; `state` is the optimizer state of this parameter."""
+        """Update one parameter. `state` is the optimizer state of this parameter."""
         raise NotImplementedError
 
     # ---- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the states and the options of the groups; indices replace the parameters."""
+        """Return the states and the options of the groups, in which indices replace the parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         param_indices: dict[int, int] = {}
@@ -389,13 +389,13 @@ class Optimizer:
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Register `hook(optimizer, state_dict)`, called after `state_dict`; a result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called after `state_dict`. A result replaces the state."""
         return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Register `hook(optimizer, state_dict)`, called before loading; a result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called before loading. A result replaces the state."""
         return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(
@@ -436,12 +436,12 @@ _global_post_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register `hook(optimizer, args, kwargs)` for all optimizers; it is called first in each step."""
+    """Register `hook(optimizer, args, kwargs)` for all optimizers, called first in each step."""
     return add_hook(_global_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register `hook(optimizer, args, kwargs)` for all optimizers; it is called last in each step."""
+    """Register `hook(optimizer, args, kwargs)` for all optimizers, called last in each step."""
     return add_hook(_global_post_hooks, hook)
 
 
@@ -450,7 +450,7 @@ def _result_or_default(replacement: Any, before: Any) -> Any:
 
 
 def _convert_saved_value(value: Any, x: Tensor, name: str = "") -> Any:
-    """Convert a saved value to the dtype and device of a parameter; step counts remain unchanged."""
+    """Convert a saved value to the dtype and device of a parameter. Step counts remain unchanged."""
     if isinstance(value, Tensor):
         if name == "step":
             return value

@@ -111,7 +111,7 @@ def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[
 
 
 def scalar_option(x: Any) -> Any:
-    """Return an option as a float; while gradients are recorded, a tensor is returned unchanged."""
+    """Return an option as a float. While gradients are recorded, a tensor is returned unchanged."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 

@@ -1,4 +1,4 @@
-"""Optimizer steps for sparse gradients; they update only the parameter rows that a gradient stores.
+"""Optimizer steps for sparse gradients, which update only the parameter rows that a gradient stores.
 
 Input: parameters, and gradients of layout `torch.sparse_coo`. Output: parameters and states, changed in
 place.
@@ -52,7 +52,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> Tensor | None:
-    """Run one SGD step; return the sparse momentum buffer."""
+    """Run one SGD step, and return the sparse momentum buffer."""
     grad = -grad if maximize else grad
     if weight_decay != 0:
         grad = grad.add(param, alpha=weight_decay)
@@ -89,7 +89,7 @@ def adagrad(
 
 
 def sparse_adam(param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-    """Run one SparseAdam step; it updates only the moments of rows that the gradient stores."""
+    """Run one SparseAdam step, which updates only the moments of rows that the gradient stores."""
     beta1, beta2 = group["betas"]
     grad = (-grad if group["maximize"] else grad).coalesce()
     values = grad._values()

@@ -65,7 +65,10 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 
 
 def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
-    """Return an in-place averaging function with weight `weight_of(count)`; integer tensors use `general`."""
+    """Return an in-place averaging function with weight `weight_of(count)`.
+
+    Integer tensors are averaged by `general`.
+    """
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():
@@ -88,7 +91,7 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(nn.Module):
-    """Copy of a model with averaged parameters; `update_parameters` updates the averages."""
+    """Copy of a model with averaged parameters. `update_parameters` updates the averages."""
 
     n_averaged: Tensor
 

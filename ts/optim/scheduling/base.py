@@ -38,7 +38,7 @@ _STEP_ORDER_WARNING = (
 
 
 class LRScheduler:
-    """Base class of learning-rate schedules; subclasses implement `get_lr`."""
+    """Base class of learning-rate schedules. Subclasses implement `get_lr`."""
 
     _unsaved_attributes = frozenset({"optimizer"})  # attributes that `state_dict` does not contain
     _get_lr_called_within_step = False
@@ -153,7 +153,7 @@ def warn_outside_of_step(scheduler: LRScheduler) -> None:
 
 
 def for_groups(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
-    """Return an option as a list with one value per group; raise ValueError if the length is wrong."""
+    """Return an option as a list with one value per group. Raise ValueError if the length is wrong."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * count
@@ -166,7 +166,7 @@ def for_groups(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
 
 
 def set_rate(group: dict[str, Any], rate: Any) -> None:
-    """Set the learning rate of a group; if the rate is a tensor, change the tensor."""
+    """Set the learning rate of a group. If the rate is a tensor, change the tensor."""
     if isinstance(group["lr"], Tensor):
         group["lr"].fill_(rate)
     else:
@@ -174,7 +174,7 @@ def set_rate(group: dict[str, Any], rate: Any) -> None:
 
 
 def _value(rate: Any) -> Any:
-    """Return a learning rate; a tensor is copied, because the optimizer modifies its tensor in place."""
+    """Return a learning rate. A tensor is copied, because the optimizer modifies its tensor in place."""
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 

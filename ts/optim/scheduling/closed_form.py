@@ -211,7 +211,7 @@ class _ByFunctions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, with the attributes of callable objects; plain functions are not saved."""
+        """Return the state, with the attributes of callable objects. Plain functions are not saved."""
         function_states = [
             None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas
         ]

@@ -39,7 +39,7 @@ class _MomentumScheduler(LRScheduler):
 
 
 class CyclicLR(_MomentumScheduler):
-    """Schedule of triangles, which rise from `base_lr` to `max_lr` and fall again; `mode` can shrink them."""
+    """Schedule of triangles, which rise from `base_lr` to `max_lr` and fall. `mode` can shrink them."""
 
     _unsaved_attributes = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -227,7 +227,7 @@ def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, A
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Cosine annealing with warm restarts: the rates fall along half a cosine to `eta_min`, then restart.
 
-    The first period has `T_0` steps; each later period is longer by the factor `T_mult`.
+    The first period has `T_0` steps. Each later period is longer by the factor `T_mult`.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
         return sign * a > sign * best + margin
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Record the value of the metric; reduce the rates after `patience` steps without improvement."""
+        """Record the value of the metric. Reduce the rates after `patience` steps without improvement."""
         figure = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
