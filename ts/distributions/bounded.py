@@ -43,14 +43,14 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """Parameter of the density; above 0.5, the density increases from 0 to 1."""
+        """Parameter of the density. Above 0.5, the density increases from 0 to 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _is_away_from_half(self) -> Any:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _stable_probs(self) -> Any:
-        """Return `probs`; values near 0.5 are replaced by a value for which the closed form is precise."""
+        """Return `probs`, where values near 0.5 are replaced by one for which the closed form is precise."""
         return ts.where(self._is_away_from_half(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:
@@ -120,7 +120,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
 
 class VonMises(LocationCentered):
-    """Von Mises distribution of angles around `loc`; a larger `concentration` makes it narrower."""
+    """Von Mises distribution of angles around `loc`. A larger `concentration` makes it narrower."""
 
     loc: Any
     concentration: Any

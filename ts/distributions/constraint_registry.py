@@ -36,7 +36,7 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Any:
-        """Return the transform for a constraint; raise NotImplementedError if its class is not registered."""
+        """Return the transform for a constraint. Raise NotImplementedError if its class is not registered."""
         factory = self._factories.get(type(constraint))
         if factory is None:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class Constraint:
-    """Condition that valid values satisfy; the last `event_dim` dimensions form one value."""
+    """Condition that valid values satisfy. The last `event_dim` dimensions form one value."""
 
     is_discrete = False
     event_dim = 0
@@ -49,14 +49,14 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        """True if the values are discrete; raises NotImplementedError if that depends on parameters."""
+        """True if the values are discrete. Raises NotImplementedError if that depends on parameters."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return bool(self._is_discrete)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """Number of event dimensions; raises NotImplementedError if that depends on parameters."""
+        """Number of event dimensions. Raises NotImplementedError if that depends on parameters."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
         return int(self._event_dim)
@@ -84,7 +84,7 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
     def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
-        """Decorate a function; called if the decorator has arguments."""
+        """Decorate a function. This method is called if the decorator has arguments."""
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -361,7 +361,7 @@ class _CompositeConstraint(Constraint):
 
 
 class Cat(_CompositeConstraint):
-    """Constraints on consecutive slices along a dimension; the default length of a slice is 1."""
+    """Constraints on consecutive slices along a dimension. The default length of a slice is 1."""
 
     def __init__(
         self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None

@@ -13,7 +13,7 @@ from ts.distributions.utils import broadcast_all
 
 
 class _LocationScale(LocationCentered):
-    """Base class of location-scale families; `loc` is the center and `scale` the width."""
+    """Base class of location-scale families. `loc` is the center and `scale` the width."""
 
     loc: Any
     scale: Any
@@ -214,7 +214,7 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """Cauchy distribution with location `loc` and scale `scale`; it has no mean."""
+    """Cauchy distribution with location `loc` and scale `scale`, which has no mean."""
 
     @property
     def mean(self) -> Any:
@@ -244,7 +244,10 @@ class Cauchy(_LocationScale):
 
 
 class GeneralizedPareto(Distribution):
-    """Generalized Pareto distribution of excesses over `loc`; `concentration` 0 gives an exponential tail."""
+    """Generalized Pareto distribution of excesses over `loc`.
+
+    If `concentration` is 0, the tail is exponential.
+    """
 
     loc: Any
     scale: Any

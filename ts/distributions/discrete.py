@@ -37,7 +37,7 @@ class ProbsOrLogits(Distribution):
 
     @lazy_property
     def probs(self) -> Any:
-        """Success probability; for Bernoulli, the probability of 1."""
+        """Success probability, which for Bernoulli is the probability of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @lazy_property
@@ -103,7 +103,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
 
 
 def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """Return 0, 1, ..., count - 1 along a new first dimension; expand the batch shape if `expand`."""
+    """Return 0, 1, ..., count - 1 along a new first dimension. If `expand`, expand the batch shape."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values
@@ -171,7 +171,7 @@ class Binomial(ProbsOrLogits):
 
 
 class Geometric(ProbsOrLogits):
-    """Distribution of the number of failures before the first success; `probs` is the success probability."""
+    """Distribution of the number of failures before the first success, which has probability `probs`."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer

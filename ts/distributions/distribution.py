@@ -18,7 +18,7 @@ _validate = __debug__
 
 
 class Distribution:
-    """Base class of distributions; subclasses declare the constraints of their parameters."""
+    """Base class of distributions. Subclasses declare the constraints of their parameters."""
 
     has_rsample = False
     has_enumerate_support = False
@@ -70,7 +70,7 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return the distribution expanded to a batch shape; its parameters are views of the originals."""
+        """Return the distribution expanded to a batch shape. Its parameters are views of the originals."""
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -105,7 +105,7 @@ class Distribution:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Draw samples; gradients are not recorded."""
+        """Draw samples, without recording gradients."""
         with ts.no_grad():
             return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
 
@@ -134,7 +134,7 @@ class Distribution:
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Tensor:
-        """Draw n samples; deprecated alias of `sample((n,))`."""
+        """Draw n samples. Deprecated alias of `sample((n,))`."""
         warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
         return self.sample((n,))
 

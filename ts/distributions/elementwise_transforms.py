@@ -13,7 +13,10 @@ from ts.nn import functional as F
 
 
 class _ElementwiseTransform(Transform):
-    """Base class of increasing elementwise transforms without parameters; instances of a class are equal."""
+    """Base class of increasing elementwise transforms without parameters.
+
+    All instances of a class are equal.
+    """
 
     bijective = True
     domain = constraints.real
@@ -89,7 +92,7 @@ class TanhTransform(_ElementwiseTransform):
 
 
 class AbsTransform(_ElementwiseTransform):
-    """Transform x -> |x|; the inverse returns the nonnegative preimage."""
+    """Transform x -> |x|, whose inverse returns the nonnegative preimage."""
 
     bijective = False
     codomain = constraints.positive

@@ -21,7 +21,7 @@ class ExponentialFamily(Distribution):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        """Natural parameters; their first dimensions are the batch dimensions."""
+        """Natural parameters, whose first dimensions are the batch dimensions."""
         raise NotImplementedError
 
     def _log_normalizer(self, *natural_params: Any) -> Any:

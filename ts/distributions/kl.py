@@ -2,7 +2,7 @@
 
     kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))       tensor(0.5000)
 
-A pair of classes without a formula raises NotImplementedError; `register_kl` adds a formula.
+A pair of classes without a formula raises NotImplementedError. `register_kl` adds a formula.
 """
 
 from __future__ import annotations

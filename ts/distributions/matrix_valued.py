@@ -18,8 +18,8 @@ from ts.distributions.utils import broadcast_all, lazy_property
 class LKJCholesky(Distribution):
     """LKJ distribution of Cholesky factors of correlation matrices.
 
-    The density is a power of the determinant: `concentration` 1 is uniform over correlation matrices; larger
-    values favour matrices near the identity.
+    The density is a power of the determinant. A `concentration` of 1 is uniform over correlation matrices,
+    and larger values favour matrices near the identity.
     """
 
     concentration: Any
@@ -129,7 +129,7 @@ class Wishart(ExponentialFamily):
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
-        """Constraints of the parameters; the minimum of `df` depends on the size of the matrix."""
+        """Constraints of the parameters. The minimum of `df` depends on the size of the matrix."""
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -172,7 +172,7 @@ class Wishart(ExponentialFamily):
         return self.df[..., None, None] * squares
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Draw samples by Bartlett's decomposition; singular samples are redrawn a limited number of times.
+        """Draw samples by Bartlett's decomposition. Singular samples are redrawn a limited number of times.
 
         PyTorch 2.13 redraws every positive definite sample. To get equal samples for equal seeds, the first
         draws are made and discarded here, too.

@@ -11,7 +11,7 @@ from ts.distributions.distribution import Distribution
 
 
 class MixtureSameFamily(Distribution):
-    """Mixture distribution along the last batch dimension; a Categorical selects the component."""
+    """Mixture distribution along the last batch dimension. A Categorical selects the component."""
 
     def __init__(
         self,

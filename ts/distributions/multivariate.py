@@ -174,7 +174,7 @@ class MultivariateNormal(LocationCentered):
 
 
 def mahalanobis(factor: Tensor, deviation: Tensor) -> Any:
-    """Return the squared Mahalanobis distance; `factor` is the Cholesky factor of the covariance."""
+    """Return the squared Mahalanobis distance. `factor` is the Cholesky factor of the covariance."""
     shape = Size(ts.broadcast_shapes(factor.shape[:-1], deviation.shape))
     solved = ts.linalg.solve_triangular(
         factor.expand((*shape, shape[-1])), deviation.expand(shape).unsqueeze(-1), upper=False

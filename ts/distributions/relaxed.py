@@ -100,7 +100,7 @@ class _Relaxed(TransformedDistribution):
 
     @property
     def temperature(self) -> Any:
-        """Relaxation temperature; at small values, samples are close to 0 or 1."""
+        """Relaxation temperature. At small values, samples are close to 0 or 1."""
         return self.base_dist.temperature
 
     @property

@@ -5,7 +5,7 @@
     t.log_abs_det_jacobian(x, t(x))        log 2, for the density of transformed samples
 
 `domain` and `codomain` are constraints on the input and the output. `event_dim` of a constraint is the number
-of dimensions of a single value; the Jacobian determinant is one number per value.
+of dimensions of a single value. The Jacobian determinant is one number per value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class Transform:
-    """Invertible function of samples; with `cache_size=1`, it caches the last pair of input and output."""
+    """Invertible function of samples. With `cache_size=1`, it caches the last pair of input and output."""
 
     bijective = False
     domain: Any
@@ -40,7 +40,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """Number of event dimensions; raises ValueError if domain and codomain have different numbers."""
+        """Number of event dimensions. Raises ValueError if domain and codomain have different numbers."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         return int(self.domain.event_dim)
@@ -111,7 +111,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """Inverse of a transform; holds a strong reference to the transform."""
+    """Inverse of a transform, with a strong reference to the transform."""
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)

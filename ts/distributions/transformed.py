@@ -291,7 +291,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """Weibull distribution of failure times; the failure rate is a power of the age."""
+    """Weibull distribution of failure times. The failure rate is a power of the age."""
 
     scale: Any
     concentration: Any

@@ -1,4 +1,4 @@
-"""All transforms of distributions (bijectors); see `ts.distributions.transform`."""
+"""All transforms of distributions (bijectors), as defined by `ts.distributions.transform`."""
 
 from ts.distributions.elementwise_transforms import (
     AbsTransform,

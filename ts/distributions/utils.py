@@ -53,7 +53,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Convert logits to probabilities; this is the inverse of `probs_to_logits`."""
+    """Convert logits to probabilities. This is the inverse of `probs_to_logits`."""
     probs: Tensor = logits.sigmoid() if is_binary else logits.softmax(-1)
     return probs
 
@@ -77,7 +77,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """Return triangular matrices from row-major elements; this is the inverse of `tril_matrix_to_vec`."""
+    """Return triangular matrices from row-major elements. This is the inverse of `tril_matrix_to_vec`."""
     count, size = vec.shape[-1], 0
     while _triangle(size, diag) < count:
         size += 1

@@ -15,7 +15,7 @@ from ts.nn import functional as F
 
 
 class _ParameterlessTransform(Transform):
-    """Base class of transforms without parameters; instances of a class are equal."""
+    """Base class of transforms without parameters. Instances of a class are equal."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
@@ -24,7 +24,7 @@ class _ParameterlessTransform(Transform):
 
 
 class SoftmaxTransform(_ParameterlessTransform):
-    """Softmax transform from vectors to probabilities; the inverse returns one of many preimages."""
+    """Softmax transform from vectors to probabilities. The inverse returns one of many preimages."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -42,7 +42,7 @@ class SoftmaxTransform(_ParameterlessTransform):
 
 
 def _check_dims(count: int, shape: Any) -> Any:
-    """Return the shape; raise ValueError if it has fewer than `count` dimensions."""
+    """Return the shape. Raise ValueError if it has fewer than `count` dimensions."""
     if len(shape) < count:
         raise ValueError("Too few dimensions on input")
     return shape
@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_ParameterlessTransform):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # norm of the rest of each row after each element; a whole row has norm 1
+        # norm of the rest of each row after each element, where a whole row has norm 1
         remaining = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(remaining[..., :-1], [1, 0], value=1.0)
@@ -174,7 +174,7 @@ class _PiecewiseTransform(Transform):
 
 
 class CatTransform(_PiecewiseTransform):
-    """Transforms of consecutive slices, concatenated; the default length of a slice is 1."""
+    """Transforms of consecutive slices, concatenated. The default length of a slice is 1."""
 
     def __init__(
         self,
