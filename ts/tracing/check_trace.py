@@ -1,7 +1,7 @@
 """Trace checking: trace a function again, and compare both traces and the results of the function.
 
 Input: a function, its trace, a callable that traces it again, and inputs. Output: a TracerWarning if results
-differ; a TracingCheckError that lists the differences if the traces differ:
+differ, or a TracingCheckError that lists the differences if the traces differ:
 
     Tracing failed sanity checks!
     ERROR: Graphs differed across invocations!
@@ -51,7 +51,7 @@ def check_trace(
     inputs: Callable[[], Sequence[Any]],
     tolerance: float,
 ) -> None:
-    """Compare a trace with a second trace and with the function; `inputs()` returns copies of the inputs."""
+    """Compare a trace with a second trace and with the function, on copies of the inputs (`inputs()`)."""
     with no_grad():
         again = trace_again(inputs())
         differences = _graph_difference(traced, again), _constant_difference(traced, again)
@@ -78,7 +78,7 @@ def check_trace(
 def _same_results(
     traced: Any, results: list[Tensor], expected: list[Tensor], of: str, tolerance: float
 ) -> bool:
-    """Compare the results of a trace and of the function; if they differ, warn and return False."""
+    """Compare the results of a trace and of the function. If they differ, warn and return False."""
     same = True
     for i, (output, reference) in enumerate(zip(results, expected, strict=False)):
         problem = _difference(output, reference, tolerance)
@@ -156,7 +156,7 @@ def _graph_difference(traced: Any, again: Any) -> str | None:
 
 
 def _constant_difference(traced: Any, again: Any) -> str | None:
-    """Describe the tensor constants that differ between the traces; return None if there are none."""
+    """Describe the tensor constants that differ between the traces. Return None if there are none."""
     for first, second in zip(
         _comparable_graph(traced).nodes(), _comparable_graph(again).nodes(), strict=False
     ):

@@ -28,7 +28,7 @@ def record_convolution(
     dilation: Any,
     groups: Any,
 ) -> Any:
-    """Record `conv1d`, `conv2d` or `conv3d`; return NotImplemented for arguments of a wrong rank."""
+    """Record `conv1d`, `conv2d` or `conv3d`. Return NotImplemented for arguments of a wrong rank."""
     n = int(name[-2])
     if not _is_valid(n, input, weight):
         return NotImplemented
@@ -53,7 +53,7 @@ def record_transposed_convolution(
     groups: Any,
     dilation: Any,
 ) -> Any:
-    """Record a transposed convolution; return NotImplemented for arguments of a wrong rank."""
+    """Record a transposed convolution. Return NotImplemented for arguments of a wrong rank."""
     n = int(name[-2])
     if not _is_valid(n, input, weight):
         return NotImplemented
@@ -77,5 +77,5 @@ def _is_valid(n: int, input: Tensor, weight: Tensor) -> bool:
 
 
 def _per_dimension(n: int, value: Any) -> Any:
-    """Return `value` as `n` numbers, one per spatial dimension; a number, or a list of one, is repeated."""
+    """Return `value` as `n` numbers, one per spatial dimension. A single number is repeated."""
     return per_dim(value if isinstance(value, list | tuple) else [value], n)

@@ -39,7 +39,7 @@ def get_index(
     """Return x[index], computed by operators.
 
     skip_whole    whether to record no operator for slices `:` within a tuple
-    to_number     function that converts a 0-dimensional tensor, used as an index or bound, to a number; if it
+    to_number     function that converts a 0-dimensional tensor, used as an index or bound, to a number. If it
                   is given, omitted bounds of slices with a symbolic bound are passed to operators as None
     several       function that returns True if a 0-dimensional index tensor has a different value for each
                   batch element of `vmap`, so that it must be passed to `aten::index` as a tensor
@@ -178,7 +178,7 @@ def _is_symbolic(item: Any) -> bool:
 
 
 def _covers_dimension(item: slice, length: Any, symbolic: bool) -> bool:
-    """Return True if a slice covers a whole dimension; with symbolic indices, only `:` does."""
+    """Return True if a slice covers a whole dimension. Among symbolic indices, only `:` does."""
     if symbolic:
         return item.start is item.stop is item.step is None
     bounds = (item.start or 0, _MAX_INDEX if item.stop is None else item.stop, item.step or 1)

@@ -28,7 +28,7 @@ ESCAPES: Final = {
         for kind in ("integer", "boolean", "float", "complex", "number", "list")
     },
 }
-"""Warnings by kind of conversion to a Python value; conversion to an index has none, as in PyTorch."""
+"""Warnings by kind of conversion to a Python value. As in PyTorch, conversion to an index has none."""
 
 CONSTRUCTORS_WITH_WARNING: Final = frozenset({"tensor", "as_tensor", "from_numpy", "Tensor"})
 """Constructor functions for which PyTorch warns that the result becomes a constant."""

@@ -37,7 +37,7 @@ class MetaTracer(TracerProtocol):
         return self.unrecorded(x.numel)
 
     def as_meta(self, x: Any) -> Any:
-        """Return the fake tensor for a tensor of the program; return any other value unchanged."""
+        """Return the fake tensor for a tensor of the program, or any other value unchanged."""
         raise NotImplementedError
 
     def get(self, x: Tensor, index: Any) -> Any:

@@ -107,7 +107,8 @@ def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: lis
 def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
     """Record copies of the constants that share memory with `written`, a tensor that an operator writes to.
 
-    In PyTorch, a trace writes to the constant itself; the next run of the trace reads the changed constant.
+    In PyTorch, a trace writes to the constant itself, so that the next run of the trace reads the changed
+    constant.
     """
     shared = tracer.shared_constants
     tracer.shared_constants = []

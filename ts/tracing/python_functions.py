@@ -1,12 +1,12 @@
 """Calls of `autograd.Function` in a trace: nodes `prim::PythonOp`, which call the function again.
 
 Input: the class of the function, the arguments of a call, and the call. Output: the result of the call, and a
-node whose inputs are the tensors; its attributes are the other arguments (scalars) and the recorded operators
-(`Subgraph`):
+node whose inputs are the tensors. The node's attributes are the other arguments (scalars) and the recorded
+operators (`Subgraph`):
 
     Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
 
-The operators remain in the outer graph, too; dead code elimination removes those that do not write to
+The operators remain in the outer graph, too. Dead code elimination removes those that do not write to
 tensors.
 """
 

@@ -1,7 +1,7 @@
 """Traced functions and modules: results of `ts.jit.trace`, created from recorded graphs.
 
 Input: a Python function or module, and example inputs. Output: a `ScriptFunction`, or a
-`TopLevelTracedModule`, whose submodules are `TracedModule`s; a submodule that is called during the trace has
+`TopLevelTracedModule`, whose submodules are `TracedModule`s. A submodule that is called during the trace has
 a `forward`:
 
     traced = trace_function(f, (x,), ...)                    traced.graph, traced(x)
@@ -66,7 +66,7 @@ def record(
     names: Sequence[str],
     tracer: Tracer,
 ) -> tuple[Graph, Any]:
-    """Record a call of `function`; return the graph and the result of the call."""
+    """Record a call of `function`, and return the graph and the result of the call."""
     arguments = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     with tracer.recording():
         result = function(*arguments)
@@ -125,7 +125,7 @@ def _add_attributes(tracer: Tracer, module: Any, traced_module: ScriptModule, pa
 
 
 def _declare(concrete: ConcreteModule, graph: Graph, name: str) -> tuple[str, Type]:
-    """Declare a method of a module; the second trace of a method is named `forward1`."""
+    """Declare a method of a module. The second trace of a method is named `forward1`."""
     methods = concrete.type.methods
     free, count = name, 0
     while free in methods:
@@ -174,7 +174,7 @@ def trace_to_graph(
     names: Sequence[str],
     options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
-    """Return (graph, result, tensors) of a call; the module's tensors are additional graph inputs."""
+    """Return (graph, result, tensors) of a call. The module's tensors are additional graph inputs."""
     tracer = Tracer(options)
     arguments = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []

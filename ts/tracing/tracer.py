@@ -9,13 +9,14 @@ trace. Output: a `Graph` in PyTorch's form, with the types of the recorded value
         y = x * 2                         =>       %1 : Long() = prim::Constant[value={2}]() # f.py:3:0
     tracer.add_output(y)                           %2 : Float(2, 3, ...) = aten::mul(%x, %1) # f.py:3:0
 
-Tensors are identified by object identity; a tensor from outside the trace becomes a constant.  Sizes are
-tensors during tracing (`aten::size`, `prim::NumToTensor`), so that computations on them are recorded.  Other
+Tensors are identified by object identity. A tensor from outside the trace becomes a constant. Sizes are
+tensors during tracing (`aten::size`, `prim::NumToTensor`), so that computations on them are recorded. Other
 conversions to Python values (`int(x)`, `if x:`) are recorded as guards: the traced function raises if the
 value differs.
 
-A submodule call is a `prim::TracedModuleForward` with a block, a fork a `prim::TracedFork`; values of any
-block may be used in other blocks until `ts.passes.tracing.trace_scopes` converts the blocks to methods.
+A submodule call is a `prim::TracedModuleForward` with a block, and a fork is a `prim::TracedFork` with a
+block. Values of any block may be used in other blocks until `ts.passes.tracing.trace_scopes` converts the
+blocks to methods.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ _TRACED_IN_PLACE: Final = registry.field_by_name("traced_in_place")
 
 
 def _number_type(kind: str) -> Type:
-    """Return the number type that a schema names; for a list, return the type of the elements."""
+    """Return the number type that a schema names, or the element type of a list of numbers."""
     return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
 
 
@@ -117,10 +118,10 @@ DEFAULT: Final = Options()
 
 
 class TracedFuture(Future[Any]):
-    """Future of a `fork` in a trace; the function has finished, and `wait` is recorded."""
+    """Future of a `fork` in a trace. The function has finished, and `wait` is recorded."""
 
     def wait(self) -> Any:
-        """Return the result; record `aten::wait` if a trace is in progress."""
+        """Return the result. Record `aten::wait` if a trace is in progress."""
         tracer = current_tracer()
         result = super().wait()
         if tracer is not None:
@@ -138,14 +139,14 @@ class Tracer(TracerProtocol):
         self.graph = Graph()
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
-        # id of an object -> (object, value); each fork adds a table
+        # id of an object -> (object, value). Each fork adds a table.
         self._values: list[dict[int, tuple[object, Value]]] = [{}]
         self._attributes: dict[str, Value] = {}  # path such as "__module.weight" -> value
         self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # nodes known not to depend on random numbers
         self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
-        # id of the frame that calls the tracer; values are not named after variables of this frame
+        # id of the frame that calls the tracer, after whose variables values are not named
         self._caller = id(program_frame())
 
     # ---- recording contexts --------------------------------------------------------------------------
@@ -217,7 +218,7 @@ class Tracer(TracerProtocol):
         return value
 
     def constant_tensor(self, x: Tensor) -> Value:
-        """Return a constant for a tensor from outside the trace; raise RuntimeError if it requires grad."""
+        """Return a constant for a tensor from outside the trace. Raise RuntimeError if it requires grad."""
         if x.requires_grad:
             raise RuntimeError(messages.REQUIRES_GRAD.format(x))
         value = self.insert_tensor(x, self.source_range())
@@ -307,7 +308,7 @@ class Tracer(TracerProtocol):
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return the argument `raw`; if its schema type is a number, replace tensors by recorded numbers."""
+        """Return the argument `raw`. If its schema type is a number, replace tensors by recorded numbers."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -316,7 +317,7 @@ class Tracer(TracerProtocol):
         return raw
 
     def _argument(self, kind: str, value: Any, raw: Any, as_tensor: bool) -> Value:
-        """Return the graph value of an argument of schema type `kind`; `raw` is the argument as passed."""
+        """Return the graph value of an argument of schema type `kind`. `raw` is the argument as passed."""
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
@@ -358,7 +359,7 @@ class Tracer(TracerProtocol):
             self.bind(node.add_output(), x)
 
     def _name(self, op: Any) -> str:
-        """Return the operator name to record; with `force_outplace`, the out-of-place name if it exists."""
+        """Return the operator name to record. `force_outplace` selects the out-of-place name if it exists."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and not _TRACED_IN_PLACE[name]:
             outplace = name.removesuffix("_")
@@ -413,7 +414,7 @@ class Tracer(TracerProtocol):
         return self._size("aten::size", [self.tensor(x), self.constant(dim)], length)
 
     def shape(self, x: Tensor) -> Any:
-        """Return `x.shape`; the sizes are tensors with one element."""
+        """Return `x.shape`, whose sizes are tensors with one element."""
         return Size([self.size(x, i) for i in range(x.ndim)])
 
     def numel(self, x: Tensor) -> Any:
@@ -443,7 +444,7 @@ class Tracer(TracerProtocol):
             self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator over `x[0]`, `x[1]`, ...; warn that their number is constant in the trace."""
+        """Return an iterator over `x[0]`, `x[1]`, ... Warn that their number is constant in the trace."""
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
@@ -535,7 +536,7 @@ class Tracer(TracerProtocol):
         self.bind(node.output(), result)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """Return `forward` of a module; submodules of the traced module are recorded in separate blocks."""
+        """Return `forward` of a module. Submodules of the traced module are recorded in separate blocks."""
         path = self.paths.get(id(module))
         if path is None or module.__dict__.get("_object") is not None:
             return module.forward  # type: ignore[no-any-return]
@@ -607,7 +608,7 @@ class Tracer(TracerProtocol):
     # ---- inputs and outputs --------------------------------------------------------------------------
 
     def add_input(self, x: Any, name: str = "") -> Any:
-        """Add a graph input for an argument of the traced function; return the object to pass to it."""
+        """Add a graph input for an argument of the traced function, and return the object to pass to it."""
         check_size(x)  # raises an error if `x` has too many elements
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
@@ -654,7 +655,7 @@ class Tracer(TracerProtocol):
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, containers: dict[int, Value]) -> Value:
-        """Return the graph value of an output or output element; a shared container has one value."""
+        """Return the graph value of an output or output element. A shared container has one value."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
         value = containers.get(id(x))
@@ -676,7 +677,7 @@ class Tracer(TracerProtocol):
         raise RuntimeError(messages.WRONG_OUTPUT)
 
     def _dict(self, x: dict[Any, Any], containers: dict[int, Value]) -> Value:
-        """Return the graph value of a dict of tensors or tensor tuples; raise RuntimeError in strict mode."""
+        """Return the graph value of a dict of tensors or tensor tuples. Raise RuntimeError in strict mode."""
         if self.options.strict:
             raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
         keys, items = list(x), list(x.values())

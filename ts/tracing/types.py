@@ -61,7 +61,7 @@ def tensor_type(x: Tensor) -> TensorType:
 
 
 def type_of(x: Any) -> Type:
-    """Return the type of a value in a trace; the types of tensors in lists and dicts have no shapes."""
+    """Return the type of a value in a trace. The types of tensors in lists and dicts have no shapes."""
     if isinstance(x, Tensor):
         return tensor_type(x)
     if isinstance(x, tuple):
@@ -84,7 +84,7 @@ def type_of(x: Any) -> Type:
 
 
 def check_size(x: Any) -> None:
-    """Raise an error for a value with too many nested elements; each container is counted once."""
+    """Raise an error for a value with too many nested elements. Each container is counted once."""
     counts: dict[int, int] = {}
 
     def count_nodes(x: Any) -> int:
@@ -109,7 +109,7 @@ def check_element_types(x: Any) -> None:
     checked: set[int] = set()
 
     def check(x: Any) -> str:
-        """Return a description of the problem with a value, or ""; each container is visited once."""
+        """Return a description of the problem with a value, or "". Each container is visited once."""
         if isinstance(x, set | frozenset):
             return messages.CONTAINERS_ONLY.format(type(x).__name__)
         if not isinstance(x, list | tuple | dict) or id(x) in checked:
