@@ -4,7 +4,7 @@ Input: a function, a method or a module, plain or scripted. Output: a callable w
 stops before the first line of the function and reads commands:
 
     ts.debug(f)(27)                                     from the terminal
-    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list; afterwards the program continues
+    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list, after which the program continues
     run(27), run.transcript
 
 The debugger compiles separate versions of the function and its callees, with a stop point before every line.
@@ -44,7 +44,7 @@ class Debugged:
             self.debugger = Debugger(self._next_command, self._write)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function under the debugger; breakpoints remain set for later calls."""
+        """Call the function under the debugger. Breakpoints remain set for later calls."""
         with nullcontext() if self._commands is not None else interrupting(self.debugger):
             return self.debugger.run(self._function, (*self._first, *args), kwargs)
 

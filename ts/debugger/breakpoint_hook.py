@@ -1,8 +1,8 @@
 """Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call and
-calls, as in Python, an installed hook or the function in PYTHONBREAKPOINT; if there is neither, it starts the
-debugger in the terminal.
+Input: a function that calls `breakpoint`. Output: debug code of this function. At the call, this code stops
+and, as in Python, calls an installed hook or the function in PYTHONBREAKPOINT. If there is neither, it starts
+the debugger in the terminal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ProcessDebugSession(DebugSession):
         self.code.breakpoints.request_stop(None, 0)
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        """Stop at the end of a step; at `breakpoint()`, call the hook, or stop if there is a terminal."""
+        """Stop at the end of a step. At `breakpoint()`, call the hook, or stop if there is a terminal."""
         self.main_program = paused.program
         if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):
             super().on_stop(paused, stop_point, is_armed)
@@ -59,7 +59,7 @@ def _code() -> DebugCode:
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """Return the debug code of a function that calls `breakpoint()`; ordinary code if it has no source."""
+    """Return the debug code of a function that calls `breakpoint()`, or ordinary code without source."""
     parsed = function.definition()
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)

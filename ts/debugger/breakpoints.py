@@ -19,7 +19,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a source line or function; with a condition, it is a conditional breakpoint."""
+    """Breakpoint at a source line or function. With a condition, it is a conditional breakpoint."""
 
     number: int
     filename: str  # empty for a breakpoint at a function
@@ -35,7 +35,7 @@ class Breakpoint:
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
     def bind(self, stop_points: Iterable[StopPoint]) -> None:
-        """Resolve the breakpoint to stop points; there may be no stop points yet."""
+        """Resolve the breakpoint to stop points. The list may be empty at first."""
         if self.function:
             matches = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
@@ -52,7 +52,7 @@ class Breakpoint:
 
 
 def file_and_line(location: str, default_file: str | None) -> tuple[str, int, str]:
-    """Parse a breakpoint as (file, line, function); `default_file` is the default file of a line number."""
+    """Parse a breakpoint as (file, line, function). A line number alone is in `default_file`."""
     filename, colon, line = location.rpartition(":")
     if line.isdecimal():
         if not colon and default_file is None:

@@ -1,6 +1,6 @@
 """Debug session: breakpoints, stepping, frames and values of stopped programs.
 
-Input: scripted functions, breakpoints, and the callback `on_stop`.  Output: a `Stop` for each stop; the
+Input: scripted functions, breakpoints, and the callback `on_stop`. Output: a `Stop` for each stop. The
 callback returns how the program continues.
 
     session = DebugSession(on_stop, on_condition_error)
@@ -8,9 +8,9 @@ callback returns how the program continues.
     session.run(f, (27,), {})              calls f; on_stop(Stop(...)) runs before the first line
     session.frame, session.evaluate("steps"), session.step_into()      in on_stop
 
-A stopped program has left the interpreter's loop; its frames stay in memory while the program's thread runs
-`on_stop`.  Forked tasks continue, and stop at breakpoints only.  Values are converted to Python objects:
-changing a copy has no effect on the program.
+A stopped program has left the interpreter's loop, but its frames stay in memory while the program's thread
+runs `on_stop`. Forked tasks continue, and stop at breakpoints only. Values are converted to Python objects,
+so changing a copy has no effect on the program.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _MAX_DEPTH: Final = 0x7FFFFFFF  # call depth that stops everywhere
 
 
 class FrameView(NamedTuple):
-    """Active call; `level` is the index of its interpreter frame (0: innermost), shared by inlined calls."""
+    """Active call. `level` is the index of its interpreter frame (0: innermost), shared by inlined calls."""
 
     level: int
     name: str
     range: SourceRange | None
-    stop_point: StopPoint | None  # stop point of the line; None for code without stop points
+    stop_point: StopPoint | None  # stop point of the line, or None for code without stop points
 
     @property
     def filename(self) -> str | None:
-        """Name of the source file; None without source."""
+        """Name of the source file, or None without source."""
         return None if self.range is None else self.range.source.filename or "<string>"
 
 
@@ -65,7 +65,7 @@ class Stop(NamedTuple):
 
 
 class DebugSession:
-    """Debugger without user interface; breakpoints remain set for later calls."""
+    """Debugger without user interface. Breakpoints remain set for later calls."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class DebugSession:
     ) -> None:
         """Create a session that calls `on_stop` in the thread of a stopped program.
 
-        If `on_stop` returns None, the program runs to its end without further stops. `on_condition_error` is
-        called if the condition of a breakpoint raises an error; the program then stops.
+        If `on_stop` returns None, the program runs to its end without further stops. If the condition of a
+        breakpoint raises an error, `on_condition_error` is called, and the program stops.
         """
         self._notify_stop, self._notify_condition_error = on_stop, on_condition_error
         self.code = DebugCode(self.on_stop, self.on_failure, self._bind)
@@ -87,7 +87,8 @@ class DebugSession:
 
     def begin(self) -> None:
         """Prepare for the next call, which stops at the first line of the function."""
-        self.main_program: int | None = None  # id of the called program; forked tasks have other ids
+        # id of the called program, which differs from the ids of forked tasks
+        self.main_program: int | None = None
         self._stepping: int | None = None
         self.resume = Resume(_MAX_DEPTH)
         self.is_attached = True
@@ -98,7 +99,7 @@ class DebugSession:
         self.code.breakpoints.request_stop(None)
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-        """Call the function under the debugger; raise TypeError for a function without source code."""
+        """Call the function under the debugger. Raise TypeError for a function without source code."""
         debug_function = self.code.debug_version(function)
         if not isinstance(debug_function, DebugFunction):
             raise TypeError(
@@ -163,7 +164,7 @@ class DebugSession:
         return paused.depth <= depth and self._stepping in (None, paused.program)
 
     def _read_frames(self, paused: PausedProgram) -> bool:
-        """Read the frames of a stopped program; return False if it has none."""
+        """Read the frames of a stopped program. Return False if it has none."""
         self._paused = paused
         self.frames = []
         for level, (code, instruction) in enumerate(paused.frames()):
@@ -237,7 +238,7 @@ class DebugSession:
             return PartialObject(self._paused.value(frame.level, register, as_python=False))
 
     def format_variable(self, name: str) -> str:
-        """Return the text of a variable's value; of an error, if the value cannot be printed."""
+        """Return the text of a variable's value, or of an error if the value cannot be printed."""
         try:
             return format_value(self.value(name))
         except Exception as error:  # for example, raised by a `__repr__` of the program
@@ -272,7 +273,7 @@ class DebugSession:
         return breakpoint
 
     def breakpoints_at(self, location: str) -> list[Breakpoint]:
-        """Return the breakpoints that were set with an equal location; raise ValueError if it is invalid."""
+        """Return the breakpoints that were set with an equal location. Raise ValueError if it is invalid."""
         target = file_and_line(location, self._current_file())
         return [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == target]
 
@@ -282,14 +283,14 @@ class DebugSession:
         self._bind()
 
     def stop_points_of(self, breakpoint: Breakpoint) -> list[StopPoint]:
-        """Return the stop points at which a breakpoint stops; empty if its code is not loaded."""
+        """Return the stop points at which a breakpoint stops, or [] for code that is not loaded."""
         return [self.code.stop_points[index] for index in breakpoint.stop_points]
 
     def _current_file(self) -> str | None:
         return self.frame.filename if self.frames else None
 
     def _bind(self) -> None:
-        """Resolve all breakpoints; arm their stop points and disarm all others."""
+        """Resolve all breakpoints, arm their stop points and disarm all others."""
         armed_numbers = {point.number for point in self.code.stop_points if point.event == "breakpoint"}
         for breakpoint in self.breakpoints.values():
             breakpoint.bind(self.code.stop_points)
@@ -298,7 +299,7 @@ class DebugSession:
             self.code.breakpoints.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
-        """Return whether the program stops at a conditional breakpoint; True without a condition."""
+        """Return whether the program stops at a breakpoint, as its condition, if any, is true."""
         if not breakpoint.condition:
             return True
         try:
@@ -310,7 +311,7 @@ class DebugSession:
 
 @lru_cache(maxsize=64)
 def _compiled(expression: str) -> tuple[Any, set[str]]:
-    """Compile an expression; return the code and the names that it uses."""
+    """Compile an expression, and return the code and the names that it uses."""
     code = compile(expression, "<debugger>", "eval")
     return code, _names_in(code)
 

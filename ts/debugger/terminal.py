@@ -1,7 +1,7 @@
 """Terminal of the debugger, from which `ts debug` and `ts.debug` read commands.
 
 Input: text that the user types. Output: command lines for `ts.debugger.debugger`. Ctrl-C stops a running
-program at the next line; Ctrl-D ends the program.
+program at the next line. Ctrl-D ends the program.
 
     ts debug examples/word_count.py:most_frequent @README.md 5
     ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
