@@ -7,8 +7,8 @@
     scaler.step(optimizer)
     scaler.update()
 
-docs/reference/operators/autocast-dtypes.md lists the dtype of each operator; it is generated from the
-operator records.
+docs/reference/operators/autocast-dtypes.md, which is generated from the operator records, lists the dtype of
+each operator.
 """
 
 from ts.amp.autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available

@@ -60,7 +60,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Enable or disable autocast for a device type; a single bool applies to CUDA."""
+    """Enable or disable autocast for a device type. A single bool applies to CUDA."""
     if isinstance(device_type, bool):
         enabled, device_type = device_type, "cuda"
     if not isinstance(enabled, bool):
@@ -93,36 +93,36 @@ def _warn(name: str, better: str) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """Return `is_autocast_enabled("cpu")`; deprecated."""
+    """Return `is_autocast_enabled("cpu")`. This function is deprecated."""
     _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """Call `set_autocast_enabled("cpu", enabled)`; deprecated."""
+    """Call `set_autocast_enabled("cpu", enabled)`. This function is deprecated."""
     _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> dtypes.dtype:
-    """Return `get_autocast_dtype("cpu")`; deprecated."""
+    """Return `get_autocast_dtype("cpu")`. This function is deprecated."""
     _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
-    """Call `set_autocast_dtype("cpu", dtype)`; deprecated."""
+    """Call `set_autocast_dtype("cpu", dtype)`. This function is deprecated."""
     _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> dtypes.dtype:
-    """Return `get_autocast_dtype("cuda")`; deprecated."""
+    """Return `get_autocast_dtype("cuda")`. This function is deprecated."""
     _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
-    """Call `set_autocast_dtype("cuda", dtype)`; deprecated."""
+    """Call `set_autocast_dtype("cuda", dtype)`. This function is deprecated."""
     _warn("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)

@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ScriptAutocast:
-    """Class that represents `autocast` in scripts; the executor implements its entry and exit."""
+    """Class that represents `autocast` in scripts. The executor implements its entry and exit."""
 
     __module__ = "torch.amp.autocast_mode"
     __ts_name__ = "autocast"
@@ -91,7 +91,7 @@ class autocast:
         self._before: list[list[int]] = []
 
     def _is_possible(self) -> bool:
-        """Return True if autocast can be enabled; otherwise warn about the reason."""
+        """Return True if autocast can be enabled. Otherwise, warn about the reason."""
         kind = Device(self.device).type
         if kind == "cuda":
             is_available = "cuda" in backends.available()
@@ -132,7 +132,7 @@ class autocast:
         self._leave(self._before.pop())
 
     def __call__(self, function: F) -> F:
-        """Return a function that calls `function` under autocast; scripts cannot call the result.
+        """Return a function that calls `function` under autocast. Scripts cannot call the result.
 
         Raises TypeError if `function` is not callable.
         """
@@ -161,7 +161,7 @@ def custom_fwd(
     """Decorate the `forward` of a `Function`, and record its autocast state for `custom_bwd`.
 
     With `cast_inputs`, an enabled autocast converts floating-point arguments on the device to that dtype and
-    is disabled within `forward`; without `cast_inputs`, its state does not change. Raises ValueError if the
+    is disabled within `forward`. Without `cast_inputs`, its state does not change. Raises ValueError if the
     device type is not a string.
     """
     _check_device(device_type)

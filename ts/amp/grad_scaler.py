@@ -1,13 +1,13 @@
 """Gradient scaler: loss scaling, which keeps small gradients from underflow in 16 bits.
 
-Input: losses and optimizers.  Output: optimizer steps with unscaled gradients; a step is skipped if a
-gradient is not finite.
+Input: losses and optimizers. Output: optimizer steps with unscaled gradients. A step is skipped if a gradient
+is not finite.
 
     scaler = GradScaler("cpu")
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)          only to inspect or clip the gradients
     scaler.step(optimizer)              skipped if a gradient is inf or nan
-    scaler.update()                     shrinks the scale after a skipped step; grows it after
+    scaler.update()                     shrinks the scale after a skipped step, grows it after
                                         `growth_interval` steps with finite gradients
 
 The state of an optimizer since the last `update` is its `_OptimizerState`: READY -> UNSCALED -> STEPPED.
@@ -58,7 +58,8 @@ class GradScaler:
     enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 
     Raises AssertionError if `growth_factor` is not above 1 or `backoff_factor` not below 1, and for calls in
-    a wrong order; RuntimeError for a second `unscale_` or `step`; ValueError for gradients in float16.
+    a wrong order. Raises RuntimeError for a second `unscale_` or `step`, and ValueError for gradients in
+    float16.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class GradScaler:
     # ---- losses --------------------------------------------------------------------------------------
 
     def scale(self, outputs: Any) -> Any:
-        """Multiply a tensor, or tensors in iterables, by the scale; raise ValueError for other types."""
+        """Multiply a tensor, or tensors in iterables, by the scale. Raise ValueError for other types."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -113,7 +114,7 @@ class GradScaler:
         return self._scale.to(device)
 
     def _check_initialized(self, action: str) -> Tensor:
-        """Return the scale tensor; raise AssertionError if `scale` was not called before."""
+        """Return the scale tensor. Raise AssertionError if `scale` was not called before."""
         if self._scale is None:
             raise AssertionError(
                 f"Attempted {action} but _scale is None.  This may indicate your script did not use "
@@ -124,7 +125,7 @@ class GradScaler:
     # ---- gradients -----------------------------------------------------------------------------------
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients by the scale, once before the step; record whether they are finite."""
+        """Divide the gradients by the scale, once before the step. Record whether gradients are finite."""
         if not self._enabled:
             return
         scale = self._check_initialized("unscale_")
@@ -190,7 +191,10 @@ class GradScaler:
             del optimizer.grad_scale, optimizer.found_inf
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Set the scale, or adapt it to the steps since the last call; reset the states of the optimizers."""
+        """Set the scale, or adapt it to the steps since the last call.
+
+        The states of the optimizers are reset.
+        """
         if not self._enabled:
             return
         scale = self._check_initialized("update")
@@ -224,7 +228,7 @@ class GradScaler:
     # ---- properties and state ------------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """Return the scale as a float; return 1.0 if scaling is disabled."""
+        """Return the scale as a float, or 1.0 if scaling is disabled."""
         if not self._enabled:
             return 1.0
         return float(self._init_scale if self._scale is None else self._scale.item())
@@ -264,14 +268,14 @@ class GradScaler:
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """Return scale, factors and counter as numbers, in PyTorch's format; empty if disabled."""
+        """Return scale, factors and counter as numbers, in PyTorch's format, or {} if scaling is disabled."""
         if not self._enabled:
             return {}
         factors = {name: getattr(self, attribute) for name, attribute in _STATE.items()}
         return {"scale": self.get_scale(), **factors, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state of `ts` or PyTorch; raise RuntimeError for the state of a disabled scaler."""
+        """Restore a state of `ts` or PyTorch. Raise RuntimeError for the state of a disabled scaler."""
         if not self._enabled:
             return
         if not state_dict:
@@ -310,7 +314,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply gradients by a factor; return, by device, 1.0 if any gradient is not finite, else 0.0."""
+    """Multiply gradients by a factor. Return 1.0 for devices with non-finite gradients, else 0.0."""
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:
