@@ -79,7 +79,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Return True if CUDA is available; `ts` has no separate initialization state."""
+    """Return True if CUDA is available, because `ts` has no separate initialization state."""
     return usable()
 
 
@@ -89,7 +89,7 @@ def init() -> None:
 
 
 def device_count() -> int:
-    """Return the number of CUDA devices; return 0 without CuPy or a GPU."""
+    """Return the number of CUDA devices, which is 0 without CuPy or a GPU."""
     return int(backend().device_count()) if usable() else 0
 
 
@@ -99,20 +99,20 @@ def current_device() -> int:
 
 
 def set_device(device: Device) -> None:
-    """Select the device on which this thread creates tensors; -1 and None have no effect."""
+    """Select the device on which this thread creates tensors. -1 and None have no effect."""
     index = _device_index(device)
     if index >= 0:
         backend().set_device(index)
 
 
 def synchronize(device: Device = None) -> None:
-    """Wait for all work queued on a device; the default is the current device."""
+    """Wait for all work queued on a device. The default is the current device."""
     index = _device_index(device)
     backend().synchronize(index)
 
 
 class device:
-    """Context manager that selects the current device; None has no effect."""
+    """Context manager that selects the current device. None has no effect."""
 
     def __init__(self, device: Device) -> None:
         self.idx = _device_index(device)
@@ -131,7 +131,7 @@ class device:
 
 
 class device_of(device):
-    """Context manager that selects the device of a tensor; a tensor of another backend has no effect."""
+    """Context manager that selects the device of a tensor. A tensor of another backend has no effect."""
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device if obj.is_cuda else None)

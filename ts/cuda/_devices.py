@@ -19,12 +19,12 @@ def usable() -> bool:
 
 
 def backend() -> Any:
-    """Return the CUDA backend; raise RuntimeError without CuPy or a device."""
+    """Return the CUDA backend. Raise RuntimeError without CuPy or a device."""
     return backends.get("cuda")
 
 
 def device_index(device: Device) -> int:
-    """Return the index of a CUDA device; return -1 for the current device (None, or no index)."""
+    """Return the index of a CUDA device, or -1 for the current device (None, or no index)."""
     if device is None:
         return -1
     if isinstance(device, int):
@@ -36,5 +36,5 @@ def device_index(device: Device) -> int:
 
 
 def checked(device: Device) -> int:
-    """Return the index of a device (default: the current one); raise RuntimeError if it does not exist."""
+    """Return the index of a device (default: the current one). Raise RuntimeError if it does not exist."""
     return int(backend().device_ordinal(device_index(device)))

@@ -36,7 +36,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 def gpu_index(device: Any) -> int:
-    """Return the index of a GPU; raise ValueError for a CPU device."""
+    """Return the index of a GPU. Raise ValueError for a CPU device."""
     if isinstance(device, int):
         return device
     device = devices.device(device)

@@ -14,7 +14,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-__path__: list[str] = []  # a package, as in PyTorch; `ts.unsupported.spec_of` creates its submodules
+__path__: list[str] = []  # a package, as in PyTorch, whose submodules `ts.unsupported.spec_of` creates
 
 
 def _warn(name: str, better: str) -> None:
@@ -68,12 +68,12 @@ class GradScaler(amp.GradScaler):
 
 
 def custom_fwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """Decorate a `forward` by `ts.amp.custom_fwd` for CUDA devices; deprecated."""
+    """Decorate a `forward` by `ts.amp.custom_fwd` for CUDA devices. This function is deprecated."""
     _warn("custom_fwd", "custom_fwd(args..., device_type='cuda')")
     return amp.custom_fwd(*args, **kwargs, device_type="cuda")
 
 
 def custom_bwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """Decorate a `backward` by `ts.amp.custom_bwd` for CUDA devices; deprecated."""
+    """Decorate a `backward` by `ts.amp.custom_bwd` for CUDA devices. This function is deprecated."""
     _warn("custom_bwd", "custom_bwd(args..., device_type='cuda')")
     return amp.custom_bwd(*args, **kwargs, device_type="cuda")

@@ -74,7 +74,7 @@ class CUDAGraph:
 
 
 class graph:
-    """Context manager that captures its block in a `CUDAGraph`; by default on a separate stream."""
+    """Context manager that captures its block in a `CUDAGraph`, by default on a separate stream."""
 
     def __init__(
         self, cuda_graph: CUDAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"

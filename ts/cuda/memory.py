@@ -39,7 +39,7 @@ def reset_peak_memory_stats(device: Device = None) -> None:
 
 
 def reset_max_memory_allocated(device: Device = None) -> None:
-    """Reset the peak memory statistics; a deprecated alias of `reset_peak_memory_stats`."""
+    """Reset the peak memory statistics. Deprecated alias of `reset_peak_memory_stats`."""
     reset_peak_memory_stats(device)
 
 

@@ -33,7 +33,7 @@ class Stream(metaclass=_OnDevice):
     """`Stream(device=None, priority=0)`: queue of work on a device."""
 
     def __new__(cls, device: Device = None, priority: int = 0) -> Any:
-        """Return a stream of the CUDA backend; the default device is the current one."""
+        """Return a stream of the CUDA backend. The default device is the current one."""
         return _streams().Stream(checked(device), priority=priority)
 
 
@@ -54,7 +54,7 @@ class Event(metaclass=_OnDevice):
 
 
 class StreamContext:
-    """Context manager that selects the current stream; None has no effect."""
+    """Context manager that selects the current stream. None has no effect."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -89,6 +89,6 @@ def default_stream(device: Device = None) -> Any:
 
 
 def set_stream(stream: Any) -> None:
-    """Select the current stream of the stream's device; None has no effect."""
+    """Select the current stream of the stream's device. None has no effect."""
     if stream is not None:
         _streams().set_stream(stream)
