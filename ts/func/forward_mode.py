@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return func(*primals) and its Jacobian-vector product with `tangents`, a tree like `primals`.
 
-    strict   raise RuntimeError if a result does not depend on `primals`; without `strict`, the derivative of
+    strict   raise RuntimeError if a result does not depend on `primals`. Without `strict`, the derivative of
              such a result is zero
     has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)
     """

@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        # tracer of the running export; None outside an export
+        # tracer of the running export, or None outside an export
         self.recorder = tracer if tracer is not None and tracer.is_export else None
         with GradMode(True), transforming():
             self.leaves = [
@@ -64,7 +64,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, needs_outer_grad: bool) -> Any:
-        """Return the result `x` of the call; detach it unless `needs_outer_grad` is True."""
+        """Return the result `x` of the call, which is detached unless `needs_outer_grad` is True."""
         if not isinstance(x, Tensor) or not x.requires_grad or needs_outer_grad:
             return x
         return detached(x)
@@ -72,7 +72,7 @@ class RecordedCall:
     def gradients(
         self, outputs: list[Tensor], grad_outputs: list[Tensor | None], keep: bool, needs_outer_grad: bool
     ) -> list[Tensor]:
-        """Return the gradients of the leaves; if `outputs` do not depend on a leaf, its gradient is zero."""
+        """Return the gradients of the leaves. If `outputs` do not depend on a leaf, its gradient is zero."""
         pairs = [(y, g) for y, g in zip(outputs, grad_outputs, strict=True) if y.requires_grad]
         if not pairs:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
@@ -114,7 +114,7 @@ def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
 
 
 def checked_argnums(argnums: Any, count: int) -> Any:
-    """Return argument indices as non-negative numbers; raise RuntimeError if one is invalid."""
+    """Return argument indices as nonnegative numbers. Raise RuntimeError if one is invalid."""
     if isinstance(argnums, tuple):
         indices = tuple(_checked_argnum(i, count) for i in argnums)
         if not indices:
@@ -148,7 +148,7 @@ def replace_args(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any
 
 
 def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Return a function's output and auxiliary value; the latter is None without `has_aux`."""
+    """Return a function's output and auxiliary value, which is None without `has_aux`."""
     if not has_aux:
         return outputs, None
     if not (isinstance(outputs, tuple) and len(outputs) == 2):

@@ -55,7 +55,7 @@ def jacrev(
     The Jacobians are a tree like the results, in which each result is replaced by a tree like the arguments,
     whose leaves have the shape `result.shape + argument.shape`.
 
-    chunk_size  number of Jacobian rows computed together; 1: sequentially, without `vmap`
+    chunk_size  number of Jacobian rows computed together (1: sequentially, without `vmap`)
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)
     """
     if not (chunk_size is None or chunk_size > 0):

@@ -63,7 +63,7 @@ def replaced_members(
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the stacked parameters and buffers of modules of one class; parameters are leaves.
+    """Return the stacked parameters and buffers of modules of one class. Parameters are leaves.
 
     Raises RuntimeError for an empty list, for modules of different classes or training modes, or if a
     parameter requires grad in some of the modules only.

@@ -53,7 +53,7 @@ _LEAF_SHAPE = TreeSpec(None, (), ())
 
 
 def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
-    """Return the keys and the children of a tree's root; return None for a leaf."""
+    """Return the keys and the children of a tree's root, or None for a leaf."""
     kind = type(x)
     if kind in (dict, OrderedDict, defaultdict):
         return tuple(x), list(x.values())

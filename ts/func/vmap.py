@@ -39,8 +39,8 @@ def vmap(
 ) -> Function:
     """Return a function that maps `func` over a dimension of the arguments and stacks the results.
 
-    in_dims     batch dimension of all arguments, or a tree of dimensions; None: unbatched
-    out_dims    batch dimension of the results; None: the result is not batched and is returned unchanged
+    in_dims     batch dimension of all arguments, or a tree of dimensions (None: unbatched)
+    out_dims    batch dimension of the results (None: return an unbatched result unchanged)
     randomness  "error", "different" for each element, or "same"
     chunk_size  number of elements computed together
 
