@@ -15,7 +15,7 @@ from ts.profiler.events import FunctionEvent, walk
 
 @dataclass(eq=False)
 class FunctionEventAvg:
-    """Sum of profiler events with equal keys; times are in microseconds, memory is in bytes."""
+    """Sum of profiler events with equal keys. Times are in microseconds, memory is in bytes."""
 
     key: str = "Total"
     count: int = 0
@@ -55,7 +55,7 @@ class FunctionEventAvg:
 
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
-    """Return the time of an event; return 0 if an enclosing event of the same name includes this time."""
+    """Return the time of an event, or 0 if an enclosing event of the same name includes this time."""
     parent = getattr(event, "cpu_parent", None)
     while parent is not None:
         if parent.key == event.key:

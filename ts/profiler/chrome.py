@@ -79,7 +79,7 @@ def _arguments(event: FunctionEvent) -> dict[str, Any]:
 
 
 def write(path: Any, document: Mapping[str, Any]) -> None:
-    """Write a document as JSON; compress it if the file name ends in `.gz`."""
+    """Write a document as JSON. If the file name ends in `.gz`, compress it."""
     document_json = json.dumps(document, indent=1)
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as file:

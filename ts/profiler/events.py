@@ -5,9 +5,8 @@
       fused relu_mul       61 .. 80
 
 An event within the time range of another event on the same thread is its child. The operator that begins a
-label in a script ends within the label; neither the operator nor the label is a child of the
-other. Calls to other processes (`is_async`) have no children, because the thread does other work while it
-waits.
+label in a script ends within the label, so neither the operator nor the label is a child of the other. Calls
+to other processes (`is_async`) have no children, because the thread does other work while it waits.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Interval:
 
 @dataclass(eq=False)
 class FunctionEvent:
-    """Profiler event with PyTorch's attribute names; times are in microseconds, memory is in bytes."""
+    """Profiler event with PyTorch's attribute names. Times are in microseconds, memory is in bytes."""
 
     id: int
     name: str
@@ -98,7 +97,7 @@ class FunctionEvent:
 
 
 def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEvent]:
-    """Convert recorded events to FunctionEvents, sorted by start; `origin` is time zero in nanoseconds."""
+    """Convert recorded events to FunctionEvents, sorted by start. `origin` is time zero in nanoseconds."""
     events: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in raw_events:

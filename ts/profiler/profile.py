@@ -27,7 +27,7 @@ Schedule = Callable[[int], ProfilerAction]
 
 
 class ProfilerActivity(Enum):
-    """Activities of PyTorch's profiler; `ts` records only CPU."""
+    """Activities of PyTorch's profiler, of which `ts` records only CPU."""
 
     CPU = 0
     XPU = 1
@@ -63,7 +63,7 @@ class ProfileWindow:
             self._recorder.stop()
 
     def events(self) -> EventList:
-        """Return all events in order of start; raise RuntimeError during the recording."""
+        """Return all events in order of start. Raise RuntimeError during the recording."""
         if self._recorder.at_work:
             raise RuntimeError("the profiler is still recording; events are available after it has stopped")
         if self._events is None:
@@ -113,7 +113,7 @@ class profile:
         self.step_num = 0
         self._metadata: dict[str, Any] = {}
         self._recording: ProfileWindow | None = None
-        self._label = -1  # id of the label event of the current step; -1 if there is none
+        self._label = -1  # id of the label event of the current step, or -1 if there is none
 
     # ---- start and stop -----------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class profile:
         return self._finished_recording().peak_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events in the format of chrome://tracing; compress them if the name ends in `.gz`."""
+        """Write the events in the format of chrome://tracing. If the name ends in `.gz`, compress them."""
         facts: dict[str, Any] = {
             "profile_memory": int(self.profile_memory),
             "record_shapes": int(self.record_shapes),

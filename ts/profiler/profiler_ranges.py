@@ -3,7 +3,7 @@
     with record_function("attention"):
         y = model(x)
 
-Labels are context managers in scripts and in Python, and also decorators in Python; `ts.jit.trace` records
+Labels are context managers in scripts and in Python, and also decorators in Python. `ts.jit.trace` records
 them as operators.
 """
 

@@ -31,7 +31,7 @@ def schedule(
 ) -> Callable[[int], ProfilerAction]:
     """Return a schedule of cycles: `wait` ignored steps, `warmup` discarded steps, `active` recorded steps.
 
-    `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle; with
+    `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle. With
     `skip_first_wait`, the first cycle has no `wait` steps.
     """
     step_counts = {

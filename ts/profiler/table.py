@@ -32,7 +32,10 @@ def table(
     shapes: bool,
     unit: str | None,
 ) -> str:
-    """Format a table; `row_limit` -1 shows all rows; `widths` limit the name, shape and source columns."""
+    """Format a table.
+
+    `row_limit` -1 shows all rows. `widths` limit the name, shape and source columns.
+    """
     if not rows:
         return ""
     if sort_by is not None:
@@ -96,7 +99,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def truncate(cell: str, width: int) -> str:
-    """Truncate text to `width` characters; a width of 0 or less means no limit."""
+    """Truncate text to `width` characters. A width of 0 or less means no limit."""
     return cell if width <= 0 or len(cell) <= width else f"{cell[: max(width - 3, 0)]}..."
 
 
