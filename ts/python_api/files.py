@@ -53,7 +53,7 @@ def from_file(
 
 
 def get_device_module(device: Any = None) -> ModuleType:
-    """Return the module of a device type, `ts.cuda` or `ts.cpu`; the default is the accelerator.
+    """Return the module of a device type, `ts.cuda` or `ts.cpu`. The default is the accelerator.
 
     Raises RuntimeError for other values, and for devices without a module.
     """

@@ -1,9 +1,9 @@
 """Tensors on existing memory: that of NumPy arrays, DLPack exporters and objects with the buffer protocol.
 
     frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
-    asarray(x)                                    shares the memory of a tensor or array; copies a list
+    asarray(x)                                    shares the memory of a tensor or array, copies a list
 
-Input: buffers, arrays, tensors or sequences. Output: tensors; elements are not copied if possible.
+Input: buffers, arrays, tensors or sequences. Output: tensors, without a copy of the elements if possible.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def frombuffer(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Convert `obj` to a tensor; memory is shared unless `copy`, the dtype or the device need a copy."""
+    """Convert `obj` to a tensor. Memory is shared unless `copy`, the dtype or the device need a copy."""
     if (active := current_modes()) is not None:
         options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
         explicit_options = {name: value for name, value in options.items() if value is not None}
@@ -88,7 +88,7 @@ def asarray(
 
 
 def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:
-    """Return a tensor that shares the memory of `obj`; return None if `obj` has no buffer."""
+    """Return a tensor that shares the memory of `obj`, or None if `obj` has no buffer."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):

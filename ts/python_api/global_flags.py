@@ -4,7 +4,7 @@
     ts.set_float32_matmul_precision("high")
 
 For every value of the flags, operators of `ts` are deterministic, compute float32 in full precision and keep
-subnormal numbers; the functions only store the values.
+subnormal numbers. The functions only store the values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PRECISIONS = ("highest", "high", "medium")
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Set the flag for deterministic algorithms; it has no effect, as operators are always deterministic."""
+    """Set the flag for deterministic algorithms, without effect, as operators are always deterministic."""
     _deterministic["mode"] = (1 if warn_only else 2) if mode else 0
 
 
@@ -57,7 +57,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Set the precision of float32 products; it has no effect, as products have full precision."""
+    """Set the precision of float32 products, without effect, as products have full precision."""
     if precision in _PRECISIONS:
         _other_flags["precision"] = precision
     else:
@@ -76,12 +76,12 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return False for `mode` True, because subnormals (denormals) are never flushed to zero; else True."""
+    """Return False for `mode` True, because subnormals are never flushed to zero, else True."""
     return not mode
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Set whether one-time warnings are repeated; Python's filters control all other warnings."""
+    """Set whether one-time warnings are repeated. Python's filters control all other warnings."""
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _other_flags["warn always"] = b

@@ -40,7 +40,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Return the principal components of the rows of A; the rows are centered if `center` is True."""
+    """Return the principal components of the rows of A. The rows are centered if `center` is True."""
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)

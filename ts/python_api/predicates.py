@@ -25,7 +25,7 @@ def is_tensor(x: object) -> bool:
 
 
 def _tensor(name: str, x: Any) -> Any:
-    """Return `x`; raise TypeError unless it is a tensor."""
+    """Return `x`. Raise TypeError unless it is a tensor."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
     return x
@@ -47,7 +47,7 @@ def numel(x: Any) -> int:
 
 
 def get_device(x: Any) -> int:
-    """Return the device index of `x`; return -1 for the CPU."""
+    """Return the device index of `x`, or -1 for the CPU."""
     return int(_tensor("get_device", x).get_device())
 
 

@@ -21,7 +21,7 @@ FAILED = "Expected cond to be True, but got False."
 
 
 def _apply_symbolic(name: str, *arguments: Any) -> Any:
-    """Apply an operation if an argument is symbolic; otherwise return None."""
+    """Apply an operation if an argument is symbolic. Otherwise, return None."""
     for x in arguments:
         if isinstance(x, SymNumber):
             return x.node.operate(name, *arguments)
@@ -44,7 +44,7 @@ def sym_not(a: Any) -> Any:
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """Return the maximum; it is a float if either argument is a float."""
+    """Return the maximum, as a float if either argument is a float."""
     symbolic = _apply_symbolic("sym_max", a, b)
     if symbolic is not None:
         return symbolic
@@ -52,7 +52,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """Return the minimum; it is a float if either argument is a float."""
+    """Return the minimum, as a float if either argument is a float."""
     symbolic = _apply_symbolic("sym_min", a, b)
     if symbolic is not None:
         return symbolic
@@ -77,7 +77,7 @@ def sym_sum(args: Iterable[Any]) -> Any:
 
 
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
-    """Raise `error` if `cond` is false; a symbolic condition becomes a constraint."""
+    """Raise `error` if `cond` is false. A symbolic condition becomes a constraint."""
     if isinstance(cond, SymNumber):
         cond.node.require(_message_string(message))
         return

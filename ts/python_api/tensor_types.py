@@ -5,7 +5,7 @@
     isinstance(x, ts.cuda.FloatTensor)       check of dtype and device type
     x.type(ts.DoubleTensor)
 
-Tensor types are not classes; every tensor is an instance of `Tensor`.
+Tensor types are not classes, because every tensor is an instance of `Tensor`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TensorType:
 
     @property
     def __ts_annotation__(self) -> str | None:
-        """Text of the type in annotations of scripts; None for CUDA types."""
+        """Text of the type in annotations of scripts, or None for CUDA types."""
         return None if self.is_cuda else "Tensor"
 
     @property

@@ -1,14 +1,14 @@
 """Number of threads of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
 
-Input: a number. Output: the number of threads that CPU kernels use (`ts.backends.cpu.thread_pool`; matrix
-products, convolutions, pooling):
+Input: a number. Output: the number of threads that CPU kernels use (matrix products, convolutions, pooling),
+in `ts.backends.cpu.thread_pool`:
 
     ts.set_num_threads(1)            matrix products and convolutions run on one thread
     ts.get_num_threads()             1
 
-In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.blas_thread_limit`);
-elsewhere, it uses the number of threads that its library is configured for. Forked tasks have separate
-threads; see `ts.set_num_interop_threads`.
+In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.blas_thread_limit`).
+Elsewhere, it uses the number of threads that its library is configured for. Forked tasks have separate
+threads, whose number `ts.set_num_interop_threads` sets.
 """
 
 from __future__ import annotations
