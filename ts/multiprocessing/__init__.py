@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # hides the module of this name; imports find the module in `sys.modules`
+    spawn,  # hides the module of this name, which imports find in `sys.modules`
     start_processes,
 )
 
@@ -51,7 +51,7 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Set the sharing strategy for new shared memory; raise AssertionError for an unknown name.
+    """Set the sharing strategy for new shared memory. Raise AssertionError for an unknown name.
 
     "file_descriptor" passes open files: no file can leak, but the sender must run until the tensor is
     received, and each message needs a descriptor. "file_system" passes names of files.

@@ -1,4 +1,4 @@
-"""Pool of processes; tensors in arguments and results are in shared memory.
+"""Pool of processes. Tensors in arguments and results are in shared memory.
 
 with Pool(4) as pool: pool.map(function, tensors)
 """

@@ -2,7 +2,7 @@
 
     queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
 
-Python's `multiprocessing` queues use the same pickles; these classes exist so that PyTorch's names work.
+Python's `multiprocessing` queues use the same pickles. These classes exist so that PyTorch's names work.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory
 
-The implementation is in `ts._core.tensor.sharing`; this module defines PyTorch's names for it.
+The implementation is in `ts._core.tensor.sharing`. This module defines PyTorch's names for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def init_reductions() -> None:
 
 
 def fd_id(fd: int) -> tuple[int, int]:
-    """Return the device and inode of an open file; they are equal for all descriptors of the file."""
+    """Return the device and inode of an open file, which are equal for all descriptors of the file."""
     status = os.fstat(fd)
     return status.st_ino, status.st_dev
 
@@ -59,7 +59,7 @@ def rebuild_storage_empty(cls: type[UntypedStorage]) -> UntypedStorage:
 
 
 class StorageWeakRef:
-    """Weak reference to the memory of a storage; references to the same memory are equal."""
+    """Weak reference to the memory of a storage. References to the same memory are equal."""
 
     __slots__ = ["_block", "cdata"]
 

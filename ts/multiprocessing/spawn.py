@@ -1,4 +1,4 @@
-"""Start processes that run one function; their exceptions are raised in the parent.
+"""Start processes that run one function, whose exceptions are raised in the parent.
 
 Input: a function of the process index and of arguments. Output: None, or a context to wait for the processes.
 
@@ -57,7 +57,7 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """Raised if the function of a process raised an exception; the message contains the traceback."""
+    """Raised if the function of a process raised an exception. The message contains the traceback."""
 
 
 class ProcessExitedException(ProcessException):
@@ -83,7 +83,7 @@ class ProcessExitedException(ProcessException):
 
 
 def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: str) -> None:
-    """Run the function in a new process; write the traceback of an exception to `error_file`."""
+    """Run the function in a new process. Write the traceback of an exception to `error_file`."""
     _exit_with_parent()
     try:
         fn(index, *args)
@@ -105,7 +105,7 @@ def _exit_with_parent() -> None:
 
 
 class ProcessContext:
-    """Processes that run one function; they are numbered from 0."""
+    """Processes that run one function, numbered from 0."""
 
     def __init__(
         self, processes: Sequence[multiprocessing.process.BaseProcess], error_files: Sequence[str]
@@ -119,7 +119,7 @@ class ProcessContext:
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends, at most `timeout` seconds; return True if all processes have ended.
+        """Wait until a process ends, at most `timeout` seconds. Return True if all processes have ended.
 
         If the process failed, terminate all others and raise its error.  `grace_period` is the number of
         seconds between SIGTERM and SIGKILL for the terminated processes.
@@ -178,7 +178,7 @@ SpawnContext = ProcessContext
 
 
 def _read_traceback(path: str) -> str | None:
-    """Return the traceback in an error file and remove the file; None if the process wrote none."""
+    """Return the traceback in an error file and remove the file. Return None if there is no file."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             report = file.read()
@@ -200,7 +200,7 @@ def start_processes(
     """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
 
     With `join`, wait for all processes, and raise ProcessRaisedException or ProcessExitedException if one
-    fails; without `join`, return the context. Tensors in `args` share their memory with the processes; with
+    fails. Without `join`, return the context. Tensors in `args` share their memory with the processes. With
     the method "fork", only tensors that are already in shared memory do.
     """
     sharing.register_reductions()
@@ -238,7 +238,7 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """Run `fn(index, *args)` in `nprocs` new interpreters; see `start_processes`."""
+    """Run `fn(index, *args)` in `nprocs` new interpreters, with the options of `start_processes`."""
     if start_method != "spawn":
         warnings.warn(
             f"This method only supports start_method=spawn (got: {start_method}).\n"
