@@ -31,7 +31,10 @@ globals().update(SPARSE)
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of a sparse matrix and any other matrix; gradients of sparse factors are sparse."""
+    """Return the product of a sparse matrix and any other matrix.
+
+    Gradients of sparse factors are sparse.
+    """
     if reduce is not None:
         raise NotImplementedError(
             "sparse.mm with reduce= is not supported: use torch.sparse.mm without reduce=, and scatter_reduce"
@@ -53,7 +56,7 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
 
 
 def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: Any = None) -> Tensor:
-    """Return the sum over all or some dimensions; it is sparse unless no sparse dimension remains."""
+    """Return the sum over all or some dimensions. It is sparse unless no sparse dimension remains."""
     total = ts.ops.aten._sparse_sum
     result: Tensor
     if dim is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 class check_sparse_tensor_invariants:
-    """Context manager and decorator for the check of `is_coalesced=`; indices are always checked."""
+    """Context manager and decorator for the check of `is_coalesced=`. Indices are always checked."""
 
     _enabled = False
 

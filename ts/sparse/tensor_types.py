@@ -30,7 +30,7 @@ class SparseTensorType(TensorType):
         return isinstance(instance, Tensor) and instance.is_sparse and instance.dtype is self.dtype
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
-        """Return a COO tensor from indices, values and size, or an empty COO tensor; deprecated in PyTorch.
+        """Return a COO tensor from indices, values and size, or an empty one. Deprecated in PyTorch.
 
         Raises TypeError for other arguments.
         """
