@@ -1,9 +1,9 @@
-"""Placeholders for PyTorch modules and names that `ts` lacks; they raise an error only when used.
+"""Placeholders for PyTorch modules and names that `ts` lacks. They raise an error only when used.
 
     import ts.onnx                          works; its classes can be base classes and annotations
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
-`api.txt` records the names of PyTorch's modules; `placeholders` creates objects for those that `ts` lacks.
+`api.txt` records the names of PyTorch's modules. `placeholders` creates objects for those that `ts` lacks.
 `ts.import_hook` installs the functions of this module: modules of `ts` that PyTorch also has resolve missing
 names by `names_for`, and recorded modules without a file are created by `spec_of`.
 """
@@ -19,14 +19,14 @@ from typing import Any
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """Return the import spec of a PyTorch module without a file in `ts`; None for other modules."""
+    """Return the import spec of a PyTorch module without a file in `ts`, or None for other modules."""
     from ts.unsupported import placeholders
 
     return placeholders.spec_of(module)
 
 
 def find(name: str) -> Any:
-    """Return the placeholder for a top-level name of `torch`; None if PyTorch has no such name."""
+    """Return the placeholder for a top-level name of `torch`, or None if PyTorch has no such name."""
     from ts.unsupported import placeholders
 
     try:
@@ -36,7 +36,7 @@ def find(name: str) -> Any:
 
 
 def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return `__getattr__` for a module; it tries `module_getattr`, then submodules, then placeholders."""
+    """Return `__getattr__` for a module, which tries `module_getattr`, submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
         if name == "__path__":  # an import statement in a function requests `__path__` at each call
@@ -67,7 +67,7 @@ def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -
 
 
 def _import_submodule(module: str, name: str) -> ModuleType | None:
-    """Import a submodule from its file; return None if the package has no such file."""
+    """Import a submodule from its file. Return None if the package has no such file."""
     search_paths = vars(sys.modules[module]).get("__path__")
     if not search_paths or PathFinder.find_spec(f"{module}.{name}", search_paths) is None:
         return None
@@ -75,7 +75,7 @@ def _import_submodule(module: str, name: str) -> ModuleType | None:
 
 
 def absent_operator(name: str) -> Any:
-    """Return the placeholder for an operator, by name without `aten::`; None for other names."""
+    """Return the placeholder for an operator, by name without `aten::`, or None for other names."""
     from ts.unsupported import placeholders, unsupported_ops
 
     return placeholders.placeholder(f"ops.aten.{name}") if name in unsupported_ops.OPERATORS else None

@@ -2,7 +2,7 @@
 
     [nn.modules.module]                      a module, by its path in `torch`
     alias nn.Module                          another name of the object at this path
-    class _WrappedHook                       a class that this module defines; other kinds: see `Entry`
+    class _WrappedHook                       a class that this module defines (other kinds: see `Entry`)
     external typing.Any                      an object of another package
     same nn.modules.module                   the section is an alias of this module
     literal _EXTRA_STATE_KEY_SUFFIX='...'
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
     kind    alias, class, error, external, function, literal, logger, module, typevar or value
     detail  the path of an alias or external object, the text of a literal, the name of a logger, the builtin
-            class that an error class extends; else ""
+            class that an error class extends, or ""
     """
 
     kind: str
@@ -65,7 +65,7 @@ def entries(path: str) -> dict[str, Entry]:
 
 
 def paths() -> frozenset[str]:
-    """Return the paths of all recorded modules; the path of `torch` is ""."""
+    """Return the paths of all recorded modules. The path of `torch` is ""."""
     return frozenset(_sections())
 
 

@@ -1,4 +1,4 @@
-"""Names of PyTorch's dispatch keys, which packages put into sets on import; they have no effect.
+"""Names of PyTorch's dispatch keys, which packages put into sets on import, without effect.
 
 >>> DispatchKeySet(DispatchKey.CPU) | DispatchKeySet(DispatchKey.AutocastCPU)
 DispatchKeySet(AutocastCPU, CPU)
@@ -18,7 +18,7 @@ class _NameTable(type):
 
 
 class DispatchKey(metaclass=_NameTable):
-    """Class whose attributes are names of dispatch keys; `DispatchKey.CPU` is "CPU"."""
+    """Class whose attributes are names of dispatch keys, such as "CPU" for `DispatchKey.CPU`."""
 
 
 class DispatchKeySet:

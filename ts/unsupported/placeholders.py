@@ -36,7 +36,7 @@ class Placeholder(ABCMeta):
     __path: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Raise NotImplementedError; the message names an alternative to the missing class."""
+        """Raise NotImplementedError with a message that names an alternative to the missing class."""
         raise NotImplementedError(missing_message(cls.__path))
 
     def __getattr__(cls, name: str) -> Any:
@@ -83,7 +83,7 @@ def _function_placeholder(path: str, name: str, module_name: str) -> Callable[..
 
 
 def attribute(module: str, name: str) -> Any:
-    """Resolve a name that a module of `ts` lacks; raise AttributeError if PyTorch lacks it, too."""
+    """Resolve a name that a module of `ts` lacks. Raise AttributeError if PyTorch lacks it, too."""
     module = own_name(module)
     path = module.removeprefix("ts").removeprefix(".")
     entry = api.entries(path).get(name)
@@ -148,7 +148,7 @@ def _constant_function(path: str) -> Callable[..., Any]:
 
 
 def _identity_decorator(*arguments: Any, **options: Any) -> Any:
-    """Return the decorated function unchanged; for a call with options, return a decorator that does so."""
+    """Return the decorated function unchanged. A call with options returns a decorator that does so."""
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
     return lambda function=None: function
@@ -167,7 +167,7 @@ def _public_names(path: str) -> list[str]:
 class _Package(ModuleType):
     """Package in which importing a submodule does not replace a function with the same name.
 
-    `torch.nn.utils.weight_norm` is a function; `from torch.nn.utils.weight_norm import WeightNorm` works,
+    `torch.nn.utils.weight_norm` is a function, but `from torch.nn.utils.weight_norm import WeightNorm` works,
     too.
     """
 

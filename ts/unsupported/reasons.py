@@ -1,4 +1,4 @@
-"""Areas of PyTorch that `ts` does not implement, with alternatives; an area includes submodules."""
+"""Areas of PyTorch that `ts` does not implement, with alternatives. An area includes submodules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 class UnsupportedArea(NamedTuple):
     """Area of PyTorch that `ts` does not implement.
 
-    missing  noun phrase that completes "ts does not have"; "" if `ts` implements most of the area
+    missing  noun phrase that completes "ts does not have", or "" if `ts` implements most of the area
     instead  sentence that names an alternative
     """
 

@@ -19,7 +19,7 @@ ANSWERS: Final = {
     "utils._triton.has_triton_package": False,
 }
 
-# Decorators that mark or register functions for missing features; they return functions unchanged.
+# Decorators that mark or register functions for missing features, and return functions unchanged.
 MARKERS: Final = """
     onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
     onnx.symbolic_helper.parse_args onnx.symbolic_helper.quantized_args
