@@ -2,7 +2,7 @@
 
     associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
 
-Pairs of neighbours are combined in batches, recursively; this takes about 2 log(n) calls of the function.
+Pairs of neighbours are combined in batches, recursively, with about 2 log(n) calls of the function.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def associative_scan(
 
     combine_fn     associative function that combines two slices of `xs` (trees of tensors) into one
     reverse        whether to combine from the last slice to the first
-    combine_mode   "generic", or "pointwise", which accepts only CUDA and XPU tensors; the results are equal
+    combine_mode   "generic", or "pointwise", which accepts only CUDA and XPU tensors, with equal results
     """
     leaves, spec = pytree.tree_flatten(xs)
     dim = canonical_dim(leaves[0].ndim, dim)

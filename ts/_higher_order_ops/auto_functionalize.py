@@ -5,7 +5,7 @@
 returns the result of `bump` (None if it has none) and modified copies of the tensors in `_all_bases`. Each
 argument that `bump` writes to, such as `x`, is described as a view of one of these bases:
 
-    _x_base_index=0                                   the base itself; None for an argument that is None
+    _x_base_index=0                                   the base itself (None for an argument that is None)
     _x_alias=True                                     the same memory as the base
     _x_slice_dim=0, _x_slice_start=1, _x_slice_end=3  a slice of the base along one dimension
     _x_size=[2], _x_stride=[2], _x_storage_offset=1   any other view
@@ -69,7 +69,7 @@ EqualFunction = Callable[[Any, Any], bool]
 
 
 def describe_view(name: str, index: int, view: Tensor, base: Tensor, equal: EqualFunction) -> dict[str, Any]:
-    """Return the keyword arguments that describe `view` as a view of `base`; `equal` compares sizes."""
+    """Return the keyword arguments that describe `view` as a view of `base`. `equal` compares sizes."""
     fields: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
         return fields

@@ -1,8 +1,8 @@
-"""`cond`: calls one of two functions; the predicate may depend on tensor elements.
+"""`cond`: calls one of two functions. The predicate may depend on tensor elements.
 
     cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
-The functions must return trees with equal structure; their tensors must have equal dtypes and numbers of
+The functions must return trees with equal structure, whose tensors have equal dtypes and numbers of
 dimensions.
 """
 
@@ -29,7 +29,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     """Return `true_fn(*operands)` if `pred` is true, otherwise `false_fn(*operands)`.
 
     pred      a bool, or a tensor with one element
-    operands  a tuple of trees of tensors; captured tensors need not be included
+    operands  a tuple of trees of tensors, without captured tensors
 
     If `pred` is a Python bool, an export contains only the selected function.
     """

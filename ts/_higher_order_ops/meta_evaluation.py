@@ -1,4 +1,4 @@
-"""Evaluation of functions on meta tensors; eager code checks functions in this way before it executes them.
+"""Evaluation of functions on meta tensors, by which eager code checks functions before it executes them.
 
     evaluator = MetaEvaluator()
     evaluator.evaluate(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
@@ -98,7 +98,7 @@ class MetaEvaluator(MetaTracer):
         self._aliases = Aliases()
 
     def evaluate(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """Run a function on meta tensors; return the result, the captured tensors and the aliases."""
+        """Run a function on meta tensors, and return the result, the captured tensors and the aliases."""
         self._aliases = Aliases()
         before = set(self._metas)
         with TracingScope(self), ts.no_grad():
@@ -111,7 +111,7 @@ class MetaEvaluator(MetaTracer):
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
     def as_meta(self, x: Any) -> Any:
-        """Return the meta tensor for a tensor of the program; return any other value unchanged."""
+        """Return the meta tensor for a tensor of the program, or any other value unchanged."""
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
         cached = self._metas.get(id(x))
@@ -203,7 +203,7 @@ class MetaEvaluator(MetaTracer):
         return converted
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the Python function of a scripted function; raise DataDependentError if there is none."""
+        """Call the Python function of a scripted function. Raise DataDependentError if there is none."""
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None:
             raise DataDependentError("compiled")

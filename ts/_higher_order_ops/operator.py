@@ -26,7 +26,7 @@ def recorder() -> Any:
 
 
 class HigherOrderOperator:
-    """Base class of operators with function arguments; subclasses define `run`."""
+    """Base class of operators with function arguments. Subclasses define `run`."""
 
     name: str
 

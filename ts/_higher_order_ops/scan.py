@@ -77,7 +77,7 @@ class _ResultStructures:
 
 
 def canonical_dim(ndim: int, dim: Any) -> int:
-    """Return a dimension as a non-negative number; raise IndexError if it is out of range."""
+    """Return a dimension as a nonnegative number. Raise IndexError if it is out of range."""
     low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
     if dim >= 0 and dim <= high:
         return int(dim)

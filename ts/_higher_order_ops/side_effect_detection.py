@@ -2,7 +2,7 @@
 
     kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
-    kept.restore()                            restores the list; returns True, because the list had changed
+    kept.restore()                            restores the list, and returns True, because it had changed
 
 Containers with more than `_MAX_ITEMS` elements are not searched.
 """
@@ -100,7 +100,7 @@ class SideEffectSnapshot:
             self._snapshots.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
-        """Restore the objects from their copies; return True if any object had changed."""
+        """Restore the objects from their copies. Return True if any object had changed."""
         changed = False
         for x, before in self._snapshots:
             if isinstance(x, types.CellType):

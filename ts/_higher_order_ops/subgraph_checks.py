@@ -1,7 +1,7 @@
-"""Checks of the functions of higher-order operators; the checks raise PyTorch's errors.
+"""Checks of the functions of higher-order operators, which raise PyTorch's errors.
 
 Input: the `SubgraphResult` of each function on meta tensors. Exports record it, and eager code computes it
-before the function is executed. Output: None; an error is raised if a function is not supported.
+before the function is executed. Output: None, or an error if a function is not supported.
 """
 
 from __future__ import annotations
@@ -48,14 +48,17 @@ class SubgraphResult(NamedTuple):
 def uncaptured_error(
     operator: str, title: str, explanation: str, hint: str = ""
 ) -> UncapturedHigherOrderOpError:
-    """Return the error for a function that an operator does not support; `explanation` states the reason."""
+    """Return the error for a function that an operator does not support.
+
+    `explanation` states the reason.
+    """
     name = OPERATOR_TITLES[operator]
     message = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
     return UncapturedHigherOrderOpError(message + (f"\n  Hint: {hint}" if hint else ""))
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return PyTorch's error for an operator call that raised `error`; `operands` are given as text."""
+    """Return PyTorch's error for an operator call that raised `error`. `operands` are given as text."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -74,7 +77,7 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Context manager that raises an error if `functions` modified objects; the objects are restored."""
+    """Restore the objects that `functions` modified in this context, and raise an error if there are any."""
     snapshot = SideEffectSnapshot(functions)
     try:
         yield

@@ -2,8 +2,8 @@
 
     while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
 
-The body maps the carried values (tensors and ints) to new ones; their number, and the shapes and dtypes of
-tensors, must not change.
+The body maps the carried values (tensors and ints) to new ones, with the same number of values, and the same
+shapes and dtypes of tensors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.utils import _pytree as pytree
 
 @not_compiled("write `while`, which scripts support")
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
-    """Apply `body_fn` to the carried values while `cond_fn` returns True; return the final values.
+    """Apply `body_fn` to the carried values while `cond_fn` returns True, and return the final values.
 
     cond_fn          function that returns a bool or a 0-dimensional bool tensor
     carried_inputs   initial carried values: a tuple of trees of tensors and ints
@@ -91,7 +91,7 @@ def _evaluate_body(evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """Run the loop and return the final values; if the body never runs, these are copies of `carried`."""
+    """Run the loop and return the final values, which are copies of `carried` if the body never runs."""
     values: Any = tuple(carried)
     outputs: Any = None
     while _predicate_to_bool(cond_fn(*values)):

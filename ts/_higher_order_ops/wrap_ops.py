@@ -1,4 +1,4 @@
-"""Operators that run a graph in a grad mode or autocast mode; exported graphs contain them for `with` blocks.
+"""Operators that run a graph in a grad mode or autocast mode, for `with` blocks in exported graphs.
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
