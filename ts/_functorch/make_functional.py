@@ -134,7 +134,10 @@ def combine_state_for_ensemble(
 def _remove_members(
     module: Module, named_members: Callable[..., Iterable[tuple[str, Tensor]]]
 ) -> tuple[tuple[Tensor, ...], tuple[str, ...], NamesMap]:
-    """Replace a module's parameters or buffers by empty tensors; return originals, names and names map."""
+    """Replace a module's parameters or buffers by empty tensors.
+
+    Return the original tensors, their names and the names map.
+    """
     members: dict[int, Tensor] = {}
     names_of: dict[int, list[str]] = {}
     for name, tensor in named_members(remove_duplicate=False):
@@ -152,7 +155,7 @@ def _to_meta(tensor: Any) -> Any:
 
 
 def _swap_members(module: Module, names_map: NamesMap, tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Replace parameters and buffers of a module by `tensors`; return the replaced tensors."""
+    """Replace parameters and buffers of a module by `tensors`, and return the replaced tensors."""
     before = []
     for names, tensor in zip(names_map.values(), tensors, strict=False):
         for i, name in enumerate(names):

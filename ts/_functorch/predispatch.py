@@ -1,4 +1,4 @@
-"""Functions that perform one step of `vmap` each; exported programs call these functions.
+"""Functions that perform one step of `vmap` each, which exported programs call.
 
 _vmap_increment_nesting(5, "error")        start a vmap level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """End the innermost vmap level; return the nesting depth before the call."""
+    """End the innermost vmap level, and return the nesting depth before the call."""
     exit_stack, _ = _open_batches.batches.pop()
     exit_stack.close()
     return len(_open_batches.batches) + 1
@@ -61,16 +61,16 @@ def pop_levels_on_error() -> Iterator[None]:
 
 
 def level_of(depth: int) -> Any:
-    """Return the transform level of the vmap level with number `depth`; the outermost level has number 1."""
+    """Return the transform level of the vmap level with number `depth`. The outermost one has number 1."""
     return _open_batches.batches[depth - 1][1]
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
-    """Return a batched tensor for `vmap` level `level` (from 1); `batch_dim` becomes its batch dimension."""
+    """Return a batched tensor for `vmap` level `level` (from 1), whose batch dimension is `batch_dim`."""
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
     return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    """Return a plain tensor; the batch dimension of `vmap` level `level` becomes dimension `out_dim`."""
+    """Return a plain tensor. The batch dimension of `vmap` level `level` becomes dimension `out_dim`."""
     return unbatched(level_of(level), self, out_dim)

@@ -35,7 +35,10 @@ __getattr__ = names_for(__name__)
 
 
 def _validate_and_get_batch_size(flat_in_dims: list[int | None], flat_args: list[Any]) -> Any:
-    """Return the common size of the mapped dimensions; raise ValueError if none is mapped or sizes differ."""
+    """Return the common size of the mapped dimensions.
+
+    Raise ValueError if no dimension is mapped or the sizes differ.
+    """
     sizes = [x.size(dim) for dim, x in zip(flat_in_dims, flat_args, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")

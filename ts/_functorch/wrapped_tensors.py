@@ -1,6 +1,6 @@
 """Queries on tensors that function transforms wrap: PyTorch's `torch._C._functorch`.
 
-Unlike in PyTorch, only tensors of `vmap` and `jvp` are wrapped; `grad` and `vjp` record plain tensors.
+Unlike in PyTorch, only tensors of `vmap` and `jvp` are wrapped, while `grad` and `vjp` record plain tensors.
 
     vmap(lambda x: is_batchedtensor(x))         True within the function
     get_unwrapped(x).shape                      with the batch as first dimension
@@ -46,7 +46,7 @@ def unwrap_if_dead(tensor: Tensor) -> Tensor:
 
 
 def get_unwrapped(tensor: Tensor) -> Any:
-    """Return the tensor that `tensor` wraps; the batch is its first dimension."""
+    """Return the tensor that `tensor` wraps. The batch is its first dimension."""
     layer = layer_of(tensor)
     if layer is None:
         raise RuntimeError("No wrappers present!")
@@ -54,23 +54,23 @@ def get_unwrapped(tensor: Tensor) -> Any:
 
 
 def maybe_get_bdim(tensor: Tensor) -> int:
-    """Return the batch dimension of `get_unwrapped(tensor)`; return -1 if the tensor is not batched."""
+    """Return the batch dimension of `get_unwrapped(tensor)`, or -1 if the tensor is not batched."""
     return 0 if is_batchedtensor(tensor) else -1
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """Return the depth, from 1, of the transform that wraps a tensor; return -1 for other tensors."""
+    """Return the depth, from 1, of the transform that wraps a tensor, or -1 for other tensors."""
     return level_stack.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
 
 
 def maybe_current_level() -> int | None:
-    """Return the number of active function transforms; return None if there are none."""
+    """Return the number of active function transforms, or None outside of transforms."""
     top = level_stack.top()
     return None if top is None else level_stack.depth(top.level_id)
 
 
 def current_level() -> int:
-    """Return the number of active function transforms; raise RuntimeError if there are none."""
+    """Return the number of active function transforms. Raise RuntimeError if there are none."""
     level = maybe_current_level()
     if level is None:
         raise RuntimeError("current_level(): no function transform is active")
