@@ -1,7 +1,7 @@
 """Control flow on fake tensors: the selected branch and the number of iterations are unknown.
 
-    cond           both branches run and must have results of equal shapes; gradients flow to both branches
-    while_loop     the body runs once; carried values keep their shapes
+    cond           both branches run and must have results of equal shapes. Gradients flow to both branches
+    while_loop     the body runs once, and carried values keep their shapes
 
 If PyTorch's operators do not accept the given functions, an error is raised, as in eager code and exports.
 `map` and `scan` need no rule for fake tensors, because their numbers of iterations are sizes.

@@ -5,9 +5,9 @@
         y = model(ts.empty(8, 4096, device="cuda"))
     sum(p.nbytes for p in model.parameters())
 
-Operators run on the meta device; results have the requested device, which need not exist.  Operations that
-depend on elements raise an error.  Within its `with` block, the mode (`FakeTensorMode`) intercepts all
-operators and makes their results fake.  A fake tensor has an array of the meta device and the layer
+Operators run on the meta device, but results have the requested device, which need not exist. Operations that
+depend on elements raise an error. Within its `with` block, the mode (`FakeTensorMode`) intercepts all
+operators and makes their results fake. A fake tensor has an array of the meta device and the layer
 `Fake(device, mode)`. Because of this layer, operators and derivative formulas with fake arguments call the
 mode outside of the block, too (`ts._core.dispatch_layers.level_stack`).
 """
@@ -98,7 +98,7 @@ def _without_layers(values: list[Any]) -> Iterator[None]:
 
 
 def _with_index(device: devices.device) -> devices.device:
-    """Return the device; a CUDA device without an index becomes `cuda:0`."""
+    """Return the device, where a CUDA device without an index becomes `cuda:0`."""
     return devices.device("cuda", 0) if device.type == "cuda" and device.index is None else device
 
 
@@ -118,7 +118,7 @@ def _calls_operators(op: Any) -> bool:
 
 
 class _FakeCounterpart(ts.autograd.Function):
-    """Autograd function that maps a real tensor to its fake tensor; the gradient is passed on unchanged."""
+    """Autograd function that maps a real tensor to its fake tensor, and passes the gradient on unchanged."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
@@ -168,14 +168,14 @@ def _blocks() -> list[_ModeBlock]:
 
 
 def _set_recorder(recorder: Any) -> None:
-    """Set the recorder of this thread, which receives the calls of operators; None removes it."""
+    """Set the recorder of this thread, which receives the calls of operators. None removes it."""
     TracingScope(recorder).__enter__()
 
 
 class FakeTensorMode(MetaTracer):
     """Context manager in which tensors have no elements and operators compute only metadata.
 
-    allow_non_fake_inputs    whether real tensors may be arguments; they are converted to fake tensors, and
+    allow_non_fake_inputs    whether real tensors may be arguments, which are converted to fake tensors and
                              must not be written to
     """
 
@@ -341,14 +341,14 @@ class FakeTensorMode(MetaTracer):
                     set_layer(x, _FakeOfMode(x.detach(), device, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """Record `x[index] = value` for a fake tensor `x`; raise RuntimeError for a real tensor."""
+        """Record `x[index] = value` for a fake tensor `x`. Raise RuntimeError for a real tensor."""
         _check_written([x], "x[...] = ...")
         if not isinstance(value, Tensor):
             value = ts.tensor(value, dtype=x.dtype, device=device_of(x))
         super().put(x, index, value)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)` as a fake tensor; the target device does not have to exist."""
+        """Return `x.to(...)` as a fake tensor. The target device does not have to exist."""
         arguments = arguments_of_to(args, dict(kwargs))
         x, other = self.as_meta(x), arguments.get("other")
         dtype, device = arguments.get("dtype"), arguments.get("device")
@@ -392,7 +392,7 @@ class FakeTensorMode(MetaTracer):
         return tensor
 
     def record_tolist(self, x: Tensor) -> Any:
-        """Return `x.tolist()` of a fake tensor; return None for a real tensor.
+        """Return `x.tolist()` of a fake tensor, or None for a real tensor.
 
         Raise DataDependentOutputException if the elements are unknown.
         """
@@ -405,7 +405,7 @@ class FakeTensorMode(MetaTracer):
         """Do nothing: `x` is a real tensor, which may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the only element of a fake tensor; raise DataDependentOutputException if it is unknown."""
+        """Return the only element of a fake tensor. Raise DataDependentOutputException if it is unknown."""
         constant = constant_propagation.constant_of(x)
         if constant is not None:
             return constant_propagation.to_python_scalar(constant)
@@ -449,7 +449,7 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
     """Run an operator on meta tensors.
 
     If this is impossible because the result depends on elements, compute it from the arguments with known
-    elements, `constants`; raise the error if `constants` is None.
+    elements, `constants`. If `constants` is None, raise the error.
     """
     try:
         return op.call_list(arguments)
@@ -481,7 +481,7 @@ def run_on_fakes(op: Any, values: list[Any]) -> Any:
 def fake() -> FakeTensorMode:
     """Return a context manager in which modules and tensors are created without memory for elements.
 
-    Operators compute shapes, dtypes and devices only.  Real tensors may be arguments; operations that depend
-    on elements (`x.item()`) raise DataDependentOutputException.  Gradients are fake tensors, too.
+    Operators compute shapes, dtypes and devices only. Real tensors may be arguments, but operations that
+    depend on elements (`x.item()`) raise DataDependentOutputException. Gradients are fake tensors, too.
     """
     return FakeTensorMode(allow_non_fake_inputs=True)
