@@ -1,4 +1,4 @@
-"""`ts` runs TorchScript without PyTorch; `import ts as torch` gives PyTorch's names.
+"""`ts` runs TorchScript without PyTorch. After `import ts as torch`, it has PyTorch's names.
 
     import ts
 

@@ -1,4 +1,4 @@
-"""PyTorch's private module `torch._jit_internal`; most of its names are defined in `ts.jit`."""
+"""PyTorch's private module `torch._jit_internal`, whose names are mostly defined in `ts.jit`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
 def _copy_to_script_wrapper(fn: Any) -> Any:
     """Return the function unchanged.
 
-    In PyTorch, `fn` is marked as a method that scripted modules keep; `ts` keeps all Python methods.
+    PyTorch marks `fn` as a method that scripted modules keep, but `ts` keeps all Python methods.
     """
     return fn

@@ -28,7 +28,7 @@ def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Return views of a flat tensor; they have the shapes of `tensors`."""
+    """Return views of a flat tensor with the shapes of `tensors`."""
     outputs, offset = [], 0
     for tensor in tensors:
         count = tensor.numel()
@@ -80,9 +80,9 @@ def _get_all_device_indices() -> list[int] | None:
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """Return the index of a device; return -1 for the CPU if `allow_cpu` is True.
+    """Return the index of a device, or -1 for the CPU if `allow_cpu` is True.
 
-    With `optional`, None or a device without an index selects the current device; without `optional`, it
+    With `optional`, None or a device without an index selects the current device. Without `optional`, it
     raises ValueError.
     """
     if isinstance(device, str):
@@ -124,14 +124,14 @@ def _rebuild_tensor_v2(
     backward_hooks: Any,
     metadata: Any = None,
 ) -> Tensor:
-    """Return a tensor that is a view of a storage; pickles of tensors call this function."""
+    """Return a tensor that is a view of a storage. Pickles of tensors call this function."""
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
     tensor.requires_grad_(bool(requires_grad))
     return tensor
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
-    """Return a parameter; pickles of parameters call this function."""
+    """Return a parameter. Pickles of parameters call this function."""
     return ts.nn.Parameter(data, requires_grad)
 
 

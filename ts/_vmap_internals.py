@@ -18,7 +18,7 @@ def _vmap(
     out_dims: Any = 0,
     allow_none_pass_through: bool = False,
 ) -> Callable[..., Any]:
-    """Vectorize a function over a batch; with `allow_none_pass_through`, results may be None."""
+    """Vectorize a function over a batch. With `allow_none_pass_through`, results may be None."""
     if not allow_none_pass_through:
         return vmap(func, in_dims, out_dims)
 

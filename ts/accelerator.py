@@ -1,4 +1,4 @@
-"""API of the accelerator, independent of its type; the accelerator is CUDA if it is available.
+"""API of the accelerator, independent of its type. The accelerator is CUDA if it is available.
 
     device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
 
@@ -24,7 +24,7 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """Return the accelerator's type as a device without index; None if no accelerator exists.
+    """Return the accelerator's type as a device without index, or None if no accelerator exists.
 
     `check_available` has no effect, because `ts` finds only accelerators that are available.
     """

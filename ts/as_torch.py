@@ -128,7 +128,7 @@ class _Installation:
 def _install_in_child_processes() -> None:
     """Install `ts` as `torch` in `multiprocessing` children before they import the main module.
 
-    Forked processes inherit the installation; for `spawn` and `forkserver`, `get_preparation_data` is
+    Forked processes inherit the installation. For `spawn` and `forkserver`, `get_preparation_data` is
     extended.
     """
     prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
@@ -140,7 +140,7 @@ def _install_in_child_processes() -> None:
 
 
 def install_as_torch() -> None:
-    """Make `import torch` return `ts`; modules, classes and functions get PyTorch's names.
+    """Make `import torch` return `ts`, whose modules, classes and functions get PyTorch's names.
 
     Raises RuntimeError if PyTorch itself is already imported, because its objects would mix with those of
     `ts`. A second call has no effect.

@@ -1,4 +1,4 @@
-"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`; `ts` has no such classes.
+"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`, of which `ts` has none.
 
 ts.classes.pyg.HashMap      RuntimeError: the class does not exist
 """

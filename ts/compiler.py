@@ -1,9 +1,9 @@
 """`ts.compile` and the API of `torch.compiler`.
 
     model = ts.compile(model)                 returns the model itself, and warns
-    ts.compiler.is_compiling()                False; True while `ts.export.export` runs a program
+    ts.compiler.is_compiling()                False, or True while `ts.export.export` runs a program
 
-`ts.compile` compiles nothing; use `ts.jit.script` or `ts.jit.trace`.
+`ts.compile` compiles nothing. Use `ts.jit.script` or `ts.jit.trace` to compile a model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """Return the function or module unchanged; without an argument, return a decorator.
+    """Return the function or module unchanged. Without an argument, return a decorator.
 
     The first call warns that nothing is compiled, except with `disable=True` or `backend="eager"`.
     """
@@ -64,7 +64,7 @@ def exporting() -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Return True if the calling program is being compiled or exported; return False in scripts."""
+    """Return True if the calling program is being compiled or exported. Return False in scripts."""
     return is_exporting()
 
 
@@ -74,14 +74,14 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """Return True if the calling program is being exported (`ts.export.export`); False in scripts."""
+    """Return True if the calling program is being exported (`ts.export.export`), but False in scripts."""
     if is_scripting():
         return False
     return _exports.depth > 0
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return `fn` unchanged, because `ts` compiles only on request; without `fn`, return a decorator."""
+    """Return `fn` unchanged, because `ts` compiles only on request. Without `fn`, return a decorator."""
     return (lambda fn: fn) if fn is None else fn
 
 
@@ -96,7 +96,7 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Do nothing; the function exists for compatibility."""
+    """Do nothing. This function exists for compatibility."""
 
 
 def reset() -> None:

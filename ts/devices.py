@@ -9,9 +9,9 @@ Input: a value of a `device=` argument. Output: the device object.
     >>> with device("meta"): ts.ones(2).device
     device(type='meta')
 
-A device is a type name and an index; `ts.backends` determines whether arrays can be created on it.
-A stream is a number on a device; the CPU has a single stream.
-This module imports no other module of `ts`, except in `with` blocks, so that every stage may import it.
+A device is a type name and an index. `ts.backends` determines whether arrays can be created on it. A stream
+is a number on a device. The CPU has a single stream. This module imports no other module of `ts`, except in
+`with` blocks, so that every stage may import it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Final, final
 
 from ts._core.late_binding import resolve
 
-# PyTorch's device types, in the order of PyTorch's message; `extra_types` contains the types of other
+# PyTorch's device types, in the order of PyTorch's message. `extra_types` contains the types of other
 # backends.
 TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
@@ -112,14 +112,14 @@ def _check_type(type: str, spelling: str) -> None:
 
 
 def _installed_device_types() -> list[str]:
-    """Return the device types of installed backend packages; called only for unknown names."""
+    """Return the device types of installed backend packages. This is called only for unknown names."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
     return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))
 
 
 def as_device(x: Any) -> device:
-    """Convert a `device=` argument to a device; None means the CPU."""
+    """Convert a `device=` argument to a device. None means the CPU."""
     if x is None:
         return CPU
     return x if isinstance(x, device) else device(x)
@@ -129,7 +129,7 @@ CPU: Final = device("cpu")
 
 
 class Stream:
-    """Stream with a device and a number; scripts can only pass streams on (annotation `torch.Stream`)."""
+    """Stream with a device and a number. Scripts can only pass streams on (annotation `torch.Stream`)."""
 
     def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
         self.device = as_device(device)

@@ -24,7 +24,7 @@ import numpy as np
 
 @final
 class dtype:
-    """Element type of tensors; each type is a unique object, compared with `is`."""
+    """Element type of tensors. Each type is a unique object, compared with `is`."""
 
     __slots__ = (
         "category",
@@ -88,7 +88,7 @@ class dtype:
         return self
 
     def to_real(self) -> dtype:
-        """Return the real type of the parts of a complex type; return any other type unchanged."""
+        """Return the real type of the parts of a complex type, or any other type unchanged."""
         return TO_REAL.get(self, self)
 
     def to_complex(self) -> dtype:
@@ -158,7 +158,7 @@ def by_name(name: str) -> dtype:
 
 
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
-    """Return the dtype for a NumPy dtype; raise PyTorch's TypeError if it is not supported."""
+    """Return the dtype for a NumPy dtype. Raise PyTorch's TypeError if it is not supported."""
     torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if torch_dtype is None:
         _load_ml_dtypes((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
@@ -179,7 +179,7 @@ def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
 
 
 def is_bfloat16(numpy_dtype: Any) -> bool:
-    """Return True if a NumPy dtype is bfloat16; return False before that dtype has been loaded."""
+    """Return True if a NumPy dtype is bfloat16. Return False before that dtype has been loaded."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
@@ -291,7 +291,7 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-_DEFAULT_TYPE: Final = object()  # default argument of `finfo`; None would be an error
+_DEFAULT_TYPE: Final = object()  # default argument of `finfo`, for which None would be an error
 
 
 def _read_type(function: str, type: Any) -> dtype:
@@ -319,7 +319,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # no decimal digit is exact; PyTorch halves eps of e5m2fnuz
+        if real in FLOAT8:  # no decimal digit is exact, and PyTorch halves eps of e5m2fnuz
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
@@ -379,7 +379,7 @@ class memory_format(_Enumerated):
 
 
 strided = layout("strided", 0)
-# Layouts of sparse tensors; block layouts (`sparse_bsr`, `sparse_bsc`) are not supported.
+# Layouts of sparse tensors. Block layouts (`sparse_bsr`, `sparse_bsc`) are not supported.
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
     layout(f"sparse_{kind}", code)
     for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))

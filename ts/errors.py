@@ -1,10 +1,10 @@
-"""Exceptions of ``ts``; this module imports no other module of ``ts``, so that every stage may use it.
+"""Exceptions of ``ts``. This module imports no other module of ``ts``, so that every stage may use it.
 
 There are three families:
 
-* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range;
-* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script;
-* bugs of ``ts``: `InternalError`, with the name of the pass and the text of the graph.
+* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range
+* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script
+* bugs of ``ts``: `InternalError`, with the name of the pass and the text of the graph
 
 Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
@@ -26,10 +26,10 @@ class Located(Protocol):
     """Interface of the source ranges in errors (`ts.ir.source.SourceRange`)."""
 
     def highlight(self, function: str = "") -> str:
-        """Return the source lines with the range marked; `function` is the name of the enclosing function."""
+        """Return the source lines with the range marked. `function` is the name of the enclosing function."""
 
     def origin(self) -> Located | None:
-        """Return the range in the original program for a range in generated code; None if it is unknown."""
+        """Return the range in the original program for a range in generated code, or None if unknown."""
 
 
 class TsError(RuntimeError):
@@ -46,14 +46,14 @@ class FrontendError(TsError):
         super().__init__(message)
         self.message = message
         self.range = range
-        self.hint = hint  # source code that the user can write instead; "" for none
+        self.hint = hint  # source code that the user can write instead, or "" for none
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
         self.has_caller = False  # True after `add_call` has recorded a caller
 
     @property
     def msg(self) -> str:
-        """Message without the location; PyTorch uses this name for `message`."""
+        """Message without the location. PyTorch uses this name for `message`."""
         return self.message
 
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
@@ -102,7 +102,7 @@ class FrontendError(TsError):
 
 
 class NotSupportedError(FrontendError):
-    """Raised for an unsupported Python feature; the message suggests an alternative."""
+    """Raised for an unsupported Python feature. The message suggests an alternative."""
 
 
 class UnsupportedNodeError(NotSupportedError):
@@ -114,7 +114,7 @@ class CompilationError(FrontendError):
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """Raised for an annotation that names no type; PyTorch raises AssertionError or ValueError.
+    """Raised for an annotation that names no type. PyTorch raises AssertionError or ValueError.
 
     If the message ends with "at", the source location follows in the same line.
     """
@@ -132,7 +132,7 @@ class SchemaMatchError(CompilationError):
 
 
 class ParseError(TsError):
-    """Raised if the text of a schema or graph cannot be parsed; the message shows the line and a caret."""
+    """Raised if the text of a schema or graph cannot be parsed. The message shows the line and a caret."""
 
     def __init__(self, message: str, text: str = "", position: int = 0) -> None:
         super().__init__(message)
@@ -156,10 +156,10 @@ _FAILED = "The following operation failed in the TorchScript interpreter."
 
 
 class ScriptRuntimeError(TsError):
-    """Run-time error of a script, by ``raise``, ``assert`` or an operator; public as ``ts.jit.Error``.
+    """Run-time error of a script, by ``raise``, ``assert`` or an operator. It is public as ``ts.jit.Error``.
 
-    `stack` holds (function name, source range) pairs, outermost first; `class_name` is the exception's
-    class as the program would name it (``builtins.ValueError``, ``RuntimeError``).
+    `stack` holds (function name, source range) pairs, outermost first. `class_name` is the exception's class
+    as the program would name it (``builtins.ValueError``, ``RuntimeError``).
     """
 
     def __init__(
@@ -209,10 +209,10 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 
 
 class LimitExceeded(TsError):
-    """Raised if a program exceeds a limit of `ts.limits`; `message` contains the limit and the usage.
+    """Raised if a program exceeds a limit of `ts.limits`. `message` contains the limit and the usage.
 
-    `stack` holds (function name, source range) pairs, outermost first; the text shows them in the original
-    source if the program came from an archive that records it.
+    `stack` holds (function name, source range) pairs, outermost first. The error text shows them in the
+    original source if the program came from an archive that records it.
     """
 
     _MAX_SHOWN_CALLS = 10  # number of calls shown at the start and at the end of a longer stack
@@ -307,13 +307,13 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
 
 
 def no_such_argument(name: str, list_names: Iterable[str]) -> str:
-    """Return the error message for an unknown keyword argument `name`; it suggests the most similar name."""
+    """Return the error message for an unknown keyword argument `name`, with the most similar name."""
     meant = closest(name, list_names)
     return f"unknown argument '{name}'" + (f": did you mean '{meant}'?" if meant else "")
 
 
 class MissingCudaError(AssertionError, RuntimeError):
-    """Raised for a CUDA call without CuPy; PyTorch raises AssertionError."""
+    """Raised for a CUDA call without CuPy. PyTorch raises AssertionError."""
 
 
 class ArchiveError(TsError):

@@ -1,11 +1,11 @@
 """Functions in the scripted subset of Python that call operators: `torch.functional`.
 
     ts.norm(x, "nuc")                            aten::linalg_matrix_norm
-    ts.unique(x, return_counts=True)             aten::_unique2; two of its three results
+    ts.unique(x, return_counts=True)             aten::_unique2, two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
 A function whose result type depends on flags is a tree of `boolean_dispatch`, so that scripts can infer the
-type. All other names are operators of the package; for example, `ts.functional.einsum` is `ts.einsum`.
+type. All other names are operators of the package. For example, `ts.functional.einsum` is `ts.einsum`.
 """
 
 # ruff: noqa: F811  overloads are declared under one name
@@ -26,7 +26,7 @@ else:
     from ts.frontend.overloads import overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
-WRITTEN = frozenset(__all__)  # names of Python functions; all other names of this module are operators
+WRITTEN = frozenset(__all__)  # names of Python functions, while all other names of this module are operators
 
 
 def __getattr__(name: str) -> Any:
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _copy_to_out(out: Tensor | None, result: Tensor) -> Tensor:
-    """Write `result` to `out` if it is given; return the written tensor or `result`."""
+    """Write `result` to `out` if it is given. Return the written tensor or `result`."""
     if out is None:
         return result
     return out.resize_(result.size()).copy_(result)
@@ -371,6 +371,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(coordinates))
 
 
-# argument classes and modes can override these functions; scripts compile the functions in the wrappers
+# Argument classes and modes can override these functions. Scripts compile the functions in the wrappers.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

@@ -17,7 +17,7 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future whose result is the list `futures`; it completes when all of them have finished.
+    """Return a future of the list `futures`, which completes when all of them have finished.
 
     If a future raises an exception, the returned future raises the first one.
     """
@@ -50,5 +50,5 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
-    """Return the results of all futures; raise the first exception, if any."""
+    """Return the results of all futures. Raise the first exception, if any."""
     return [future.wait() for future in collect_all(futures).wait()]

@@ -1,4 +1,4 @@
-"""Model hub: loads models from local folders and weights from the cache; downloads are not supported.
+"""Model hub: loads models from local folders and weights from the cache. Downloads are not supported.
 
 ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
 ts.hub.load_state_dict_from_url(url)                              read the cached file of that name

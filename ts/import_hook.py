@@ -1,10 +1,10 @@
 """Import hook for modules of `ts` and for modules that only PyTorch has.
 
 A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds it,
-the finder sets `__getattr__` of the executed module; otherwise, `ts.unsupported` creates the module if
+the finder sets `__getattr__` of the executed module. Otherwise, `ts.unsupported` creates the module if
 PyTorch has it.
 
-    import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.unsupported`
+    import ts.nn.modules.module         the file, with missing names from `ts.unsupported`
     import ts.onnx                      no file: a module of placeholders
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to these packages.
+# Packages of `ts` that PyTorch does not have. `ts.unsupported` adds no names to these packages.
 _OWN = frozenset({
     "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",
@@ -30,7 +30,7 @@ _OWN = frozenset({
 })  # fmt: skip
 # Modules without fallback `__getattr__`, because each import in a function would call it for `__path__`.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
-# Single files that are packages in PyTorch; they receive a `__path__`, so that submodules can be imported.
+# Single files that are packages in PyTorch. They receive a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
     "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",
@@ -46,7 +46,7 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the import spec of a module by name (`ts.nn`); return None for modules of other packages."""
+        """Return the import spec of a module by name (`ts.nn`), or None for modules of other packages."""
         if not name.startswith("ts."):
             return None
         for finder in sys.meta_path:
@@ -110,7 +110,7 @@ def rename(module: ModuleType) -> None:
 
 
 def _find_pytorch_module(module: str, name: str) -> str:
-    """Return the PyTorch module of an object; it is `torch` for a top-level name of `ts`."""
+    """Return the PyTorch module of an object, which is `torch` for a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
         default = "torch" if name in sys.modules["ts"]._NAME_TO_MODULE else torch_name(module)
         return _PYTORCH_MODULES.get(f"{module}.{name}", default)

@@ -73,7 +73,7 @@ class _Implementations:
         self.setup_context: Callable[..., Any] | None = None
         self.batching_rule: Callable[..., Any] | None = None  # the argument of `register_vmap`
         self.of_function: Callable[..., Any] | None = None  # the function decorated by `custom_op`
-        self.backward_function: Any = None  # subclass of `_AutogradCall`; created on first use
+        self.backward_function: Any = None  # subclass of `_AutogradCall`, created on first use
         declared = signature(schema)
         self.only_mutates = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -171,7 +171,7 @@ class _Implementations:
         )
 
     def function_for(self, tensors: Sequence[Tensor]) -> Callable[..., Any]:
-        """Return the function for the device of `tensors`; raise NotImplementedError if there is none."""
+        """Return the function for the device of `tensors`. Raise NotImplementedError if there is none."""
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
         for dispatch_key in (key, *_COMPOSITE, ""):
@@ -189,10 +189,10 @@ class _Implementations:
 
 
 class _AutogradCall(Function):
-    """Autograd function of a custom operator call; nested lists of tensors are flattened.
+    """Autograd function of a custom operator call. Nested lists of tensors are flattened.
 
     `forward(ctx, custom, function, layout, *leaves)` receives flattened arguments and returns flattened
-    results; `ctx._result_layout` is the nesting of the results.
+    results. `ctx._result_layout` is the nesting of the results.
     """
 
     @staticmethod
@@ -241,7 +241,7 @@ class _AutogradCall(Function):
 
 
 def _flatten(values: Any) -> tuple[list[Any], Any]:
-    """Flatten tuples and lists of tensors; return the leaves and the tree structure."""
+    """Flatten tuples and lists of tensors, and return the leaves and the tree structure."""
     leaves, layout = pytree.tree_flatten(values, is_leaf=_is_leaf)
     return list(leaves), layout
 
@@ -291,7 +291,7 @@ def _find_implementations(name: Any) -> _Implementations:
 class Library:
     """Collection of operators of the namespace `ns`.
 
-    kind            "DEF", "FRAGMENT": declare operators; "IMPL": implement existing operators
+    kind            "DEF", "FRAGMENT": declare operators, "IMPL": implement existing operators
     dispatch_key    default dispatch key of `impl`
     """
 
@@ -308,7 +308,7 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Declare an operator by a schema without the namespace; return the name of the operator."""
+        """Declare an operator by a schema without the namespace, and return the name of the operator."""
         return _declare(f"{self.ns}::{schema.strip()}").name.partition("::")[2]
 
     def impl(
@@ -387,7 +387,7 @@ def impl(qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Li
 
 
 def register_kernel(op: Any, device_types: Any, func: F | None = None, /, *, lib: Any = None) -> Any:
-    """Register a function as the implementation of an operator on `device_types`; None means all."""
+    """Register a function as the implementation of an operator on `device_types`. None means all."""
     return impl(op, "default" if device_types is None else device_types, func)
 
 
@@ -424,7 +424,7 @@ def register_autograd(
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
     """Register the batching rule `func(info, in_dims, *args)`, which returns (output, out_dims).
 
-    `info` has the attributes `batch_size` and `randomness`; `args` are tensors whose batch dimensions are
+    `info` has the attributes `batch_size` and `randomness`. `args` are tensors whose batch dimensions are
     given by `in_dims`.
     """
     if not isinstance(op, str | OpOverload | CustomOpDef):
@@ -450,12 +450,12 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, Any]:
-    """Run consistency checks on a custom operator; return the outcome of each check.
+    """Run consistency checks on a custom operator, and return the outcome of each check.
 
     test_utils    names of checks, by default all: `test_schema` (mutation and aliasing),
                   `test_autograd_registration`, `test_faketensor`, `test_aot_dispatch_dynamic` (export)
 
-    A failed check raises OpCheckError; with `raise_exception=False`, the error is the outcome of the check in
+    A failed check raises OpCheckError. With `raise_exception=False`, the error is the outcome of the check in
     the result. Raises ValueError if `op` is not a custom operator.
     """
     opcheck_tests = resolve("opcheck_tests")
@@ -479,7 +479,7 @@ def opcheck(
 
 
 class CustomOpDef:
-    """Custom operator that an annotated function defines; calling it runs `ts.ops.namespace.name`."""
+    """Custom operator that an annotated function defines. Calling it runs `ts.ops.namespace.name`."""
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str) -> None:
         self._qualname = name
@@ -501,7 +501,7 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: Any, fn: F | None = None, /) -> Any:
-        """Register an implementation of the operator on `device_types`; None means all."""
+        """Register an implementation of the operator on `device_types`. None means all."""
         return register_kernel(self._qualname, device_types, fn)
 
     def register_fake(self, fn: F, /) -> F:
@@ -510,7 +510,7 @@ class CustomOpDef:
         return fn
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Register a batching rule; see `ts.library.register_vmap`."""
+        """Register a batching rule, as `ts.library.register_vmap` does."""
         return register_vmap(self, func)
 
     def register_autograd(
@@ -533,7 +533,7 @@ def custom_op(
     """Define an operator by a function with annotated parameters and result.
 
     mutates_args    names of the parameters that the function writes to
-    device_types    device types that the function supports; None: all
+    device_types    device types that the function supports (None: all)
     schema          schema to use instead of the annotations
 
     Raises ValueError for types that operators do not support.
@@ -577,7 +577,7 @@ def infer_schema(
     mutates_args: str | Iterable[str],
     op_name: str | None = None,
 ) -> str:
-    """Return the schema that a function's annotations specify; raise ValueError for unsupported types."""
+    """Return the schema that a function's annotations specify. Raise ValueError for unsupported types."""
     signature = inspect.signature(prototype_function)
     hints = inspect.get_annotations(prototype_function, eval_str=True)
     mutated_names = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}

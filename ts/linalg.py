@@ -1,4 +1,4 @@
-"""Linear algebra; for example, `ts.linalg.norm` is the operator `aten::linalg_norm`."""
+"""Linear algebra. For example, `ts.linalg.norm` is the operator `aten::linalg_norm`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def is_installed() -> bool:
 
 
 def own_name(module: object) -> str:
-    """Return the `ts` name of a module (such as `ts.nn` for `torch.nn`); return "" for a non-string."""
+    """Return the `ts` name of a module (such as `ts.nn` for `torch.nn`), or "" for a non-string."""
     if not isinstance(module, str):
         return ""
     if _is_installed and (module == "torch" or module.startswith("torch.")):
@@ -38,5 +38,5 @@ def is_own(module: object) -> bool:
 
 
 def torch_name(module: str) -> str:
-    """Return the PyTorch name of a module of `ts`; return any other name unchanged."""
+    """Return the PyTorch name of a module of `ts`, or any other name unchanged."""
     return f"torch{module[2:]}" if module == "ts" or module.startswith("ts.") else module

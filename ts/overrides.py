@@ -82,7 +82,10 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a function overridable; `dispatcher` selects the relevant arguments."""
+    """Return a decorator that makes a function overridable.
+
+    `dispatcher` selects the arguments that may override it.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -142,7 +145,7 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return, for tests, an override of each overridable function; the overrides return -1."""
+    """Return, for tests, an override of each overridable function. The overrides return -1."""
     overridable = [
         function for functions in _functions_by_namespace().values() for function in functions.values()
     ]
@@ -174,7 +177,7 @@ def _names() -> dict[Callable[..., Any], str]:
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """Return the qualified name of a function, such as "torch.Tensor.add"; None if not overridable."""
+    """Return the qualified name of a function, such as "torch.Tensor.add", or None if not overridable."""
     return _names().get(f)
 
 
@@ -213,7 +216,7 @@ class TorchFunctionMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
-        """Return an instance; deprecated, as in PyTorch."""
+        """Return an instance. As in PyTorch, this method is deprecated."""
         warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 

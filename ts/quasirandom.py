@@ -1,7 +1,7 @@
 """Sobol sequences: points that fill the unit cube more evenly than random points.
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
-    engine.draw(8)                        a tensor (8, 3); the next call continues the sequence
+    engine.draw(8)                        a tensor (8, 3), whose sequence the next call continues
 
 The direction numbers of Joe and Kuo are read from SciPy's data file.
 """
@@ -57,7 +57,7 @@ class SobolEngine:
         return out
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: Any = None) -> Tensor:
-        """Return the next 2**m points; the total number of points must be a power of 2."""
+        """Return the next 2**m points. The total number of points must be a power of 2."""
         n = 2**m
         total = self.num_generated + n
         if total & (total - 1):
@@ -96,7 +96,10 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Draw random shifts; multiply the direction numbers by random lower triangular matrices of bits."""
+        """Draw random shifts.
+
+        The direction numbers are multiplied by random lower triangular matrices of bits.
+        """
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator

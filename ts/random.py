@@ -5,7 +5,7 @@
     with ts.random.fork_rng():                              # restores the state at its end
         ts.rand(2)
 
-The generators are implemented in `ts.ops.generator`; CPU generators produce PyTorch's numbers and have the
+The generators are implemented in `ts.ops.generator`. CPU generators produce PyTorch's numbers and have the
 same state format, so that states can be exchanged with PyTorch.
 """
 

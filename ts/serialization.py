@@ -37,10 +37,10 @@ def load(
     """Read a value from a file of `torch.save` or `ts.save`.
 
     `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
-    device names, or a function of a tensor and its device name that returns the moved tensor, or None.
-    Unless `weights_only` is False, only built-in types and those of `add_safe_globals` are constructed.
-    With `mmap`, large tensors of a file are mapped into memory: pages are read on first access, and writes
-    do not change the file.  `encoding` decodes strings written by Python 2; "bytes" leaves them as bytes.
+    device names, or a function of a tensor and its device name that returns the moved tensor, or None. Unless
+    `weights_only` is False, only built-in types and those of `add_safe_globals` are constructed. With `mmap`,
+    large tensors of a file are mapped into memory: pages are read on first access, and writes do not change
+    the file. `encoding` decodes strings written by Python 2, or leaves them as bytes if it is "bytes".
 
     With `weights_only=False`, files of `jit.save` are read by `jit.load`, with a warning.
     """
@@ -64,9 +64,9 @@ def load(
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """Return the storage on the device that a file names; raise RuntimeError if it does not exist.
+    """Return the storage on the device that a file names. Raise RuntimeError if it does not exist.
 
-    `load` does this by default; functions for `map_location` can call this function.
+    `load` does this by default. Functions for `map_location` can call this function.
     """
     if not isinstance(location, str):
         raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
@@ -95,7 +95,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:
-    """Return the current read position of a file; return None for a pipe."""
+    """Return the current read position of a file, or None for a pipe."""
     if isinstance(f, (str, os.PathLike)):
         return 0
     try:

@@ -1,4 +1,4 @@
-"""Special functions; for example, `ts.special.expit` is the operator `aten::special_expit`."""
+"""Special functions. For example, `ts.special.expit` is the operator `aten::special_expit`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Settings of TorchDynamo; they are stored without effect, because `ts` does not have this compiler.
+"""Settings of TorchDynamo, which are stored without effect, because `ts` does not have this compiler.
 
-with ts._dynamo.config.patch(suppress_errors=True): ...        set in the block; also a decorator
+with ts._dynamo.config.patch(suppress_errors=True): ... set in the block, also as a decorator
 """
 
 from __future__ import annotations

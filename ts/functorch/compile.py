@@ -1,4 +1,4 @@
-"""Module `functorch.compile`: boxed functions; compilers of joint graphs are not supported.
+"""Module `functorch.compile`: boxed functions. Compilers of joint graphs are not supported.
 
 compiler = make_boxed_compiler(nop)        graph module -> function of a list of arguments
 aot_function(f, compiler)                  NotImplementedError

@@ -23,7 +23,7 @@ Dims = int | Sequence[int] | None
 
 
 def _mask_for(input: Any, mask: Any) -> Any:
-    """Return the mask as bools, expanded to the shape of the input; return None without a mask."""
+    """Return the mask as bools, expanded to the shape of the input, or None without a mask."""
     if mask is None:
         return None
     if mask.ndim > input.ndim:
@@ -41,7 +41,7 @@ def _mask_out(input: Any, mask: Any, identity: complex) -> Any:
 
 
 def _axes(input: Any, dim: Dims) -> list[int]:
-    """Return the sorted non-negative dimensions to reduce; None and () mean all dimensions."""
+    """Return the sorted nonnegative dimensions to reduce. None and () mean all dimensions."""
     n = input.ndim
     axes: list[int] = []
     for d in range(n) if dim is None else (dim,) if isinstance(dim, int) else dim:
@@ -59,7 +59,8 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 def _summed_dtype(input: Any, dtype: Any) -> Any:
     """Return the result dtype of a sum or product.
 
-    It is `dtype` if given; otherwise int64 for integer and bool inputs, and the input's dtype for others.
+    It is `dtype` if given. Otherwise, it is int64 for integer and bool inputs, and the input's dtype for
+    others.
     """
     if dtype is not None:
         return dtype
@@ -130,7 +131,7 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the maximum of the included elements; `dtype` defaults to the input's dtype."""
+    """Return the index of the maximum of the included elements. `dtype` defaults to the input's dtype."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
 
@@ -143,7 +144,7 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the minimum of the included elements; `dtype` defaults to the input's dtype."""
+    """Return the index of the minimum of the included elements. `dtype` defaults to the input's dtype."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmin", input, dim, keepdim, dtype, mask, _highest).to(dtype)
 
@@ -160,7 +161,7 @@ def logsumexp(
 def mean(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the mean of the included elements; return NaN if there are none."""
+    """Return the mean of the included elements, or NaN without included elements."""
     dtype = input.dtype if dtype is None else dtype
     if not (dtype.is_floating_point or dtype.is_complex):
         raise ValueError(
@@ -182,7 +183,7 @@ def _count(input: Any, dim: Dims, keepdim: bool | None, mask: Any) -> Any:
 def median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the lower median of the included elements; return NaN if there are none."""
+    """Return the lower median of the included elements, or NaN without included elements."""
     x = input if dtype is None else input.to(dtype)
     if mask is None:
         return ts.nanmedian(x, dim, keepdim).values
@@ -291,7 +292,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Divide the included elements by their norm, which is at least `eps`; excluded elements are 0."""
+    """Divide the included elements by their norm, which is at least `eps`. Excluded elements are 0."""
     x = input if dtype is None else input.to(dtype)
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _mask_out(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)

@@ -3,7 +3,7 @@
 Input: a function or method, with arguments for the measurement. Output: `ReportData`, plain data:
 
     ReportData
-      call                   seconds of a call without profiler; the minimum of several calls
+      call                   seconds of a call without profiler (minimum of several calls)
       functions              the function, then all functions that it calls
         lines                source lines, with seconds and execution count
         graph                lines of text, linked to source lines
@@ -11,10 +11,10 @@ Input: a function or method, with arguments for the measurement. Output: `Report
       modules                of a method: the module tree, with the functions of each module
       operators              sorted by time, with their kernels
 
-Line times: operators are measured in a profiled call; the time of a fusion group is divided equally among the
-lines of its operators.  The remaining time of an unprofiled call is interpreter time; it is divided among the
-lines in proportion to the instructions that they execute, which a third call counts.  All times are scaled so
-that their sum is the time of the unprofiled call.
+Line times: operators are measured in a profiled call, where the time of a fusion group is divided equally
+among the lines of its operators. The remaining time of an unprofiled call is interpreter time. It is divided
+among the lines in proportion to the instructions that they execute, which a third call counts. All times are
+scaled so that their sum is the time of the unprofiled call.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting makes a program about 100 ti
 
 @dataclass
 class Line:
-    """Source line; times are in seconds per call of the complete function."""
+    """Source line. Times are in seconds per call of the complete function."""
 
     number: int
     text: str
@@ -123,7 +123,7 @@ class ReportData:
     optimised: list[TextLine]
     bytecode: str
     modules: Module | None = None
-    call: float | None = None  # seconds of a call; None if not measured
+    call: float | None = None  # seconds of a call, or None if not measured
     between: float = 0.0  # seconds of `call` that are not in operators
     is_counted: bool = False  # True if `between` is distributed among the lines
     operators: list[EventGroup] = field(default_factory=list)
@@ -134,7 +134,10 @@ def collect(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> ReportData:
-    """Return the report on a function; with `args`, the function is called and the report contains times."""
+    """Return the report on a function.
+
+    If `args` is not None, the function is called and the report contains times.
+    """
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
@@ -160,7 +163,7 @@ def collect(
 
 
 class _FunctionTable:
-    """Functions that a function can reach by calls; the function itself comes first."""
+    """Functions that a function can reach by calls, with the function itself first."""
 
     def __init__(self, root: ScriptFunction) -> None:
         self.numbers: dict[Any, int] = {}  # function -> its number, the index of its report
@@ -205,7 +208,7 @@ class _FunctionTable:
         ]
 
     def picture(self, graph: Graph) -> str:
-        """Return an SVG drawing of a graph whose boxes link to source lines; return "" for a large graph."""
+        """Return an SVG drawing of a graph whose boxes link to source lines, or "" for a large graph."""
         if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN_NODES:
             return ""
         diagram = build_diagram(graph)
@@ -256,7 +259,7 @@ class _Measurements:
     ) -> None:
         self._receiver = receiver
         self._arguments = args, kwargs
-        self._measure_seconds(function)  # compiles the function; the time of this call is not used
+        self._measure_seconds(function)  # compiles the function, so the time of this call is not used
         durations = [self._measure_seconds(function)]
         while len(durations) < 3 or (sum(durations) < _MAX_MEASURING_SECONDS and len(durations) < _MAX_CALLS):
             durations.append(self._measure_seconds(function))
@@ -283,7 +286,7 @@ class _Measurements:
     def _count_instructions(
         self, function: ScriptFunction
     ) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
-        """Return instruction and execution counts by line; empty if counting exceeds the time limit."""
+        """Return instruction and execution counts by line, which are empty if counting is too slow."""
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()
@@ -344,7 +347,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw_event: Event, event: FunctionEvent) -> bool:
-    """Return True if a bytecode instruction called the operator; False for calls within an operator."""
+    """Return True if a bytecode instruction called the operator, False for calls within an operator."""
     enclosing = event.cpu_parent
     while enclosing is not None and enclosing.kind != "operator":
         enclosing = enclosing.cpu_parent
@@ -361,7 +364,7 @@ def _is_group(operator: object) -> bool:
 
 
 def _stacks(raw_event: Event) -> list[Any]:
-    """Return the call stacks of an operator event; for a fusion group, one stack per fused operator."""
+    """Return the call stacks of an operator event. A fusion group has one stack per fused operator."""
     code = raw_event.code
     index = code.number_at(raw_event.instruction)
     if not code.lines:

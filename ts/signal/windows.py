@@ -1,6 +1,6 @@
 """Window functions for spectral analysis: `torch.signal.windows`.
 
-Input: the length M, the parameters of the window, and `sym` (True: symmetric window; False: periodic window,
+Input: the length M, the parameters of the window, and `sym` (True: symmetric window, False: periodic window,
 for spectra). Output: a tensor in the default floating-point dtype or in `dtype`.
 
     >>> ts.signal.windows.hann(5)
@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 
 
 def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
-    """Wrap `values(k, last, **parameters)` as a public function; k counts from 0 to the last index."""
+    """Wrap `values(k, last, **parameters)` as a public function. k counts from 0 to the last index."""
 
     @functools.wraps(values)
     def window(

@@ -19,7 +19,7 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-_TOLERANCES: Final = {  # dtype -> (relative, absolute) tolerance; unlisted dtypes are compared exactly
+_TOLERANCES: Final = {  # dtype -> (relative, absolute) tolerance. Other dtypes are compared exactly
     "torch.float16": (1e-3, 1e-5),
     "torch.bfloat16": (1.6e-2, 1e-5),
     "torch.float32": (1.3e-6, 1e-5),
@@ -210,7 +210,10 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """Raise AssertionError unless tensors are equal within a tolerance; deprecated: use `assert_close`."""
+    """Raise AssertionError unless tensors are equal within a tolerance.
+
+    This function is deprecated in favor of `assert_close`.
+    """
     actual = actual if isinstance(actual, Tensor) else ts.tensor(actual)
     expected = expected if isinstance(expected, Tensor) else ts.tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:

@@ -29,8 +29,8 @@ def make_tensor(
     """Return a tensor with elements from the uniform distribution over [low, high).
 
     The default limits are [-9, 9) for floating-point and complex dtypes, [-9, 10) for integers, [0, 10) for
-    uint8 and [0, 2) for bool; limits outside the range of the dtype are clamped to this range. With
-    `noncontiguous`, the result is a view of every second element of the last dimension of a larger tensor;
+    uint8 and [0, 2) for bool. Limits outside the range of the dtype are clamped to this range. With
+    `noncontiguous`, the result is a view of every second element of the last dimension of a larger tensor.
     `exclude_zero` replaces zeros by the smallest positive value.
     """
     if noncontiguous and memory_format is not None:
