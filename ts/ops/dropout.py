@@ -3,7 +3,7 @@
 In: a tensor, a probability and the training flag. Out: the tensor, in which some elements are set to 0 and
 the others are scaled.
 
-    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       x * noise; each step is rounded to the dtype
+    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       x * noise, with each step rounded to the dtype
 """
 
 from __future__ import annotations

@@ -69,12 +69,12 @@ class DtypeErrorUnlessUint8(str):
 
 
 # Rules for resizing an `out=` tensor whose shape differs from the result's.
-LIKE_RESULT: Final = ""  # new strides: the result's memory order; warn if the output was not empty
-IN_ORDER: Final = "in order"  # new strides: row-major order; warn if the output was not empty
+LIKE_RESULT: Final = ""  # new strides: the result's memory order, with a warning if the output was not empty
+IN_ORDER: Final = "in order"  # new strides: row-major order, with a warning if the output was not empty
 SILENTLY: Final = "silently"  # new strides: row-major order, without a warning
 BY_COUNT: Final = "by count"  # like `SILENTLY`, but an output with an equal element count is not resized
-COUNTED: Final = "counted"  # like `BY_COUNT`; warn if the element counts differ
-NEVER: Final = "never"  # the output is never resized; the result is copied like `copy_`
+COUNTED: Final = "counted"  # like `BY_COUNT`, with a warning if the element counts differ
+NEVER: Final = "never"  # the output is never resized, and the result is copied like `copy_`
 
 
 ErrorTexts = str | tuple[str, ...]  # one error text for all outputs, or one text per output

@@ -8,7 +8,7 @@ computes in closed form, the second one for degrees that are too high for a recu
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
     Laguerre       Erdelyi's formula, uniform in x
-    Hermite        none; values of high degree overflow, which ends the recurrence
+    Hermite        none, because values of high degree overflow, which ends the recurrence
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_par
 and zero point of the result.  Out: a tensor on the result's grid:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
-    quantized::linear_dynamic(x, packed)        linear(x, weight, bias); only PyTorch quantizes x first
+    quantized::linear_dynamic(x, packed)        linear(x, weight, bias), while PyTorch quantizes x first
 
 The result of an operator without scale and zero point is on the grid of the argument, if it has one.
 """

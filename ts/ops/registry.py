@@ -96,7 +96,7 @@ class OperatorRecord:
     where: str = "fm"  # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`
     # Names of the overloads that overload resolution tries first, "-" for the overload without a name
     order: str = ""
-    same_as: str = ""  # name of the operator of which this is an alias; passes replace the alias by it
+    same_as: str = ""  # name of the operator of which this is an alias, and by which passes replace it
     traced_as: str = (
         ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
     )
@@ -125,10 +125,11 @@ class OperatorRecord:
     # True if fusion supports the operator, which casts the first argument to the dtype that the second one
     # specifies
     converts: bool = False
-    sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
+    sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
-    cuda_rows: str | Callable[..., str | None] | None = None  # for `epilogue`: CUDA expression of a row,
-    # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
+    # for `epilogue`: CUDA expression of a row, or a function of row length and keyword arguments that returns
+    # this expression, or None if the operator is not fusible on CUDA
+    cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False
     # Cast by autocast, such as "lower", "float32" or "widest": one for all devices, or device type -> cast
@@ -162,7 +163,7 @@ class OperatorRecord:
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
     # name of a `result_strides` rule per result, or () to keep the strides of the kernel's results
     layout: tuple[str, ...] = ()
-    out_dtype_error: ErrorTexts = ""  # error text if the `out=` dtype differs from the result's; "" to cast
+    out_dtype_error: ErrorTexts = ""  # error text if `out=` has another dtype than the result, or "" to cast
     # error text for an `out=` dtype to which the result cannot be cast, or "" for the usual text
     out_cast_error: ErrorTexts = ""
     out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`

@@ -5,7 +5,7 @@ runs if all tensors are dense: it constructs a sparse array or raises an error. 
 sparse operands, as in other families.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
-    mm(coo, dense)                                 runs `sparse_kernels.matmul.mm`; declared in `matmul`
+    mm(coo, dense)                                 runs `sparse_kernels.matmul.mm`, declared in `matmul`
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ In: the formulas of each operator, in one file per operator family. Out: `deriva
 
 A formula is an expression for the gradient of one argument.  Names in it are
 
-    self, dim, ...        the arguments of the schema; an argument called `grad` is `grad_` here
-    result                the result; for several results their names, or result0, result1 ...
-    grad                  the gradient of the result; for several results, of the first differentiable one,
-                          and of each by name: grad_values, or grad0, grad1 ...; for a list: grads
+    self, dim, ...        the arguments of the schema, except that an argument `grad` is `grad_`
+    result                the result, or for several results their names, or result0, result1 ...
+    grad                  the gradient of the result, or for several results that of the first differentiable
+                          one. Gradients by result are grad_values, or grad0, grad1 ..., or grads for a list
     output_mask           for a formula of several arguments, which gradients are required: List[bool]
     other names           names of the module or the language, such as functions for longer formulas
 

@@ -4,7 +4,7 @@ In: the dense kernel of the record, the array namespace, and the schema's argume
 NumPy arrays, `CooArray` or `CompressedArray`.  Out: an array of one of these classes.
 
     accessors.py     construction from indices and values, and access to them
-    elementwise.py   functions of the stored values; sums and products of two arrays
+    elementwise.py   functions of the stored values, sums and products of two arrays
     matmul.py        matrix products
     reductions.py    sums, norms, softmax
     view_ops.py      transposed, selected, joined and resized arrays
