@@ -3,7 +3,7 @@
     backward_pass = context.pass_of(pass_id)
     backward_pass.begin([0, 3], keep)            numbers of sent messages whose tensors receive gradients
     backward_pass.deliver(3, gradients)          runs the nodes that need no further messages
-    backward_pass.deliver(0, gradients)          runs the rest; `backward_pass.done` completes at the end
+    backward_pass.deliver(0, gradients)          runs the other nodes and completes `backward_pass.done`
 
 Each backward node runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
 missing gradient. The gradients of tensors that arrived in a message are sent to the sender of the message.

@@ -1,7 +1,7 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
     name = wire_name(ts.optim.SGD, agent)                        ["optim", "SGD"]
-    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the caller receives `handle`
+    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner, while the caller receives `handle`
     step(handle, context_id)                                 a step with the gradients of the context
 
 Classes are sent by name. Classes of `ts.optim` are always allowed, user classes only with `allow_python`.

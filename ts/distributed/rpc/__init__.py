@@ -12,7 +12,7 @@
     reliable_delivery     one-way messages to a peer
     worker_directory      workers by name and id, for a fixed set of workers
     cluster_membership    workers by name and id, for a cluster
-    callable_registry     names of callees; code is sent as archives
+    callable_registry     names of callees, whose code is sent as archives
     call_executor         execution of incoming calls
     connection_threads    server threads for blocking callers
     responses             encoding of results and errors
@@ -21,7 +21,7 @@
     rref_types            types of remote values
     rpc_future            futures of results
     functions             `async_execution`
-    wait_all, all_gather  `_wait_all`; `_all_gather`, `_barrier`
+    wait_all, all_gather  `_wait_all`, `_all_gather`, `_barrier`
     distributed_map       `ts.distributed.map`
     retries               repetition of idempotent calls
     script_bindings       RPC operators of scripts

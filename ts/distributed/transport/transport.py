@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of each end; dask requires it
+HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of each end, which dask requires
 HANDSHAKE_TIMEOUT_SECONDS = 5.0
 # Maximum number of connections that are not authenticated yet. A further one replaces the oldest.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
