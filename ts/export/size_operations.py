@@ -28,7 +28,7 @@ class Kind(enum.Enum):
 
     BOOLEANS = "booleans"
     INTEGERS = "integers"
-    FLOATS = "floats"  # at least one argument is a float; an operation converts the others
+    FLOATS = "floats"  # at least one argument is a float, and the operation converts the others to float
     NUMBERS = "numbers"
 
 
@@ -69,7 +69,7 @@ class SizeOperation(NamedTuple):
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR
     rule: Callable[..., Any] | None = None  # result of an operation that is composed of several functions
-    sign: str = ""  # operator in Python conditions; without one, conditions call `call_name`
+    sign: str = ""  # operator in Python conditions, or "" if conditions call `call_name`
     more_call_names: tuple[str, ...] = ()  # other names of this function in conditions
     is_relation: bool = False
     depends_on_signs: bool = False  # sympy uses the signs of symbols to simplify the result
