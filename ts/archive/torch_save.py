@@ -5,7 +5,7 @@ Input: a value, and a path or an open file. Output: the file. `load` performs th
     ts.save({"weight": x, "step": 3}, "state.pt")          readable by torch.load
     ts.load("state.pt", map_location="cpu")                also reads files of torch.save
 
-    state/data.pkl        the pickled value; tensors as storage references
+    state/data.pkl        the pickled value, with tensors as storage references
     state/data/0          the bytes of a storage, shared by several tensors
 
 Security: reading constructs only objects of listed types, like `weights_only=True` in PyTorch: numbers,

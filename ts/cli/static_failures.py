@@ -34,7 +34,7 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # module attribute; a function that reads it is analysed with True and with False
+_MODE: Final = "training"  # module attribute, with whose values True and False its readers are analysed
 
 
 class Failure(NamedTuple):

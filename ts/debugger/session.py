@@ -5,7 +5,7 @@ callback returns how the program continues.
 
     session = DebugSession(on_stop, on_condition_error)
     session.set_breakpoint("12", "steps > 100")
-    session.run(f, (27,), {})              calls f; on_stop(Stop(...)) runs before the first line
+    session.run(f, (27,), {})              calls f, where on_stop(Stop(...)) runs before the first line
     session.frame, session.evaluate("steps"), session.step_into()      in on_stop
 
 A stopped program has left the interpreter's loop, but its frames stay in memory while the program's thread

@@ -109,7 +109,7 @@ class Optimizer:
     """Base class of optimizers. A subclass implements `update`, which changes one parameter."""
 
     takes_sparse_gradients: ClassVar[bool] = False  # False: a sparse gradient raises RuntimeError
-    sparse_error_text: ClassVar[str] = ""  # error text; "": a default text with the class name
+    sparse_error_text: ClassVar[str] = ""  # error text, or "" for a default text with the class name
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]

@@ -327,7 +327,7 @@ class _LoopVersion:
             output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
             return is_number or self._is_view(owner, output_index)
-        if kind == "aten::select":  # `select` on a number is impossible; on a view, it only adds an index
+        if kind == "aten::select":  # on a number, it is impossible, and on a view, it adds an index
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 

@@ -1,6 +1,6 @@
 """Placeholders for PyTorch modules and names that `ts` lacks. They raise an error only when used.
 
-    import ts.onnx                          works; its classes can be base classes and annotations
+    import ts.onnx                          works, and its classes can be base classes and annotations
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
 `api.txt` records the names of PyTorch's modules. `placeholders` creates objects for those that `ts` lacks.

@@ -4,8 +4,8 @@
     prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types
     prim::RequiresGradCheck[types=[...]](%x...)         the inputs, and whether `requires_grad` matches
     prim::CudaFusionGuard, prim::TensorExprDynamicGuard     like TypeCheck, but may return the bool only
-    prim::Guard[profiled_type=...](%x)                  the tensor; an error if it has another type
-    prim::BailOut(%x, %captured...)                     the tensor; if it has another type, the graph of the
+    prim::Guard[profiled_type=...](%x)                  the tensor, or an error if it has another type
+    prim::BailOut(%x, %captured...)                     the tensor. If it has another type, the graph of the
                                                         node runs instead of all following nodes
     prim::FusionGroup, TensorExprGroup, FallbackGraph, DifferentiableGraph, FunctionalGraph ...
                                                         the nodes of their graph
