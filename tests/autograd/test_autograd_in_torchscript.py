@@ -44,7 +44,7 @@ def several(x: ts.Tensor):
     return ts.autograd.grad([z], [y, x])
 
 
-def eagerly(x: ts.Tensor):
+def eager_gradients(x: ts.Tensor):
     y = (x * 2).sin()
     z = (y * y).sum().exp()
     return ts.autograd.grad([z], [y, x])
@@ -53,7 +53,7 @@ def eagerly(x: ts.Tensor):
 def test_gradients_of_intermediate_values():
     x = leaf(0.1, 0.2, 0.3)
     for _ in range(3):  # later calls run as several graphs, for which y must be a result and an argument
-        assert_close(several(x), list(eagerly(x)))
+        assert_close(several(x), list(eager_gradients(x)))
 
 
 @ts.jit.script
@@ -69,7 +69,7 @@ def test_intermediates_keep_their_gradients():
     for _ in range(3):
         x = leaf(0.1, 0.2, 0.3)
         found = retained_gradients(x)
-        assert_close(found[:2], eagerly(x))
+        assert_close(found[:2], eager_gradients(x))
         assert found[2:] == (True, False)
 
 
@@ -377,7 +377,7 @@ def in_a_task(x: ts.Tensor):
 
 def test_tasks_differentiate():
     x = leaf(0.1, 0.2, 0.3)
-    assert_close(in_a_task(x)[:2], eagerly(x))
+    assert_close(in_a_task(x)[:2], eager_gradients(x))
 
 
 def test_recurrence_starting_from_a_number():

@@ -413,7 +413,7 @@ def test_in_place_write_to_a_view_creates_no_reference_cycle(write):
     detected."""
     refs = []
 
-    class Noted:
+    class Hook:
         def __call__(self, *gradients):
             return None
 
@@ -422,7 +422,7 @@ def test_in_place_write_to_a_view_creates_no_reference_cycle(write):
 
     def use(backward):
         base = ts.rand(3, 3, requires_grad=True).clone()
-        base.grad_fn.register_hook(Noted())
+        base.grad_fn.register_hook(Hook())
         view, other = base.view(9), base.t()
         arguments = (2,) if write == "mul_" else ()
         getattr(view, write)(*arguments)

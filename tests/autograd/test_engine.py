@@ -9,7 +9,7 @@ from ts.autograd import Function, Variable, gradcheck, gradgradcheck
 from ts.testing import assert_close
 
 
-class Deep(Function):
+class NestedBackward(Function):
     """Runs nested backward passes, one for each unit of its input value."""
 
     @staticmethod
@@ -22,14 +22,14 @@ class Deep(Function):
     def backward(ctx, gradient):
         if ctx.x >= 0:
             with ts.enable_grad():
-                Deep.apply(ctx.x).sum().backward()
+                NestedBackward.apply(ctx.x).sum().backward()
         return gradient
 
 
 def test_deeply_nested_backward():
     x = ts.tensor(1500.0, requires_grad=True)
     for _ in range(2):
-        Deep.apply(x).sum().backward()
+        NestedBackward.apply(x).sum().backward()
     assert x.grad.item() == 2
     assert ts.is_grad_enabled()
 
@@ -267,7 +267,7 @@ def test_eight_threads_train_eight_models():
     assert all(losses[-1] < losses[0] for losses in alone)
 
 
-class Turned(ts.autograd.Function):
+class Transpose(ts.autograd.Function):
     """Computes `x.t()`; if `kept` is a list, backward appends its gradient's base to it."""
 
     kept = None
@@ -279,8 +279,8 @@ class Turned(ts.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         whole = grad * 2
-        if Turned.kept is not None:
-            Turned.kept.append(whole)
+        if Transpose.kept is not None:
+            Transpose.kept.append(whole)
         return whole.t()
 
 
@@ -289,9 +289,9 @@ def test_unreferenced_gradient_becomes_grad_without_a_copy(kept):
     """A gradient that owns its memory becomes the leaf's `grad` without a copy, unless it has other
     references."""
     x = ts.ones(2, 3).t().requires_grad_()
-    Turned.kept = kept
+    Transpose.kept = kept
     for _ in range(2):
-        Turned.apply(x).sum().backward()
+        Transpose.apply(x).sum().backward()
     assert x.grad._base is None and not x.grad._is_view()
     assert x.grad.tolist() == [[4, 4]] * 3
     assert x.grad.stride() == x.stride()

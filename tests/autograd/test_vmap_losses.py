@@ -17,18 +17,18 @@ def numbers(*shape):
     return (ts.arange(n, dtype=ts.float64) * 0.7 + 0.3).sin().reshape(shape)
 
 
-def of_classes(**how):
+def class_loss(**how):
     """Return a cross entropy of (examples, classes) with the given options."""
     return lambda x, t: F.cross_entropy(x.view(3, 4), t, **how).sum()
 
 
 WEIGHT = numbers(4).abs() + 0.5
 CASES = {
-    "mean": of_classes(),
-    "sum": of_classes(reduction="sum"),
-    "each": of_classes(reduction="none"),
-    "weighted": of_classes(weight=WEIGHT),
-    "smoothed": of_classes(label_smoothing=0.1, weight=WEIGHT),
+    "mean": class_loss(),
+    "sum": class_loss(reduction="sum"),
+    "each": class_loss(reduction="none"),
+    "weighted": class_loss(weight=WEIGHT),
+    "smoothed": class_loss(label_smoothing=0.1, weight=WEIGHT),
     "ignored": lambda x, t: F.cross_entropy(x.view(3, 4), t.clamp(0), ignore_index=1),
     "weights of each": lambda x, t: F.nll_loss(x.view(3, 4), t, weight=x[:4] + 2),
     "of one": lambda x, t: F.cross_entropy(x, t[0]),

@@ -52,13 +52,13 @@ def called(record, args):
         return samples.operator(record)(*args)
 
 
-def wanting(record, args):
+def arguments_with_gradients(record, args):
     """Return the arguments that may require gradients: all except written ones."""
     parameters = samples.operator(record).signature.parameters
     return leaves([x for p, x in zip(parameters, args, strict=True) if not p.written])
 
 
-def fitting(record):
+def accepted_arguments(record):
     """Yield (dtype, arguments) for each dtype that a record accepts."""
     for dtype in DTYPES:
         args = samples.arguments(record, dtype)
@@ -73,9 +73,9 @@ def fitting(record):
 
 @pytest.mark.parametrize("record", [r for r in COMPOSED if short(r) not in INDEPENDENT], ids=short)
 def test_formula_parts_equal_the_kernel(record):
-    for dtype, args in fitting(record):
+    for dtype, args in accepted_arguments(record):
         wanted = leaves(called(record, samples.arguments(record, dtype)))
-        for x in wanting(record, args):
+        for x in arguments_with_gradients(record, args):
             x.requires_grad_()
         try:
             found = leaves(called(record, args))
@@ -91,8 +91,8 @@ def test_formula_parts_equal_the_kernel(record):
 
 @pytest.mark.parametrize("record", [r for r in RECORDS if short(r) not in MISSHAPEN], ids=short)
 def test_gradients_have_the_shape_and_dtype_of_their_tensors(record):
-    for dtype, args in fitting(record):
-        inputs = wanting(record, args)
+    for dtype, args in accepted_arguments(record):
+        inputs = arguments_with_gradients(record, args)
         for x in inputs:
             x.requires_grad_()
         try:

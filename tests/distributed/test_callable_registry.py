@@ -13,7 +13,7 @@ def scripted(name, body="return x + 1"):
     return ts.jit.CompilationUnit(f"def {name}(x: int) -> int:\n    {body}\n").__getattr__(name)
 
 
-def arrived(callee):
+def send_code(callee):
     """Send a function's code and return its name and the receiving registry."""
     sent, known = SentCode(allow_python=False), ReceivedCode(allow_python=False)
     name = sent.name(callee)
@@ -24,7 +24,7 @@ def arrived(callee):
 @pytest.mark.parametrize("word", ["doubled", "_hidden", "train", "save", "forward"])
 def test_functions_have_their_names(word):
     """Sent functions keep their names, including names of Python module attributes."""
-    name, known = arrived(scripted(word))
+    name, known = send_code(scripted(word))
     assert (name[2], describe_callee(name)) == (word, word)
     assert known.find(name)(2) == 3
     assert known.find(name).schema.name == word
@@ -32,7 +32,7 @@ def test_functions_have_their_names(word):
 
 @pytest.mark.parametrize("word", ["training", "__setstate__", "__init__"])
 def test_special_names_of_archives(word):
-    name, known = arrived(scripted(word))
+    name, known = send_code(scripted(word))
     assert (name[2], describe_callee(name)) == ("forward", word)
     assert known.find(name)(2) == 3
 
@@ -41,7 +41,7 @@ def test_python_methods_are_not_callable(tmp_path):
     """Python methods of a module, such as `save` and `eval`, cannot be called remotely, because they may
     write files or change state."""
     module = ts.jit.script(Scaled())
-    (kind, digest, _), known = arrived(module)
+    (kind, digest, _), known = send_code(module)
     for method in ("save", "eval", "apply", "stays", "__init__", "_object", "factor"):
         with pytest.raises(ValueError, match=f"the code has no method {method}"):
             known.find((kind, digest, method))

@@ -19,7 +19,7 @@ def fails(call, message, limit_seconds=10.0):
     assert time.monotonic() - start < limit_seconds
 
 
-def loses_rank_2(function, size):
+def reduce_until_rank_2_is_lost(function, size):
     """Call a function until rank 2 is lost; later calls fail at once."""
     x = ts.ones(size)
 
@@ -53,7 +53,7 @@ def keep_reducing(x):
     dist.all_reduce(x, async_op=True).wait()
 
 
-def until_killed(function, size):
+def wait_until_killed(function, size):
     x = ts.ones(size)
     while True:
         function(x)
@@ -75,8 +75,8 @@ def test_a_process_is_killed(function, size):
     world = World(3)
     try:
         assert world.run(dist.is_initialized) == [True] * 3
-        world.begin(until_killed, function, size, ranks=[2])
-        world.begin(loses_rank_2, function, size, ranks=[0, 1])
+        world.begin(wait_until_killed, function, size, ranks=[2])
+        world.begin(reduce_until_rank_2_is_lost, function, size, ranks=[0, 1])
         time.sleep(0.3)
         world.kill(2)
         world.results(ranks=[0, 1])
@@ -88,18 +88,18 @@ def leaves():
     dist.destroy_process_group()
 
 
-def is_left():
+def expect_rank_0_left():
     x = ts.empty(3)
     assert dist.recv(x, 0) == 0 and x.eq(1).all()  # data sent before the loss arrives
     fails(dist.barrier, "rank 0 has left")
 
 
-def sends_and_leaves():
+def send_and_leave():
     dist.send(ts.ones(3), 1)
     dist.destroy_process_group()
 
 
-def takes_too_long():
+def exceed_timeout():
     if dist.get_rank() == 0:
         with pytest.raises(
             dist.DistBackendError,
@@ -116,7 +116,7 @@ def takes_too_long():
         dist.barrier()
 
 
-def init_twice(port):
+def initialize_twice(port):
     import os
 
     for each in range(2):
@@ -128,7 +128,7 @@ def init_twice(port):
         dist.destroy_process_group()
 
 
-def comes_alone(port):
+def initialize_alone(port):
     import os
 
     os.environ["MASTER_PORT"] = str(port)
@@ -145,17 +145,17 @@ def test_late_and_missing_ranks():
 
     world = World(2, timeout=2)
     try:
-        world.run(takes_too_long)
-        world.begin(is_left, ranks=[1])
-        world.run(sends_and_leaves, ranks=[0])
+        world.run(exceed_timeout)
+        world.begin(expect_rank_0_left, ranks=[1])
+        world.run(send_and_leave, ranks=[0])
         world.results([1])
         world.run(leaves, ranks=[1])
     finally:
         world.close()
     world = World(2, joins=False)
     try:
-        world.run(init_twice, free_port())
-        world.run(comes_alone, free_port(), ranks=[0])
-        world.run(comes_alone, free_port(), ranks=[1])
+        world.run(initialize_twice, free_port())
+        world.run(initialize_alone, free_port(), ranks=[0])
+        world.run(initialize_alone, free_port(), ranks=[1])
     finally:
         world.close()

@@ -26,7 +26,7 @@ def rank_data(rank, size, dtype="float32"):
     return ts.from_numpy(random.integers(0, 100, size, dtype))
 
 
-def in_order(function, size, dtype="float32"):
+def reduce_in_order(function, size, dtype="float32"):
     """Return the elementwise reduction of the data of three processes in rank order."""
     one, two, _start_three_workers = (rank_data(rank, size, dtype).numpy() for rank in range(3))
     return function(function(one, two), _start_three_workers)
@@ -39,18 +39,18 @@ def reduces():
             for dtype in (
                 ("int64",) if name.startswith("B") else ("float32", "int32") if size < 9 else ("float32",)
             ):
-                expected = in_order(function, size, dtype)
+                expected = reduce_in_order(function, size, dtype)
                 x = rank_data(me, size, dtype)
                 assert dist.all_reduce(x, getattr(ReduceOp, name)) is None
                 assert x.numpy().tobytes() == expected.tobytes(), (name, size, dtype)
         x = rank_data(me, size)
         dist.reduce(x, 1)
         assert (
-            x.numpy().tobytes() == (in_order(np.add, size) if me == 1 else rank_data(me, size).numpy()).tobytes()
+            x.numpy().tobytes() == (reduce_in_order(np.add, size) if me == 1 else rank_data(me, size).numpy()).tobytes()
         )
         x = rank_data(me, size)
         dist.all_reduce(x, ReduceOp.AVG)
-        np.testing.assert_array_equal(x.numpy(), in_order(np.add, size) / np.float32(3))
+        np.testing.assert_array_equal(x.numpy(), reduce_in_order(np.add, size) / np.float32(3))
         parts = [rank_data(me, size) * (each + 1) for each in range(3)]
         out = ts.empty(size)
         dist.reduce_scatter(out, parts)
@@ -110,7 +110,7 @@ def unusual_tensors():
     assert x.item() == 3 and x.requires_grad and x.is_leaf
 
 
-def works():
+def check_async_work():
     """Concurrent asynchronous collectives finish in call order."""
     me = dist.get_rank()
     tensors = [rank_data(me, 40_000 + each) for each in range(8)]
@@ -119,7 +119,7 @@ def works():
     dist.all_reduce(last)  # runs after the others
     assert pending[-1].is_completed() and all(each.wait() and each.is_success() for each in pending)
     for each, x in enumerate(tensors):
-        np.testing.assert_array_equal(x.numpy(), in_order(np.add, 40_000 + each))
+        np.testing.assert_array_equal(x.numpy(), reduce_in_order(np.add, 40_000 + each))
     work = dist.barrier(async_op=True)
     assert work.wait(datetime.timedelta(seconds=30)) and work.exception() is None
     work = dist.broadcast(last, 0, async_op=True)
@@ -213,11 +213,11 @@ def subgroups():
             dist.send(x, 0, group=pair)
     dist.all_reduce(x.fill_(1), group=rest)
     assert x.item() == 3
-    for ranks, says in (
+    for ranks, messages in (
         ([0, 7], r"Rank 7 is out of range. Valid ranks are 0 to 2 \(world_size=3\)"),
         ([0, 0], r"duplicate entries, got \[0, 0\]"),
     ):
-        with pytest.raises(ValueError, match=says):
+        with pytest.raises(ValueError, match=messages):
             dist.new_group(ranks)
     dist.destroy_process_group(rest)
     with pytest.raises(ValueError, match="Invalid process group specified"):
@@ -300,7 +300,7 @@ def different_calls():
             "broadcast of 3 elements",
         ),
     ]
-    for call, *says in cases:
+    for call, *messages in cases:
         try:
             call()
         except dist.DistBackendError as error:
@@ -309,11 +309,11 @@ def different_calls():
             caught = None
         found = [None] * 3
         dist.all_gather_object(found, caught)
-        assert found[1] is not None, (says, found)
+        assert found[1] is not None, (messages, found)
         assert any(
-            each is not None and "this process" in each and all(said in each for said in says)
+            each is not None and "this process" in each and all(said in each for said in messages)
             for each in found
-        ), (says, found)
+        ), (messages, found)
     assert found[0] is None  # the sender of a broadcast finishes when all data is sent
 
 
@@ -347,8 +347,8 @@ def wrong_arguments():
         (IndexError, "list index out of range", lambda: dist.batch_isend_irecv([])),
         (ValueError, "trying to initialize the default process group twice!", dist.init_process_group),
     ]  # fmt: skip
-    for kind, says, call in cases:
-        with pytest.raises(kind, match=says):
+    for kind, messages, call in cases:
+        with pytest.raises(kind, match=messages):
             call()
     dist.barrier()
 
@@ -403,7 +403,7 @@ def many_threads():
 
 @pytest.mark.parametrize(
     "program",
-    [reduces, moves, unusual_tensors, works, pairs, progress_without_waiting, subgroups, values, rejected_values, different_calls,
+    [reduces, moves, unusual_tensors, check_async_work, pairs, progress_without_waiting, subgroups, values, rejected_values, different_calls,
      wrong_arguments, monitored, forked, many_threads],
     ids=lambda program: program.__name__,
 )  # fmt: skip
@@ -412,7 +412,7 @@ def test_program(world, program):
     world.run(program)
 
 
-def ends_and_begins():
+def restart_group():
     dist.destroy_process_group()
     with pytest.raises(ValueError, match=r"Default process group has not been initialized"):
         dist.get_rank()
@@ -449,7 +449,7 @@ def test_group_of_one():
         found = [None]
         dist.all_gather_object(found, 1)
         assert x.tolist() == [1, 1, 1] and found == [1] and dist.get_backend() == "gloo"
-        ends_and_begins()
+        restart_group()
 
 
 def test_names():

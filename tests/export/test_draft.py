@@ -14,7 +14,7 @@ from ts.export import Dim, draft_export, export
 from ts.export._draft_export import FailureType
 
 
-class Decides(nn.Module):
+class DataDependentDecisions(nn.Module):
     """Module with three data-dependent decisions."""
 
     def forward(self, x, y, n):
@@ -39,8 +39,8 @@ def test_data_dependent_branches():
     args = (ts.ones(5), ts.ones(3), ts.tensor(4))
     shapes = ({0: Dim("n")}, None, None)
     with pytest.raises(GuardOnDataDependentSymNode):
-        export(Decides(), args, dynamic_shapes=shapes)
-    program = drafted(Decides(), args, dynamic_shapes=shapes)
+        export(DataDependentDecisions(), args, dynamic_shapes=shapes)
+    program = drafted(DataDependentDecisions(), args, dynamic_shapes=shapes)
     assert kinds(program) == [FailureType.DATA_DEPENDENT_ERROR] * 3
     assert [f.data["expr"] for f in program._report.failures] == ["zuf0 > 3.0", "Eq(u0, 4)", "u1 > 2"]
     report = str(program._report)
@@ -49,7 +49,7 @@ def test_data_dependent_branches():
     for variant in (program, program.run_decompositions()):
         module = variant.module()
         for _ in range(3):
-            for x, y in zip(module(*args), Decides()(*args), strict=True):
+            for x, y in zip(module(*args), DataDependentDecisions()(*args), strict=True):
                 assert ts.equal(ts.as_tensor(x), ts.as_tensor(y))
             for other in (
                 (ts.zeros(5), *args[1:]),
@@ -107,7 +107,7 @@ def test_operators_of_the_program():
 
 
 def test_draft_without_issues():
-    class Writes(nn.Module):
+    class WriteState(nn.Module):
         """Module that writes its state."""
 
         def __init__(self):
@@ -122,7 +122,7 @@ def test_draft_without_issues():
             ts._check(n > 1)
             return self.linear(x.to(ts.float64).float()) + self.count
 
-    module, x = Writes(), ts.ones(2, 3)
+    module, x = WriteState(), ts.ones(2, 3)
     program = draft_export(module, (x,), dynamic_shapes=({0: Dim("n", min=2)},))
     assert program._report.successful() and module.count == 0 and ts.equal(x, ts.ones(2, 3))
     assert str(program._report).startswith("Congratulations: No issues are found during export")
@@ -131,7 +131,7 @@ def test_draft_without_issues():
     assert re.sub(r"_report.*", "", str(program)) == re.sub(r"_report.*", "", str(same))
 
 
-class Runs(nn.Module):
+class CallFunction(nn.Module):
     """Module that calls a function."""
 
     def __init__(self, function):
@@ -200,7 +200,7 @@ def resized(x):
 )
 def test_data_dependent_decisions(function):
     """Decisions on results of control flow, on `all` and on data that is written outside of the graph."""
-    module, x = Runs(function), ts.ones(3)
+    module, x = CallFunction(function), ts.ones(3)
     wanted = module(x.clone())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -215,7 +215,7 @@ def test_numbers_that_are_filled_in():
     def fills(x):
         return x.clone().normal_(50.0, 0.5), x.clone().uniform_(3, 4), x.clone().bernoulli_(0.0)
 
-    program = export(Runs(fills), (ts.ones(3),)).run_decompositions()
+    program = export(CallFunction(fills), (ts.ones(3),)).run_decompositions()
     targets = [str(n.target) for n in program.graph.nodes if n.op == "call_function"]
     assert "aten.normal_functional.default" in targets
     x, y, z = program.module()(ts.ones(3))

@@ -43,7 +43,7 @@ def given(x):
     return x.clone()
 
 
-def one_of_those(function):
+def in_each_operator(function):
     """Return functions that call `function` in the body of cond, while_loop, map and scan."""
     return {
         "cond": lambda x: ts.cond(x.sum() > 0, lambda x: function(x), lambda x: x.sin(), (x,)),
@@ -70,7 +70,7 @@ def test_writes_to_local_tensors(operator, function, tmp_path):
     with gradients enabled."""
     x = ts.tensor([1.0, 2.0, 3.0])
     wanted = EXPECTED[operator](function, x)
-    program = one_of_those(function)[operator]
+    program = in_each_operator(function)[operator]
     assert ts.equal(program(x), wanted)
     exported = export(FunctionOfOne(program), (x,))
     save(exported, tmp_path / "program.pt2")
@@ -83,4 +83,4 @@ def test_writes_to_arguments_are_rejected(operator):
     """Writes to arguments raise `UncapturedHigherOrderOpError`."""
     x = ts.tensor([1.0, 2.0, 3.0])
     with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):
-        export(FunctionOfOne(one_of_those(given)[operator]), (x,))
+        export(FunctionOfOne(in_each_operator(given)[operator]), (x,))

@@ -40,11 +40,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # time limit of a call
 CALLS = 60  # number of calls of each callable
 # Process-wide settings of a package cannot be undone by the next call.
-FOR_THE_PROCESS = re.compile(
+PROCESS_SETTINGS = re.compile(
     r"^(set_|register_|install_|define_|_install|_fill_tables|_forget)"
 )
 # Calls of unbounded duration: futures of these tests are never finished, and a value may have 2**63 elements.
-WITHOUT_END = {
+UNBOUNDED = {
     "ts._core.vm.future.Future.wait",
     "ts._core.vm.execution.ScriptCoroutine.run",
     "ts._core.value.type_of.is_small",
@@ -78,7 +78,7 @@ def values() -> dict[str, list[Any]]:
     }  # fmt: skip
 
 
-def as_typed(name: str) -> str:
+def type_key(name: str) -> str:
     """Return the key of `values` for a type in a signature."""
     if re.fullmatch(
         r"(int|long|Py_ssize_t|int64_t|int32_t|uint\w*|size_t|unsigned.*|long long|Py_hash_t|NPY_\w+)", name
@@ -89,7 +89,7 @@ def as_typed(name: str) -> str:
     )
 
 
-def wanted(function: Any) -> list[str]:
+def parameter_types(function: Any) -> list[str]:
     """Return the parameter types from the first line of a docstring, with `any` for unknown types."""
     first = (getattr(function, "__doc__", None) or "").partition("\n")[0]
     inside = re.match(r"[\w.]+\((.*)\)", first)
@@ -97,10 +97,10 @@ def wanted(function: Any) -> list[str]:
         return ["any"] * 2
     parts = [part.strip() for part in re.split(r",(?![^\[(]*[\])])", inside[1])]
     parts = [part for part in parts if part and part not in ("self", "*", "/", "cls")]
-    return [as_typed(typed(part.partition("=")[0].strip())) for part in parts]
+    return [type_key(type_of_parameter(part.partition("=")[0].strip())) for part in parts]
 
 
-def typed(parameter: str) -> str:
+def type_of_parameter(parameter: str) -> str:
     """Return the type of a parameter `ndarray x` or `x: ndarray`."""
     name, colon, annotation = parameter.partition(":")
     return annotation.strip().strip("'\"") if colon else name.rpartition(" ")[0].strip()
@@ -109,7 +109,7 @@ def typed(parameter: str) -> str:
 def arguments(function: Any, known: dict[str, list[Any]], generator: random.Random) -> list[Any]:
     """Return arguments for one call."""
     everything = [value for of_type in known.values() for value in of_type]
-    kinds = wanted(function)
+    kinds = parameter_types(function)
     if generator.random() < 0.2:
         kinds = [*kinds, "any"] if generator.random() < 0.5 else kinds[:-1]
     return [
@@ -123,7 +123,7 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
     argument."""
     native = type(len), type(str.join), type(str.__add__), type(dict.fromkeys)
     for name, value in sorted(vars(module).items()):
-        if FOR_THE_PROCESS.match(name) or name.startswith("__"):
+        if PROCESS_SETTINGS.match(name) or name.startswith("__"):
             continue
         if is_class(value, module.__name__):
             yield name, value
@@ -151,7 +151,7 @@ def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
         module = importlib.import_module(name)
         for called, function in callables(module):
             owner, dot, _ = called.partition(".")
-            if f"{name}.{called}" not in WITHOUT_END | SHARED:
+            if f"{name}.{called}" not in UNBOUNDED | SHARED:
                 yield f"{name}.{called}", getattr(module, owner) if dot else None, function
 
 
@@ -162,7 +162,7 @@ def main(seed: str, names: str, *place: str) -> None:
     calls = subprocess_watchdog.Calls(*place, seconds=SECONDS)
     for name, owner, function in entries(names.split(",")):
         generator = random.Random(f"{seed} {name}")
-        objects = selves(owner, known) if owner else []
+        objects = instances(owner, known) if owner else []
         for _ in range(CALLS):
             given = arguments(function, known, generator)
             if objects:
@@ -177,13 +177,13 @@ def call(function: Callable[..., Any], given: list[Any]) -> None:
         function(*given)
 
 
-def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
+def instances(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
     """Return existing objects of a type, and objects created without initialization."""
     found = [value for of_type in known.values() for value in of_type if type(value) is owner]
-    return found + [instance for instance in gc.get_objects() if type(instance) is owner][:5] + unfilled(owner)
+    return found + [instance for instance in gc.get_objects() if type(instance) is owner][:5] + uninitialized(owner)
 
 
-def unfilled(owner: Any) -> list[Any]:
+def uninitialized(owner: Any) -> list[Any]:
     """Return uninitialized objects of a type, created in all ways that bypass its `__init__`."""
 
     def subclass() -> Any:

@@ -151,7 +151,7 @@ def check_file(opened: Callable[[], Any], **options: bool) -> bool:
         attempt(ts.jit.missing, opened())
         if loaded is None:
             return False
-        used(loaded)
+        use_module(loaded)
     return True
 
 
@@ -167,7 +167,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: bool) -> Any:
         return None
 
 
-def used(loaded: Any) -> None:
+def use_module(loaded: Any) -> None:
     """Call, print and save a loaded module."""
     for use in (
         loaded,

@@ -137,7 +137,7 @@ def loaded(data: bytes) -> Any:
         return None
 
 
-def used(program: Any) -> None:
+def use_program(program: Any) -> None:
     """Run a program through the command line functions and the Python API."""
     function = pt2_target.ExportedFunction(program)
     assert str(function.graph) and function.code
@@ -178,7 +178,7 @@ def check_file(data: bytes) -> bool:
     if program is None:
         return False
     with ts.limits(**LIMITS):
-        used(program)
+        use_program(program)
     return True
 
 

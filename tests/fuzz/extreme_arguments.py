@@ -47,7 +47,7 @@ def replacements(parameter: Any, value: Any) -> Iterator[Any]:
             yield from (ts.full_like(value, x if abs(x) != 1e308 else 3e38) for x in FLOATS)
         elif value.dtype != ts.bool:
             yield from (ts.full_like(value, x) for x in INTEGERS if value.dtype == ts.int64 or 0 <= x < 128)
-        yield from odd_values.alike(value)
+        yield from odd_values.with_unusual_strides(value)
         yield ts.zeros([0], dtype=value.dtype)
         yield ts.zeros([2, 0, 3], dtype=value.dtype)
         return

@@ -86,7 +86,7 @@ def values() -> list[Any]:
     ]  # fmt: skip
 
 
-def alike(x: ts.Tensor) -> list[ts.Tensor]:
+def with_unusual_strides(x: ts.Tensor) -> list[ts.Tensor]:
     """Return tensors with equal elements and shape but unusual strides, and slices of the tensor."""
     array = x.contiguous().array
     raw = np.frombuffer(b"\0" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)

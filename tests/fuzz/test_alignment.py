@@ -21,10 +21,10 @@ EXCLUDED = (
 )  # fmt: skip
 
 
-def displaced(x, by):
+def unaligned_copy(x, by):
     """Copy tensors to addresses `by` bytes after a multiple of 64."""
     if isinstance(x, list):
-        return [displaced(y, by) for y in x]
+        return [unaligned_copy(y, by) for y in x]
     if not isinstance(x, ts.Tensor) or x.requires_grad:
         return x
     array = x.contiguous().array
@@ -72,7 +72,7 @@ def test_tensors_may_begin_anywhere(dtype, between):
         operator = samples.operator(record)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            expected, found = called(operator, usual), called(operator, displaced(others, by))
+            expected, found = called(operator, usual), called(operator, unaligned_copy(others, by))
         count += 1
         if not record.nondeterministic and not nearly_equal(expected, found):
             wrong.append(f"{record.key}: {expected} here, {found} there")
@@ -85,7 +85,7 @@ def test_tensors_may_begin_anywhere(dtype, between):
 def test_numbers_may_begin_anywhere(name, dtype):
     """Zero-dimensional operands may be unaligned."""
     usual = ts.tensor(3, dtype=dtype)
-    number = displaced(usual, 1)
+    number = unaligned_copy(usual, 1)
     for x in ts.arange(6.0), ts.arange(6), ts.arange(6.0, dtype=ts.float64), ts.arange(6.0).half(), ts.arange(6.0).reshape(2, 3).t():
         expected = getattr(x, name)(usual)
         assert getattr(x, name)(number).tolist() == expected.tolist()

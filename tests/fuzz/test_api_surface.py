@@ -32,7 +32,7 @@ def test_uninitialized_objects():
     for name in api_surface.modules():
         for owner in vars(importlib.import_module(name)).values():
             if api_surface.is_class(owner, name):
-                (empty if api_surface.unfilled(owner) else sealed).append(owner.__name__)
+                (empty if api_surface.uninitialized(owner) else sealed).append(owner.__name__)
     assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "ScriptCoroutine", "PausedProgram", "Job"} <= set(sealed)
     assert set(empty) == {
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "CalleeBase", "MethodBase", "Callee", "Function", "BreakpointsBase",

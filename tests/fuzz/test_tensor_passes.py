@@ -116,14 +116,14 @@ def with_products_joined(graph, seed):
     return changed
 
 
-def guarded(graph):
+def insert_guards_and_bail_outs(graph):
     """Replace profiles by guards and bail-outs."""
     changed = guards.insert_guards(graph)
     guards.eliminate_guards(graph)
     return guards.insert_bail_outs(graph) or changed
 
 
-def moved(graph, seed):
+def move_nodes(graph, seed):
     """Move nodes to random positions allowed by alias analysis."""
     chance = random.Random(seed)
     aliases = AliasDb(graph)
@@ -151,9 +151,9 @@ def check(seed, pytorch=None):
         raw = ts.jit.CompilationUnit(source).f
         expected = {size: outcome(raw, arguments(seed, size, ts)) for size in (3, 4)}
     forms = [(p, graph.copy(), True) for p in EXACT] + [(p, graph.copy(), False) for p in IN_ANOTHER_ORDER]
-    forms.append((partial(moved, seed=seed), graph.copy(), True))
+    forms.append((partial(move_nodes, seed=seed), graph.copy(), True))
     forms.append((partial(with_products_joined, seed=seed), graph.copy(), False))
-    forms.append((guarded, with_profiles(graph, seed), True))
+    forms.append((insert_guards_and_bail_outs, with_profiles(graph, seed), True))
     for size in expected:
         assert outcomes_are_equal(outcome(function, arguments(seed, size, ts)), expected[size], True), f"optimised:\n{source}"
     for run, copy, exact in forms:

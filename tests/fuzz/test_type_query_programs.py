@@ -43,7 +43,7 @@ def outcome(function, given):
     return found if isinstance(found, str) else [0 if x is None else x for x in found]
 
 
-class ForAll(Function):
+class GeneralCodeFunction(Function):
     """A function that is always compiled to general code, for all kinds of arguments."""
 
     def __init__(self, original):
@@ -66,11 +66,11 @@ def check(seed, pytorch=None):
     """Check that all executions of a random program agree and return the number of specializations."""
     source = program(seed)
     function = ts.jit.CompilationUnit(source).f
-    for_all = ForAll(function)
+    general = GeneralCodeFunction(function)
     theirs = None if pytorch is None else in_python(source, pytorch)
     for kind in random.Random(seed).sample(KINDS, 5):
         with ts.no_grad():
-            found = [outcome(f, arguments(seed, kind, ts)) for f in (function, function, for_all)]
+            found = [outcome(f, arguments(seed, kind, ts)) for f in (function, function, general)]
             with ts.jit.optimized_execution(False):
                 want = outcome(function, arguments(seed, kind, ts))
         for each in found:

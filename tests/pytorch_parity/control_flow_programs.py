@@ -304,7 +304,7 @@ def _associative(T, H, x, f=lambda a, b: a + b, dim=0, **options):
     return H.associative_scan(f, x, dim, **{"combine_mode": "generic", **options})
 
 
-def same_twice(x, *_):
+def return_twice(x, *_):
     """Return the same result twice."""
     y = x + 1
     return y, y
@@ -336,7 +336,7 @@ REJECTED |= {
     "float": _cond(lambda x: (x + 1, 1.5), lambda x: (x - 1, 1.5)),
     "input": _cond(lambda x: x, lambda x: x - 1),
     "view": _cond(lambda x: x.view(-1), lambda x: x.reshape(6) + 1),
-    "same twice": _cond(same_twice, lambda x: (x + 1, x + 2)),
+    "same twice": _cond(return_twice, lambda x: (x + 1, x + 2)),
     "mutation": _cond(lambda x: x.add_(1) + 1, lambda x: x - 1),
     "closure": _plain(lambda T, H, x, p: H.cond(p, lambda y: x[0], lambda y: y[0] + 1, (x + 1,))),
     "loop dtype": _loop(lambda i, x: i < 3, lambda i, x: (i + 1, x.double())),
@@ -354,7 +354,7 @@ REJECTED |= {
     "scan dtype": _scan(lambda c, r: ((c + r).double(), c * r)),
     "scan count": _scan(lambda c, r: ((c + r, c + 1), c * r)),
     "scan no pair": _scan(lambda c, r: c + r),
-    "scan same": _scan(same_twice),
+    "scan same": _scan(return_twice),
     "scan input": _scan(lambda c, r: (c + r, r)),
     "scan reverse": _plain(lambda T, H, x, p: H.scan(lambda c, r: (c, r), x[0], x, reverse=1)),
     "scan init": _plain(lambda T, H, x, p: H.scan(lambda c, r: (c, r), 3, x)),

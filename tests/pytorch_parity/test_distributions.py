@@ -13,7 +13,7 @@ T = torch.tensor
 
 
 @pytest.fixture(autouse=True)
-def _arguments_are_looked_at():
+def _validate_arguments():
     """Restore PyTorch's default, which an import of its compiler in other tests changes."""
     torch.distributions.Distribution.set_default_validate_args(True)
 

@@ -172,7 +172,7 @@ def test_files_of_pytorch_run_in_ts(case):
     assert str(found.range_constraints) == str(program.range_constraints)
     for args, kwargs in calls:
         args, kwargs = ours((args, kwargs))
-        assert_equal_arrays(found.module()(*args, **kwargs), program.module()(*_theirs(args), **_theirs(kwargs)))
+        assert_equal_arrays(found.module()(*args, **kwargs), program.module()(*_to_pytorch(args), **_to_pytorch(kwargs)))
     for args, kwargs in refused:
         with pytest.raises(AssertionError) as theirs:
             program.module()(*args, **kwargs)
@@ -182,7 +182,7 @@ def test_files_of_pytorch_run_in_ts(case):
         assert str(own_error.value).startswith("Guard failed") == str(theirs.value).startswith("Guard failed")
 
 
-def _theirs(x):
+def _to_pytorch(x):
     return ts.utils._pytree.tree_map(
         lambda v: torch.from_numpy(v.numpy()) if isinstance(v, ts.Tensor) else v, x
     )
@@ -249,7 +249,7 @@ def test_files_of_ts_run_in_pytorch():
     assert str(found.range_constraints) == str(program.range_constraints)
     for rows, k in ((9, 4), (15, 6)):
         args = ts.arange(3.0 * rows).reshape(rows, 3), ts.ones(k), 2
-        assert_equal_arrays(program.module()(*args, flag=True), found.module()(*_theirs(args), flag=True))
+        assert_equal_arrays(program.module()(*args, flag=True), found.module()(*_to_pytorch(args), flag=True))
     for rows, k in ((9, 5), (99, 31)):
         with pytest.raises(AssertionError, match="Guard failed"):
             found.module()(torch.ones(rows, 3), torch.ones(k), 2, flag=True)
@@ -263,7 +263,7 @@ def test_functions_of_ts_run_in_pytorch(function):
     ts.export.save(ts.export.export(FunctionOfOne(function), (x,)), file)
     found = torch.export.load(io.BytesIO(file.getvalue())).module()
     for given in (x, -x):
-        assert_equal_arrays(function(given), found(*_theirs((given,))))
+        assert_equal_arrays(function(given), found(*_to_pytorch((given,))))
 
 
 class Numbers(nn.Module):

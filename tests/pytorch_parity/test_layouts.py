@@ -74,10 +74,10 @@ def with_layout(args, layout):
     return views
 
 
-def pytorchs(x):
+def to_pytorch(x):
     """Convert a value to PyTorch with equal strides."""
     if isinstance(x, list):
-        return [pytorchs(y) for y in x]
+        return [to_pytorch(y) for y in x]
     if isinstance(x, ts.Tensor):
         dense = torch.from_numpy(np.array(x.detach().contiguous().numpy()))
         if 0 in x.stride() and x.numel():
@@ -115,7 +115,7 @@ RECORDS = records()
 
 
 @pytest.fixture(autouse=True)
-def every_warning():
+def always_warn():
     """Enable PyTorch's once-per-process warnings in every test."""
     torch.set_warn_always(True)
     yield
@@ -128,7 +128,7 @@ def compared(record, theirs):
     for layout in LAYOUTS:
         for args in samples.candidates(record, ts.float32, "cpu"):
             given = with_layout(args, layout)
-            values = list(zip(map(pytorchs, given), theirs._schema.arguments, strict=True))
+            values = list(zip(map(to_pytorch, given), theirs._schema.arguments, strict=True))
             try:
                 want = theirs(
                     *[v for v, a in values if not a.kwarg_only],

@@ -9,7 +9,7 @@ import ts  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def recording():
+def restore_grad_mode():
     """Restore PyTorch's grad mode, which scripts that end with gradients disabled change for the thread."""
     with torch.enable_grad():
         yield

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 
 @pytest.fixture(autouse=True)
-def only_the_half_in_python(monkeypatch):
+def without_cxx_pytree(monkeypatch):
     """Disable PyTorch's C++ pytree, which stores registered classes."""
     monkeypatch.setattr(theirs, "_cxx_pytree_exists", False)
 
@@ -224,7 +224,7 @@ def assert_equal_in_both(run):
     return found[0]
 
 
-def everything_of(spec):
+def spec_attributes(spec):
     """Return the attributes of a spec and of its children."""
     return (
         spec.type,
@@ -234,7 +234,7 @@ def everything_of(spec):
         spec.num_children,
         spec.is_leaf(),
         type(spec).__name__,
-        [everything_of(child) for child in spec.children()],
+        [spec_attributes(child) for child in spec.children()],
         [child is spec.child(i) for i, child in enumerate(spec.children())],
     )
 
@@ -245,7 +245,7 @@ def test_flatten(rule):
     for tree in TREES:
         is_leaf = RULES[rule]
         assert_equal_in_both(lambda pytree: pytree.tree_flatten(tree, is_leaf))
-        assert_equal_in_both(lambda pytree: everything_of(pytree.tree_structure(tree, is_leaf)))
+        assert_equal_in_both(lambda pytree: spec_attributes(pytree.tree_structure(tree, is_leaf)))
         assert_equal_in_both(lambda pytree: pytree.tree_leaves(tree, is_leaf))
         assert_equal_in_both(lambda pytree: list(pytree.tree_iter(tree, is_leaf)))
         assert_equal_in_both(lambda pytree: pytree.tree_is_leaf(tree, is_leaf))
@@ -528,7 +528,7 @@ def test_results_of_operators():
     assert run(ts, ours) == run(torch, theirs)
 
 
-def given_a_class(cls, flatten, unflatten, run):
+def assert_equal_while_registered(cls, flatten, unflatten, run):
     """Compare `run(pytree)` in both libraries while a class is registered and afterwards."""
 
     def both(pytree):
@@ -570,7 +570,7 @@ def test_registered_containers():
         (Checked, Checked(1), lambda v, c: "not called"),
     ]
     for cls, value, unflatten in cases:
-        given_a_class(
+        assert_equal_while_registered(
             cls,
             lambda node: (list(node.values()), list(node)) if isinstance(node, dict) else (list(node), None),
             unflatten,
@@ -613,7 +613,7 @@ def test_results_of_registered_functions():
                 lambda pytree: pytree.tree_map(lambda x, y: (x, y), Box(1, 2), Box(3)),
                 lambda pytree: pytree.tree_leaves_with_path(Box(1, 2)),
             ):
-                kinds = given_a_class(Box, flatten, unflatten, lambda pytree: [type(run(pytree)), normalized_repr(run(pytree))])
+                kinds = assert_equal_while_registered(Box, flatten, unflatten, lambda pytree: [type(run(pytree)), normalized_repr(run(pytree))])
                 assert kinds
 
 

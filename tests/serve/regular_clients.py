@@ -35,14 +35,14 @@ class Client:
         self.turn = asyncio.Lock()
         self.streams = None
 
-    async def ask(self, due, tell):
+    async def ask(self, due, record):
         async with self.turn if self.persistent else asyncio.Lock():
             reader, writer = self.streams or await asyncio.open_connection(
                 "127.0.0.1", self.port, local_addr=None if self.persistent else (NEW_CLIENT_ADDRESS, 0)
             )
             writer.write(self.request)
             status, headers, body = await read_response(reader)
-            tell((status, time.perf_counter() - due))
+            record((status, time.perf_counter() - due))
             assert status in OVERLOAD_STATUSES or (status == 200 and self.is_right(json.loads(body))), (status, body)
             is_kept = self.persistent and headers.get("connection") != "close"
             self.streams = (reader, writer) if is_kept else None
