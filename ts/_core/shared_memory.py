@@ -90,7 +90,7 @@ class NotSharedMemoryError(ConnectionError):
 
 
 def open_sealed_file(process: int, process_fd: int) -> int:
-    """Open a sealed file of another process by its descriptor number, or raise OSError if this fails.
+    """Open a sealed file of another process by its descriptor number. Raise OSError if this fails.
 
     The process must belong to the same user. Other kinds of files are not opened, because opening a device, a
     pipe or a leased file has side effects.
@@ -192,7 +192,7 @@ class FileMapping(mmap.mmap):
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
-    """Map the first `size` bytes of a file, shared or copy-on-write, or raise RuntimeError if mapping fails.
+    """Map the first `size` bytes of a file, shared or copy-on-write. Raise RuntimeError if mapping fails.
 
     If `is_shared`, writes to the array change the file, and a file that is missing or too small is created or
     extended.
@@ -268,7 +268,7 @@ def open_named_mapping(path: str) -> Mapping:
 
 
 def _open_named_file(path: str) -> int:
-    """Open a named file of this user, or raise NotSharedMemoryError for links, pipes and other files."""
+    """Open a named file of this user. Raise NotSharedMemoryError for links, pipes and other files."""
     if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or os.path.islink(path):
         raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
     flags = os.O_RDWR

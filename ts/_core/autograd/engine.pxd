@@ -34,7 +34,7 @@ cdef class GraphTask:
 
 # Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Return `node`, at which a pass starts, or raise IndexError if it has no result number `output`.
+# Return `node`, from which a backward pass starts. Raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)

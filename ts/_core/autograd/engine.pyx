@@ -206,7 +206,10 @@ cdef class GraphTask:
 
 
 cdef Node checked_start(object node, Py_ssize_t output):
-    """Return `node`, at which a pass starts, or raise IndexError if it has no result number `output`."""
+    """Return `node`, from which a backward pass starts.
+
+    Raise IndexError if it has no result number `output`.
+    """
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
         raise IndexError(f"backward cannot start at {node!r}: expected a backward node with a result {output}")
     return <Node>node
@@ -487,7 +490,7 @@ cdef int64_t next_task_id() except -1:
 
 
 def current_task_id():
-    """Return the unique id of this thread's innermost pass, or -1 outside of a pass."""
+    """Return the unique id of the innermost backward pass of this thread, or -1 outside of a pass."""
     run = getattr(here, "run", None)
     return -1 if run is None else (<GraphTask>run).task_id
 

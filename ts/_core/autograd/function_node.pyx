@@ -45,8 +45,9 @@ cdef class FunctionNode(SavingNode):
 
     @property
     def saved_tensors(self):
-        """Return the tensors given to `save_for_backward`, or raise RuntimeError if they were modified or
-        released.
+        """Return the tensors given to `save_for_backward`.
+
+        Raise RuntimeError if one of them was modified in place, or if they were released.
         """
         cdef int i
         if self.is_released:

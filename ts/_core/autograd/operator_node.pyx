@@ -88,7 +88,7 @@ cdef class OperatorNode(SavingNode):
         return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
 
     cdef list saved_names(self):
-        """Return for each formula parameter the name of its saved value, or None for a gradient."""
+        """Return the name of the saved value of each formula parameter, or None for gradient parameters."""
         cdef int i
         if self.formula is None:
             return []

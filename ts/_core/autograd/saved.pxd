@@ -49,8 +49,8 @@ cdef int hooked
 # Save a tensor with its current version. A result of the saving node is saved without its history, because
 # the history would form a reference cycle.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
-# Return a saved tensor to `owner`, the node that saved it, or raise RuntimeError if it was modified in place
-# after it was saved.
+# Return a saved tensor to `owner`, the node that saved it. Raise RuntimeError if the tensor was modified in
+# place after it was saved.
 cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
 

@@ -136,7 +136,7 @@ cdef class AsStridedBackward(ViewNode):
 cdef class CopySlices(ViewNode):
     cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    # number of the edge of `written` for the previous value of the view, or -1 if there is none
+    # number of the edge of `written` to the node of the view's previous value, or -1 if there is none
     cdef int edge
 
     cdef str title(self):

@@ -159,7 +159,9 @@ cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """Return the length of the short ASCII word at the start of `s` and write its key, or 0 if there is none.
+    """Write the cache key of the short ASCII word at the start of `s`.
+
+    Return the length of the word, or 0 if `s` does not start with such a word.
 
     s[:READ] must be readable.
     """

@@ -102,8 +102,9 @@ def overriding_arguments(list args not None):
 # ---------------------------------------------------------------- calls of handlers
 
 def call_overridden(function, list overriding not None, args, kwargs):
-    """Call the `__torch_function__` handlers of `overriding` in order, or raise TypeError if all return
-    NotImplemented.
+    """Return the result of the first `__torch_function__` handler of `overriding` that supports the call.
+
+    Raise TypeError if all handlers return NotImplemented.
     """
     cdef tuple types = tuple([type(x) for x in overriding])
     for x in overriding:

@@ -212,9 +212,7 @@ def library_of(size_t address):
 
 
 cdef object describe_input(IValue *x):
-    """Return (sizes, dtype) of a tensor, or a list of such tuples for a list of tensors, or None for other
-    values.
-    """
+    """Return (sizes, dtype) of a tensor, a list of such tuples for a tensor list, or else None."""
     cdef List items
     cdef IValue item
     cdef Py_ssize_t i

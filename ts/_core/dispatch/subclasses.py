@@ -55,7 +55,7 @@ def initialize_subclass(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """Return a member of `Tensor` wrapped so that it calls `__torch_function__`, or None if unnecessary."""
+    """Return a wrapper of a member of `Tensor` that calls `__torch_function__`, or None if none is needed."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):

@@ -81,8 +81,9 @@ cdef int before_call(Operator op, list args) except -1:
 
 
 cdef double estimate(object rule, list args) except -1:
-    """Return the time in ns that `rule` estimates, or 0 for invalid arguments, for which the kernel raises an
-    error.
+    """Return the time in ns that `rule` estimates.
+
+    Return 0 for invalid arguments, for which the kernel raises an error.
     """
     try:
         return max(rule(*args), 0)

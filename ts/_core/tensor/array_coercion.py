@@ -25,7 +25,10 @@ _WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return arguments with arrays and None converted, or None if none changes or a conversion fails."""
+    """Return the arguments with arrays and None converted to tensors.
+
+    Return None if no argument changes or a conversion fails.
+    """
     coerced = [
         undefined_tensor()
         if x is None and spec.annotation_str in _REQUIRED

@@ -213,7 +213,7 @@ def sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_from_components(layout: Any, components: Any) -> Tensor:
-    """Create a sparse tensor from its indices, values and size, or raise RuntimeError if inconsistent."""
+    """Create a sparse tensor from its indices, values and size. Raise RuntimeError for inconsistent ones."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = components
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"

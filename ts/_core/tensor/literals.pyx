@@ -64,7 +64,10 @@ cdef inline bint is_row(object data):
 
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
-    """Return the highest of BOOL, INT64 and FLOAT in nested lists, or 0 if ragged or not numbers."""
+    """Return the highest of BOOL, INT64 and FLOAT among the numbers in nested lists.
+
+    Return 0 if the lists are ragged or contain other values.
+    """
     cdef int result = 0, one
     if depth == nd:
         if type(data) is float:

@@ -94,7 +94,7 @@ def equal_shapes(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
 
 
 def product(lengths: Iterable[SizeLike]) -> SizeLike:
-    """Return the number of elements, or 0 if a size is provably 0, even with symbolic sizes."""
+    """Return the product of sizes. It is 0 if one size is provably 0, even with symbolic sizes."""
     total: SizeLike = 1
     for n in lengths:
         if known_zero(n):
@@ -114,7 +114,7 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether an index is in range for size `n`. Add guards. Data-dependent numbers give True."""
+    """Return whether an index is in range for size `n`, or True for data-dependent numbers. Add guards."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))

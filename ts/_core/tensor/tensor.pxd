@@ -141,8 +141,7 @@ cdef Tensor wrap(object array)
 cdef Tensor wrap_cpu(object array, int scalar_type)
 # Replace the array of `t`, for in-place changes of shape or dtype.
 cdef int rebind(Tensor t, object array) except -1
-# Convert a NumPy type number to a ScalarType, and a ScalarType to a NumPy type number, or -1 if there is
-# none.
+# Convert a NumPy type number to a ScalarType, and the reverse. Return -1 if no such type exists.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the package `ts.backends`, imported at the first call.

@@ -34,7 +34,7 @@ cdef int limited
 # Return whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
-# Count memory before it is allocated, or raise MemoryExceeded if it exceeds the budget of this thread.
+# Count memory before it is allocated. Raise MemoryExceeded if it exceeds the budget of this thread.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # Subtract released memory from the counted memory.
 cdef void credit_bytes(Py_ssize_t size) noexcept nogil

@@ -288,7 +288,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef IValue *search_text(Dict x, PyObject *key) noexcept nogil:
-    """Return the address of the value of a string key and cache the lookup, or NULL if the key is missing.
+    """Return the address of the value of a string key, or NULL if the key is missing. Cache the lookup.
 
     Specialization of `find_slot`.
     """

@@ -163,7 +163,7 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a core container by reference, or raise TypeError if it does not conform to the type `spec`."""
+    """Unbox a core container by reference. Raise TypeError if it does not conform to the type `spec`."""
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT

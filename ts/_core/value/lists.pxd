@@ -143,7 +143,7 @@ cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nog
 
 
 cdef inline int list_set_item(PyObject *x, int64_t i, IValue *value) except -1 nogil:
-    """Set x[i] to `value`, or raise IndexError for an index out of range."""
+    """Set x[i] to `value`. Raise IndexError for an index out of range."""
     cdef Py_ssize_t index = list_index(x, i)
     if index < 0:
         return raise_list_index()

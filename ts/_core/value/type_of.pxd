@@ -7,7 +7,7 @@ from ts._core.value.tagged cimport IValue
 # Classes of modules that are imported later. They are None until they are registered.
 cdef object tensor_type, future_type, device_type
 
-# Infer the type of a Python object that is passed for `Any`, or raise TypeError if it has no type.
+# Infer the type of a Python object that is passed for `Any`. Raise TypeError if the object has no type.
 cpdef TypeSpec infer_spec(object x)
 # Return whether typed instructions may treat the value as a value of type `spec`.
 cdef bint conforms(IValue *x, TypeSpec spec) except -1

@@ -121,8 +121,9 @@ cdef class Code:
 
     @property
     def plans(self):
-        """Return the function's specializations, which run instead of this code, or None without
-        specializations.
+        """Return the specializations of the function, which run instead of this code.
+
+        Return None without specializations.
         """
         return self.functions[0] if self.rows[0][0] == ENTER_SPECIALIZATION else None
 
@@ -270,7 +271,7 @@ cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeS
 
 
 def check_specialized_code(Code code not None, Specializations specializations not None):
-    """Check that specialized code has the signature of its function, or raise InternalError if not."""
+    """Check that specialized code has the signature of its function. Raise InternalError if it differs."""
     if not has_signature(code.parameters, code.result, specializations.specs, specializations.result):
         raise InternalError(f"{specializations.name}: the signature of the specialized code differs from that of the function", "lowering")
 

@@ -102,7 +102,7 @@ cdef State *allocate_state() except NULL
 # Release all frames of a program, with their registers (stack unwinding).
 cdef void release_frames(State *state) noexcept
 cdef void release_state(State *state) noexcept
-# Enter a new chunk with memory for a frame of `size` bytes, or raise MemoryError if the allocation fails.
+# Enter a new chunk with memory for a frame of `size` bytes. Raise MemoryError if the allocation fails.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
 # Move the innermost frame to a chunk with memory for the registers of `code`. Used before `exchange_code`.

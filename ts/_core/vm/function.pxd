@@ -14,7 +14,8 @@ cdef class Function(Callee):
     cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
     cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    # number of arguments of a call with only positional arguments, or -1 if there are keyword-only arguments
+    # number of arguments of a call without keyword arguments, or -1 if the function has keyword-only
+    # parameters
     cdef int plain_count
     cdef int positional_count
     cdef tuple names

@@ -228,7 +228,7 @@ cdef class Verifier:
         return 0
 
     cdef list first_state(self):
-        """Return the types of the registers when the function starts, or None for unset object registers."""
+        """Return the register types when the function starts, with None for unset object registers."""
         cdef Py_ssize_t i
         cdef list at = list(self.parameters)
         for i in range(len(at), self.first_constant):
