@@ -107,7 +107,8 @@ class Namespace:
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums, of shape (N, C, P), of elements of `x`, which has the shape (N, C, cells).
 
-        `indices` and `weights` have shape (N, P, taps). The index -1 stands for an element 0.
+        `indices` and `weights` have shape (N, P, taps). The index -1 selects the value 0 instead of an
+        element.
         """
         total: Any = 0
         for t in range(indices.shape[2]):

@@ -55,7 +55,7 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return, for each slice along `axis`, the index of its k-th smallest element. `k` is an array."""
+    """Return, for each slice along `axis`, the index of its k-th smallest element, with a `k` per slice."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 

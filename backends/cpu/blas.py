@@ -102,7 +102,7 @@ def _find_numpy_library(asked_for: bool) -> Library | None:
 
 
 def _load_symbols(extension: str) -> ctypes.CDLL | None:
-    """Return a handle to symbols of an extension module and its libraries, or None if not loaded."""
+    """Return a handle to symbols of a loaded extension module and its libraries, or None."""
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
         return None if file is None else ctypes.CDLL(file)

@@ -223,7 +223,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or its backward. It checks arguments as the record's kernel does."""
+    """Return the kernel of a convolution or of its backward. It checks arguments like the record's kernel."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

@@ -130,7 +130,7 @@ class Graph:
         return self._rng_states[stream]
 
     def keep_constant(self, host: NDArray[Any]) -> Any:
-        """Copy a host array to the device. For replays, the graph keeps a copy of it in pinned memory."""
+        """Copy a host array to the device. The graph keeps a pinned copy of the host array for replays."""
         copy = memory.copy_to_pinned(np.ascontiguousarray(host))
         self._constants.append(copy)
         copy_on_device = cupy.empty(copy.shape, copy.dtype)

@@ -157,7 +157,7 @@ class MetaArray:
         chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        # lengths of the dimensions without index arrays. `steps` are their strides
+        # Lengths of the dimensions without index arrays. `steps` are the strides of these dimensions.
         other_lengths: list[Any] = []
         steps: list[Any] = []
         at = 0
@@ -312,7 +312,10 @@ class MetaArray:
         self._complex_component(1)[...] = value
 
     def _complex_component(self, which: int) -> MetaArray:
-        """Return a view of the real (`which` 0) or imaginary (1) parts. A real array is its real part."""
+        """Return a view of the real (`which` 0) or imaginary (1) parts.
+
+        The real part of a real array is itself.
+        """
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
         half = np.dtype(f"f{self.dtype.itemsize // 2}")
@@ -461,7 +464,7 @@ def _end(bound: Any, missing: Any, n: Any) -> Any:
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:
-    """Return a non-negative index into a dimension of length `n`. Arrays are not range-checked."""
+    """Return a non-negative index into a dimension of length `n`. Index arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
     if size_guards.is_symbol(index):  # no range check: the shape of the result does not depend on the index

@@ -73,7 +73,7 @@ ctypedef fused floating:
 
 
 cdef inline floating ramp(floating x) noexcept nogil:
-    """Return x + 3 clamped to [0, 6]. Return NaN for a NaN `x`."""
+    """Return x + 3 clamped to [0, 6], or NaN for a NaN `x`."""
     x = x + 3
     x = 0 if x < 0 else x
     return 6 if x > 6 else x

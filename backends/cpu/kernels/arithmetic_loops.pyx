@@ -57,7 +57,7 @@ cdef void raise_zero_division() noexcept nogil:
 # ---------------------------------------------------------------- remainders and quotients
 
 cdef inline float rest_of_floats(float x, float y) noexcept nogil:
-    """Return the remainder of truncated division. The remainder has the sign of `x`."""
+    """Return the remainder of truncated division, which has the sign of `x`."""
     cdef double quotient = <double>x / y
     if fabs(quotient) < 1 and x != 0:
         return x
@@ -68,7 +68,7 @@ cdef inline float rest_of_floats(float x, float y) noexcept nogil:
 
 
 cdef inline floating floor_remainder(floating x, floating y) noexcept nogil:
-    """Return the remainder of floor division, with the sign of `y`. A zero remainder has the sign of `x`."""
+    """Return the remainder of floor division, which has the sign of `y`, or of `x` if it is zero."""
     cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
     return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
 
@@ -95,7 +95,7 @@ cdef inline void divide_integral(char **a, npy_intp n, const npy_intp *s, Divisi
         if y == 0:
             raise_zero_division()
             return
-        # x // -1 is -x. -x wraps around for the smallest integer, while C division traps
+        # x // -1 is -x, which wraps around for the smallest integer. A division in C would trap.
         if integral is not uint8_t and y == -1:
             value = <integral>(0 - <uint64_t>x) if division == FLOOR_QUOTIENT else 0
         else:

@@ -45,7 +45,7 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    # Arrays with one number per channel. The result is x * scale + shift.
+    # Arrays with one number per channel. The normalized value is x * scale + shift.
     double *mean
     double *variance
     double *scale
@@ -55,7 +55,7 @@ ctypedef struct Moments:
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """Sum x - about, and the squares of x - about, for each channel. `about` NULL stands for zeros."""
+    """Sum x - about, and the squares of x - about, for each channel. If `about` is NULL, sum x and x * x."""
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]

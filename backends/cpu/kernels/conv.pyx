@@ -447,8 +447,10 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `method`. `units` is its estimated work in the unit of
-        `thread_pool.partition_count`. The GIL is released if `units` is at least MIN_UNITS_WITHOUT_GIL.
+        """Run one partition of `method`.
+
+        `units` is the estimated work of the partition in the unit of `thread_pool.partition_count`. The GIL
+        is released if it is at least MIN_UNITS_WITHOUT_GIL.
         """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:

@@ -47,7 +47,7 @@ cdef class PreparedConv:
 
     cdef InputLayout source
     cdef list phases
-    # True if the phases write every element of the output. Otherwise the output is zeroed first
+    # True if the phases write every element of the output. Otherwise, the output is zeroed first.
     cdef bint complete
     cdef int64_t groups
     cdef bint transposed
@@ -102,7 +102,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *r, const int32_t *at, x, weight, bias):
-    """Return the plan of a call, from the cache or new, or None if the record's Python kernel must run."""
+    """Return the plan of a call, which may be cached, or None if the record's Python kernel must run."""
     cdef bint transposed = positions.always_transposed or (positions.transposed != NO_ARGUMENT and r[at[positions.transposed]].v.i)
     numbers = key_of(positions, r, at, transposed, x, weight, bias)
     if numbers is None:

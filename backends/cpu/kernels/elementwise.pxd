@@ -41,8 +41,8 @@ cdef void add_half_loops(Loops loops) noexcept
 # Write a Python number as an element of the tensor's dtype. Return False if type promotion would change the
 # result's dtype.
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
-# Write the element of a 0-dim tensor `x` as an element of another dtype. Such a tensor is promoted like a
-# number. Return False if this is unsupported.
+# Write the element of a 0-dim tensor `x` as an element of another dtype. Return False if this is unsupported.
+# Such a tensor is promoted like a number.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

@@ -371,8 +371,9 @@ cdef inline bint is_integral(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType to which operands of different categories are promoted, or -1 if the
-    operands are unsupported.
+    """Return the floating ScalarType to which operands of different categories are promoted.
+
+    Return -1 if the operands are unsupported.
     """
     cdef Tensor y
     cdef bint to_default

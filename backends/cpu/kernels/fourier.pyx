@@ -122,7 +122,7 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str read_string(IValue *x):
-    """Return an optional string argument, "" for None. Return None for values of other types."""
+    """Return an optional string argument, with "" for None. Return None for values of other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None

@@ -148,5 +148,5 @@ cdef class FusedGroup:
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept
 
 
-# Create the group of a program, or raise ValueError if the program exceeds the limits above.
+# Create the group of a program. Raise ValueError if the program exceeds the limits above.
 cdef FusedGroup read_group(program)

@@ -220,7 +220,7 @@ cdef class FusedGroup:
     """The program of a fusion group as C structures, with its cached plans."""
 
     cdef int read(self, program) except -1:
-        """Read the operations of a program, or raise ValueError if the program exceeds a limit."""
+        """Read the operations of a program. Raise ValueError if the program exceeds a limit."""
         cdef int i, k
         self.program = program
         self.plans = []

@@ -77,7 +77,7 @@ cdef struct Work:
     Py_ssize_t count
     npy_intp total                     # total number of elements
     int floats                         # 1 for float32 tensors, 0 for float64
-    double scale                       # factor of the gradients of a gradient scaler, or 1 without a scaler
+    double scale  # factor by which a gradient scaler has multiplied the gradients, or 1 without a scaler
     bint scaled
     bint skipped  # True if the gradient scaler found infinite gradients: nothing is updated
 

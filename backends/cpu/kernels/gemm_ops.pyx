@@ -202,7 +202,7 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 
 
 def kernel(record):
-    """Return the array kernel of a product's record. Unsupported arguments run the record's Python kernel."""
+    """Return the array kernel of a product's record. For unsupported arguments, it runs the Python kernel."""
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
@@ -226,7 +226,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
-    """Store `result`. If it is None, run the record's Python kernel, which also raises errors."""
+    """Store `result`, or run the record's Python kernel, which also raises errors, if it is None."""
     return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 

@@ -9,7 +9,7 @@ cdef enum:
     BLOCK_COLUMNS = 192                # columns of a product block, whose right operand fits in the L2 cache
     BLOCK_DEPTH = 256
 
-# Return whether vectors have at least 256 bits. The tiles then take 50 to 90 % of the time of OpenBLAS.
+# Return whether vectors have at least 256 bits. If so, the tiles take 50 to 90 % of the time of OpenBLAS.
 cdef bint has_fast_tiles() noexcept nogil
 
 # Return the number of columns of a panel for tiles (`panel_columns`) or for few rows (`narrow_columns`).

@@ -45,7 +45,7 @@ cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, i
 
 
 cdef inline ReleasedGil release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
-    """Release the GIL like `leave_gil`, keeping the arrays `a` and `b` alive. `b` may be NULL."""
+    """Release the GIL like `leave_gil`, while keeping the arrays `a` and `b` alive. `b` may be NULL."""
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arrays(a, b)

@@ -14,7 +14,9 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
-    """Store new references to the array of a tensor, or to the arrays of a tensor list. Return their number.
+    """Store new references to the array of a tensor or to the arrays of a tensor list.
+
+    Return the number of arrays.
 
     If `references` is NULL, only count the arrays.
     """

@@ -33,7 +33,8 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    # limit of positions times channels. For larger inputs the record's kernel may use several threads
+    # Limit of positions times channels. For larger inputs, the record's kernel, which may use several
+    # threads, runs.
     MAX_SINGLE_THREAD_WORK = 1 << 15
 
 ctypedef fused floating:

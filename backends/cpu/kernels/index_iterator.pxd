@@ -61,8 +61,8 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
         walk.nd += 1
 
 
-# Run the operation for all indices. Return False at the first index that is not in [0, n). The operations
-# before it have then been done. `kind` is the ScalarType of the elements. Arithmetic requires
+# Run the operation for all indices. Return False at the first index that is not in [0, n). The operations for
+# the indices before it have then been done. `kind` is the ScalarType of the elements. Arithmetic requires
 # `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether this module supports arithmetic on elements of a ScalarType.

@@ -8,7 +8,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 # Return source[by] as an array, for a mask `by` of the whole tensor, or None if the arguments are
-# unsupported. Both registers must be among the `nargs` arguments or in their lists.
+# unsupported. `source` and `by` must be among the `nargs` arguments or in their lists.
 cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
 
 # Return an inner loop with operands (mask, x, y, out) that writes x where the mask is true, else y, for

@@ -13,7 +13,7 @@ cdef enum:
     MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
 # Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), for matrices with equal floating
-# dtypes. The result is a new reference to a Tensor, or NULL without an exception if the operands are
+# dtypes. The result is a new reference to a Tensor. It is NULL without an exception if the operands are
 # unsupported.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
@@ -92,6 +92,6 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare the product of two floating matrices into `c`, so that it can run repeatedly, or None if the product
-# is unsupported. All three arrays have one dtype and matching shapes. `c` is C-contiguous.
+# Prepare the product of two floating matrices into `c`, so that it can run repeatedly. Return None if the
+# product is unsupported. All three arrays have one dtype and matching shapes. `c` is C-contiguous.
 cdef Job make_job(object a, object b, object c)

@@ -221,7 +221,7 @@ cdef class Job:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Pack the right operand if this makes the product faster. Return the panels.
+        """Return the packed right operand if packing makes the product faster.
 
         Return `before`, the panels of an earlier call, if they still match the operand.
         """
@@ -687,7 +687,10 @@ cdef void run_small(
 
 
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:
-    """Return x @ y, or x @ y.T, plus a bias row for two matrices, or NULL if the operands are unsupported."""
+    """Return x @ y, or x @ y.T if `transposed`, plus the row `bias`.
+
+    Return NULL if the operands are unsupported.
+    """
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef npy_intp shape[2]

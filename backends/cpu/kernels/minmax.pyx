@@ -216,7 +216,7 @@ cdef void find_extremes(
 
 
 cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
-    """Store the indices of the extremes along a dimension. If `with_values`, store (values, indices)."""
+    """Store the indices of the extremes along a dimension, or (values, indices) if `with_values`."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef object values, indices

@@ -72,8 +72,9 @@ cdef class MersenneTwister:
         return state
 
     def set_state(self, const uint8_t[::1] state not None):
-        """Restore a state returned by `get_state` of this class or of PyTorch, or raise RuntimeError if it is
-        invalid.
+        """Restore a state returned by `get_state` of this class or of PyTorch.
+
+        Raise RuntimeError if the state is invalid.
         """
         cdef State new
         if state.shape[0] != sizeof(State):

@@ -145,7 +145,10 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
 
 
 cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexcept:
-    """Return the number of elements of the normalized shape, or 0 if it differs from the last dimensions."""
+    """Return the number of elements of the normalized shape.
+
+    Return 0 if this shape differs from the last dimensions of the input.
+    """
     cdef npy_intp n = 1
     cdef int i, first = ndim - <int>shape.size
     if type(shape) is not List or shape.size == 0 or first < 0:

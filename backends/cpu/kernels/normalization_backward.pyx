@@ -87,8 +87,7 @@ cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
 
 
 cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) noexcept:
-    """Return the array of a contiguous gradient with shape and dtype of the input, else NULL.
-    """
+    """Return the array of a contiguous gradient with shape and dtype of the input, else NULL."""
     cdef PyArrayObject *g = read_contiguous(gradient, kind, size_of(x))
     cdef int d
     if g == NULL or ndim_of(g) != ndim_of(x):
@@ -257,7 +256,7 @@ ctypedef struct Batch:
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """Return 1 / standard deviation. `spread` is this value in training, else the running variance."""
+    """Return 1 / standard deviation. In training, `spread` is this value, otherwise the running variance."""
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 

@@ -53,7 +53,7 @@ ctypedef struct PadGeometry:
 
 
 cdef inline npy_intp source_index(PadGeometry *p, int d, npy_intp i) noexcept nogil:
-    """Return the source index of index `i` of the result along dimension `d`, or -1 for the fill value."""
+    """Return the source index of result index `i` along dimension `d`, or -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
     if 0 <= i < n:
@@ -85,7 +85,9 @@ cdef inline char *write_fill(PadGeometry *p, char *out, npy_intp count) noexcept
 
 
 cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
-    """Write one row of the result, with fill values only if `row` is NULL.
+    """Write one row of the result, which has only fill values if `row` is NULL.
+
+    Return the address after the row.
 
     Return the address after the row.
     """

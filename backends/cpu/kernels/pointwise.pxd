@@ -5,6 +5,6 @@ from ts.backends.cpu.kernels.elementwise cimport Loops
 
 # If the operator's record names a ufunc with supported loops, set the operator's kernel to run these loops.
 cdef int bind_loops(Operator op) except -1
-# Return the loops of the ufunc named by the operator's record, or None if it names no ufunc with supported
-# loops.
+# Return the loops of the ufunc that the operator's record names. Return None if it names no ufunc or its
+# loops are unsupported.
 cdef Loops loops_of_record(Operator op)

@@ -28,8 +28,9 @@ cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_of_record(Operator op):
-    """Return the ufunc loops of the operator's record, or of the record it derives from, or None without a
-    ufunc.
+    """Return the ufunc loops of the operator's record, or of the record from which it is derived.
+
+    Return None if the record has no ufunc.
     """
     record = op.record.base or op.record
     if record.ufunc is None:
@@ -92,7 +93,7 @@ cdef inline Loops get_loops(Operator op):
 
 
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store `result`. If it is NULL, run the Python kernel of the operator record."""
+    """Store `result`, or run the Python kernel of the operator record if it is NULL."""
     if result == NULL:
         return call_python_kernel(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)

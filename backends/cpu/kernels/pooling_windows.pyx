@@ -136,7 +136,7 @@ cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
 
 @cython.final
 cdef class Table:
-    """Start and end of the windows along three dimensions. The constructor checks them."""
+    """Starts and ends of the windows along three dimensions, which the constructor checks."""
 
     cdef Windows windows
     cdef object owners                   # keeps the owners of the memory behind the pointers alive

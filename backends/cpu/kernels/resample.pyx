@@ -36,7 +36,8 @@ cdef struct Taps:
     int64_t m                          # length of the resampled dimension in the result
     int64_t count                      # number of taps per element of the result
     int64_t inner  # product of the inner dimensions, or the number of channels in `weighted_picks`
-    # indices in [0, n) of shape (m, count). In `weighted_picks` (batch, m, count), and -1 stands for a zero
+    # Indices in [0, n) of shape (m, count). In `weighted_picks`, the shape is (batch, m, count), and the
+    # index -1 selects the value 0.
     int64_t *index
 
 
@@ -288,7 +289,7 @@ cdef int _sum_along(x, out, int axis, index, weight, int fraction_bits) except -
 def weighted_picks(x, out, index, weight):
     """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m). Index and weight are (N, m, taps).
 
-    The index -1 stands for an element 0.
+    The index -1 selects the value 0 instead of an element.
     """
     _require_arrays((x, out, index, weight))
     if x.dtype.char == "B":

@@ -90,7 +90,10 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 
 
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """Store a view with another shape, or a copy if `may_copy`. Otherwise run the record's Python kernel."""
+    """Store a view with another shape, or a copy if necessary and `may_copy`.
+
+    Otherwise, run the record's Python kernel.
+    """
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
     if fit_strides(a, nd, dims, strides):
@@ -216,7 +219,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    # the view would exceed the maximal byte size of an array. The record's Python kernel raises the error
+    # The view would exceed the maximal byte size of an array. The record's Python kernel raises the error.
     if room == 0:
         return call_python_kernel(op, r, at)
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)

@@ -70,8 +70,9 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array to write to: a copy, or the tensor's array if `in_place`, or None if it cannot be
-    written.
+    """Return the array to write to, which is a copy, or the tensor's array if `in_place`.
+
+    Return None if the tensor cannot be written.
     """
     cdef Tensor t = <Tensor>x.v.o
     if in_place:

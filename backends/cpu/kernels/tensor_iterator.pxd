@@ -31,8 +31,8 @@ ctypedef struct Operand:
     npy_intp strides[MAX_DIMS]
 
 
-# Broadcast `shape` with the shape of `a`. Return False if they do not match (the record's Python kernel
-# raises the error).
+# Broadcast `shape` with the shape of `a`. Return False if the shapes do not match, in which case the record's
+# Python kernel raises the error.
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
 # Set the operand's strides for the broadcast shape. Repeated dimensions get stride 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil

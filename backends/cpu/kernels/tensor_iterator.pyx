@@ -16,7 +16,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, ta
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_New with a NULL data pointer allocates memory. The array gets the given strides
+    # PyArray_New with a NULL data pointer allocates memory. The array gets the given strides.
     object new_strided "PyArray_New"(
         PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
     )

@@ -30,7 +30,7 @@ cnp.import_array()
 
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
-    """Store a view of the first argument. `read` computes its geometry from the other arguments."""
+    """Store a view of the first argument. `read` computes the view's geometry from the other arguments."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef View v
@@ -173,7 +173,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split by a list of sizes. Each size is read once, because another thread may change the list."""
+    """Split by a list of sizes. Each size is read only once, because another thread may change the list."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
