@@ -137,7 +137,10 @@ def type_of_constant(value: Any) -> Type | None:
 
 
 def _type_of(value: Any, types_by_id: dict[int, Type | None]) -> Type | None:
-    """Return the type of a constant. `types_by_id` maps ids of visited containers to their types."""
+    """Return the type of a constant.
+
+    `types_by_id` maps ids of visited containers to their types, or to None if they have no type.
+    """
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t

@@ -43,7 +43,10 @@ from ts.ir.types.nominal import NamedType
 
 
 class ArchiveNamespace:
-    """Unique names for the types and functions of one archive. Names in a process may be ambiguous."""
+    """Unique names for the types and functions of one archive.
+
+    In a process, several types or functions may have the same name.
+    """
 
     def __init__(self) -> None:
         self.definitions: list[Any] = []  # types and functions in the order of their first use

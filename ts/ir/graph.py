@@ -49,7 +49,10 @@ _POSITION: Final = attrgetter("_position")
 
 
 class Block:
-    """List of nodes with block arguments and outputs. Its owner is a node, or the graph for the top block."""
+    """List of nodes with block arguments and outputs.
+
+    The block belongs to a node, or to the graph if it is the top block.
+    """
 
     __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 
@@ -141,7 +144,7 @@ class Block:
         return self._param.insert_output(i, name, type)
 
     def erase_input(self, i: int) -> None:
-        """Remove input `i`, or raise InternalError if it has uses."""
+        """Remove input `i`. Raise InternalError if it has uses."""
         self._param.erase_output(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
@@ -215,7 +218,9 @@ class Block:
             self.register_output(lookup(value))
 
     def sink_after(self, node: Node, i: int) -> Block:
-        """Move all nodes after `node`, and the outputs, into block `i` of `node`. Return the outer block.
+        """Move all nodes after `node`, and the outputs, into block `i` of `node`.
+
+        Return the new block that contains `node`.
 
         This `Block` object becomes block `i` of `node`. `node` and the nodes before it move to a new block,
         which is returned. Thus repeated calls for the following nodes visit each node only once.
@@ -391,7 +396,7 @@ class Graph:
         return self._block.insert_input(i, name, type)
 
     def erase_input(self, i: int) -> None:
-        """Remove input `i`, or raise InternalError if it has uses."""
+        """Remove input `i`. Raise InternalError if it has uses."""
         self._block.erase_input(i)
 
     def permute_inputs(self, order: Iterable[int]) -> None:
@@ -632,7 +637,7 @@ class Graph:
         return graph
 
     def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:
-        """Insert copies of `callee`'s nodes at the insertion point. Return the values of its outputs."""
+        """Insert copies of `callee`'s nodes at the insertion point, and return the copies of its outputs."""
         if len(inputs) != len(callee.inputs()):
             raise InternalError(f"graph takes {len(callee.inputs())} inputs, got {len(inputs)}")
         mapped: dict[Value, Value] = dict(zip(callee.inputs(), inputs, strict=True))
@@ -648,7 +653,10 @@ class Graph:
         verify(self)
 
     def str(self, print_source_ranges: bool = True) -> Any:
-        """Return the graph text. `print_source_ranges` adds a comment with the location to each node."""
+        """Return the graph text.
+
+        If `print_source_ranges`, each node has a comment with its source location.
+        """
         from ts.ir.graph_printer import to_text
 
         return to_text(self, print_source_ranges)

@@ -55,12 +55,12 @@ def hide_source_ranges() -> Iterator[None]:
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
-    """Return the text of `graph`. With `show_ranges` every node ends in ``# file:line:column``."""
+    """Return the text of `graph`. If `show_ranges`, every node ends in ``# file:line:column``."""
     return "".join([line for line, _ in to_lines(graph, show_ranges)])
 
 
 def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
-    """Return the graph text as (lines, node) pairs. The node is None for the header and the return line."""
+    """Return the graph text as (lines, node) pairs, with None as the node of header and return line."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_TextLine] = [(f"graph({inputs}):\n", None)]

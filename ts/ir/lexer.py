@@ -52,7 +52,7 @@ _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b
 
 
 class TokenStream:
-    """Tokens of a text with a current position. The last token is empty."""
+    """Tokens of a text with a current position. The last token is an empty string."""
 
     __slots__ = ("at", "comments", "starts", "strings", "text")
 
@@ -96,7 +96,7 @@ class TokenStream:
         return True
 
     def expect(self, token: str) -> None:
-        """Consume the current token, or raise ParseError if it is not `token`."""
+        """Consume the current token. Raise ParseError if it is not `token`."""
         if not self.accept(token):
             raise self.error(f"expected {token!r} but found {self.peek()!r}")
 
@@ -114,7 +114,7 @@ class TokenStream:
         raise self.error(f"expected a number but found {token[:100]!r}")
 
     def integer(self) -> int:
-        """Consume an integer and return it, or raise ParseError for any other token or number."""
+        """Consume an integer and return it. Raise ParseError for any other token or number."""
         value = self.number()
         if not isinstance(value, int):
             self.at -= 1
@@ -122,7 +122,7 @@ class TokenStream:
         return value
 
     def negative(self, value: Any) -> Any:
-        """Return `-value`, or raise ParseError if `value` is not a number."""
+        """Return `-value`. Raise ParseError if `value` is not a number."""
         if isinstance(value, (int, float, complex)):
             return -value
         raise self.error("expected a number after '-'")
@@ -168,7 +168,7 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a string literal for `text`. Unprintable bytes are escapes such as `\\n`, or octal escapes.
+    """Return a string literal for `text`, with unprintable bytes as escapes such as `\\n` or octal escapes.
 
     If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written.
     Otherwise, surrogates are written as `\\ud800`, which PyTorch cannot parse.
@@ -257,7 +257,7 @@ def is_numeral(name: str) -> bool:
 
 
 def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
-    """Read a default value of a schema. With `is_float`, convert a number to float."""
+    """Read a default value of a schema. If `is_float`, convert a number to float."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()

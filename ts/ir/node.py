@@ -152,7 +152,7 @@ class Node:
         return IterableList(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
-        """Return the block that contains the node, or raise InternalError if the node is not inserted."""
+        """Return the block that contains the node. Raise InternalError if the node is in no block."""
         if self._block is None:
             raise InternalError(f"node {self._kind} does not belong to a block")
         return self._block
@@ -329,7 +329,7 @@ class Node:
     # --- inputs ---
 
     def add_input(self, value: Value) -> Value:
-        """Append an input and return it, or raise InternalError for a value of another graph."""
+        """Append an input and return it. Raise InternalError for a value of another graph."""
         if value._node._graph is not self._graph:
             raise foreign_value_error(self._kind, value)
         self._input_uses.append(value._new_use(self, len(self._inputs)))
@@ -363,7 +363,7 @@ class Node:
                 self.replace_input(i, new)
 
     def remove_input(self, i: int) -> None:
-        """Remove input `i`. Later inputs move down by one."""
+        """Remove input `i`. The indices of later inputs decrease by one."""
         self._inputs.pop(i)._remove_use(self._input_uses.pop(i))
         self._renumber_inputs(i)
 
@@ -402,7 +402,7 @@ class Node:
         return value
 
     def erase_output(self, i: int) -> None:
-        """Remove output `i`, or raise InternalError if it has uses."""
+        """Remove output `i`. Raise InternalError if it has uses."""
         value = self._outputs[i]
         if value._uses:
             raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
@@ -519,7 +519,7 @@ class Node:
         self._destroyed = True
 
     def is_before(self, other: Node) -> bool:
-        """Return True if this node precedes `other` in program order. Either may be in a nested block."""
+        """Return True if this node precedes `other` in program order. Both nodes may be in nested blocks."""
         if self is other:
             return False
         return self._is_adjacent(other, lambda a, b: a._position_in_block() < b._position_in_block())

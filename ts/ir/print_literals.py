@@ -43,7 +43,7 @@ def is_plain(elem: Type) -> bool:
 
 
 def has_literal(value: Any, t: Type) -> bool:
-    """Return True if the constant has a literal spelling. Tensors and enum members do not."""
+    """Return True if a constant can be written as a literal, unlike tensors and enum members."""
     if value is None or isinstance(value, (bool, int, float, complex)):
         return True
     if isinstance(value, str):

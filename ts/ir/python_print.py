@@ -184,7 +184,10 @@ class _Printer:
             self.scan_node(node)
 
     def scan_node(self, node: Node) -> Node:
-        """Mark the nodes that are printed inside the expression of `node`. Return the first marked node."""
+        """Mark the nodes that are printed inside the expression of `node`.
+
+        Return the expression's first node.
+        """
         if node in self.inlined:
             return node
         for block in node.blocks():
@@ -355,7 +358,8 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # A while loop does not use the iteration number. The variable of the number holds the condition.
+            # A while loop does not use the iteration number, so the variable of this number contains the
+            # condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -432,7 +436,7 @@ class _Printer:
         return self.format_type(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
 
     def literal(self, constant: Any, t: Type) -> str:
-        """Return the source text of a constant. One without a literal is appended to `constants`."""
+        """Return the source text of a constant. A constant without a literal is appended to `constants`."""
         if constant is None and isinstance(t, OptionalType):
             return f"annotate({self.format_type(t)}, None)"
         if isinstance(t, OptionalType):

@@ -114,7 +114,7 @@ class Argument:
         return format_default(self._printed_default())
 
     def _printed_default(self) -> Any:
-        # `int[2] stride=1` means a default of [1, 1]. PyTorch prints this short form for int[], not for
+        # `int[2] stride=1` means a default of [1, 1]. PyTorch prints this short form for int[], but not for
         # SymInt[].
         default = self.default
         if self.size is not None and isinstance(default, list) and len(default) > 1:
@@ -192,7 +192,7 @@ class FunctionSchema:
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other`. With `as_method`, `self` is not compared."""
+        """Return True if this schema can replace `other`. If `as_method`, the argument `self` is ignored."""
         skip = 1 if as_method else 0
         own_arguments, other_arguments = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):

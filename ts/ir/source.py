@@ -26,7 +26,7 @@ CONTEXT_LINES = 2  # lines quoted before and after a range
 class Source:
     """Program text with its file name and position in the file.
 
-    `text` is the text in the file, including indentation. `first_line` is the line number of its start.
+    `text` is the text in the file, including indentation. `first_line` is the number of its first line.
     `leading_whitespace_removed` is the number of columns removed from every line before parsing. It converts
     columns of the syntax tree to columns of the file.
     """

@@ -296,7 +296,7 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
 
 
 def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
-    """Read types separated by commas, up to the closing bracket. The opening bracket was read before."""
+    """Read types separated by commas up to the closing bracket. The caller has read the opening bracket."""
     types: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
         types.append(read_type(tokens, find_class))

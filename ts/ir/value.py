@@ -92,7 +92,7 @@ class Value:
         return self
 
     def uses(self) -> list[Use]:
-        """Return a copy of the list of uses, in order of creation. Uses may change while it is iterated."""
+        """Return a copy of the list of uses, in order of creation. Uses may change during its iteration."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:
@@ -126,7 +126,7 @@ class Value:
         return self._name or str(self._unique)
 
     def has_debug_name(self) -> bool:
-        """Return True if a name was set. `debug_name` returns the id otherwise."""
+        """Return True if a name was set. Otherwise, `debug_name` returns the id."""
         return bool(self._name)
 
     def debug_name_base(self) -> str:

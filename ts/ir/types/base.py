@@ -137,7 +137,7 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Return True if the type contains a program's class. A cache with type keys would keep it alive."""
+        """Return True if the type contains a program's class, which a cache of types would keep alive."""
         try:
             return self._mentions
         except AttributeError:

@@ -269,7 +269,10 @@ class TupleType(Type):
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if the elements are subtypes of those of `other`. Field names of `other` must match."""
+        """Return True if the elements are subtypes of those of `other`.
+
+        If `other` has field names, they must match.
+        """
         if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
             return True
         if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):

@@ -291,7 +291,7 @@ class _Drawing:
 
 
 def _only_attributes(value: Value) -> bool:
-    """Return True if all uses of a module read an attribute or call a method. The module needs no box."""
+    """Return True if all uses of a module read an attribute or call a method, so that it needs no box."""
     return all(
         use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
         for use in value.uses()

@@ -121,7 +121,7 @@ def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
 
     box_slots = {box: add_slot(depth[box], box, _width_with_ports(box)) for box in diagram.boxes}
     wires: _Wires = []
-    # Port -> slots of its wires in the layers below. All wires of a port use the same slots
+    # Port -> slots of its wires in the layers below. All wires of a port use the same slots.
     lanes: dict[Port, list[_Slot]] = {}
     for wire in sorted(diagram.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
@@ -211,7 +211,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit_positions(layer, desired)
     for layer in layers:
-        # Straighten wires with small bends. The gaps between slots are wide enough for the moves
+        # Straighten wires with small bends. The gaps between slots are wide enough for the moves.
         for slot in layer:
             if slot.box is None and abs(slot.up[0][0].x + slot.up[0][1] - slot.x) < _MIN_OFFSET:
                 slot.x = slot.up[0][0].x + slot.up[0][1]
