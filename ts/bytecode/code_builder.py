@@ -89,7 +89,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of `value` as result of the next instruction. Create it on first use."""
+        """Return the register of `value` as result of the next instruction. It is created on first use."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -98,7 +98,10 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of `value` as operand of the next instruction. It must have been computed."""
+        """Return the register of `value` as operand of the next instruction.
+
+        The value must be computed already.
+        """
         register = self.register.get(value)
         if register is None:
             node = value.node()

@@ -107,7 +107,7 @@ class SteppingLowering(Lowering):
         )
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block. For the code after it, restore the stop point that preceded the block."""
+        """Lower a block. Afterwards, restore the stop point that preceded the block."""
         before = self.last_stop_point, self.visible_registers
         super().lower_nodes(block)
         self.last_stop_point, self.visible_registers = before
@@ -121,7 +121,7 @@ class SteppingLowering(Lowering):
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction. It keeps the registers of the variables at the last stop point alive."""
+        """Append an instruction, which keeps the registers of the variables at the last stop point alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.last_stop_point)
         instruction.keeps = (*instruction.keeps, *self.visible_registers)
@@ -129,7 +129,10 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return whether `node` may be deferred. Conditions may not, as the debugger stops before them."""
+        """Return whether `node` may be deferred.
+
+        Conditions may not, because the debugger stops before them.
+        """
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

@@ -160,7 +160,7 @@ class LiveRanges:
     def collect_ranges(self) -> bool:
         """Collect all ranges in one backward pass over the code.
 
-        Return whether the live set of a loop head grew. Another pass is then necessary.
+        Return whether the live set of a loop head grew, which makes another pass necessary.
         """
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
@@ -244,7 +244,7 @@ class _Labels:
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """Store the set of live registers at a label. Update the live set of a loop head."""
+        """Store the set of live registers at a label. For a loop head, extend its live set."""
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
             live = frozenset(alive)

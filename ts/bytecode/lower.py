@@ -77,7 +77,7 @@ def is_mixed(operator: Any, node: Node) -> bool:
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
-    """Return the code of a graph. `prepare` compiles subgraphs when they first run."""
+    """Return the code of a graph. `prepare` compiles a subgraph when it first runs."""
     return lower_to_program(graph, name, prepare)[0]
 
 
@@ -233,7 +233,7 @@ class Lowering(FutureLowering):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Lower `x is None` if `x` has an Optional type. Otherwise emit no code and return False."""
+        """Lower `x is None` if `x` has an Optional type. Otherwise, emit no code and return False."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -505,7 +505,10 @@ class Lowering(FutureLowering):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to a call of its kernel. If the call returns False, its nodes run instead."""
+        """Lower a fusion group to a call of its kernel.
+
+        If the call returns False, the nodes of the group run.
+        """
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_subgraph(group_operator(program), values, node, subgraph)

@@ -30,7 +30,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 
 
 def operator_of(node: Node) -> Any:
-    """Return the operator of a node, or raise InternalError if its schema is not registered."""
+    """Return the operator of a node. Raise InternalError if the node's schema is not registered."""
     operator = node.operator()
     if operator is None:
         inputs = ", ".join(value.type().str() for value in node.inputs())
@@ -265,7 +265,10 @@ class BranchLowering(CodeBuilder):
         return self._is_constant_block(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
-        """Emit a jump to `loop_head`, taken if the condition is true. Label `end` is after the jump."""
+        """Emit a jump to `loop_head`, taken if the condition is true.
+
+        Label `end` is placed after the jump.
+        """
         node = condition.node()
         if self.is_constant(condition):
             if self.constant_value(condition):

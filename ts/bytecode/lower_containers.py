@@ -22,7 +22,7 @@ class ContainerLowering(LoopLowering):
     """Lowering of lists and dicts, the base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:
-        """Lower `prim::ListConstruct`. For a list of floats, ints are converted."""
+        """Lower `prim::ListConstruct`. The ints in a list of floats are converted."""
         registers = [self.use(v) for v in node.inputs()]
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":

@@ -145,7 +145,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type descriptor, or raise NotSerializableError if the text is ambiguous."""
+    """Return the text of a type descriptor. Raise NotSerializableError if the text is ambiguous."""
     try:
         round_trips = deserialize_spec(spec.annotation_str, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
@@ -172,7 +172,10 @@ def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) 
 
 
 def _simple_spec(type_text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or of its list or optional type, or None for other types."""
+    """Return the descriptor of a built-in type, or of its list or Optional type.
+
+    Return None for other types.
+    """
     if type_text in _SIMPLE:
         return SPECS[type_text]
     name, bracket, rest = type_text.partition("[")
@@ -384,7 +387,7 @@ class _LineTable:
 
 
 class _LazyStack(Sequence[tuple[str, Any]]):
-    """Call stack of an instruction. It is decoded when an error or a listing reads it."""
+    """Call stack of an instruction, which is decoded when an error or a listing reads it."""
 
     __slots__ = ("_items", "_sources")
 

@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class. It reads the attributes when it is first used."""
+    """Return the runtime class of a script class. It reads the class's attributes when it is first used."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -58,7 +58,7 @@ def rejection_reason(code: Code) -> str:
 
 
 def compile_now(code: Code, forced: bool = False) -> str:
-    """Compile a Code. Return the reason if it cannot be compiled, else "".
+    """Compile a Code. Return the reason if this is not possible, else "".
 
     If `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
     """
@@ -94,7 +94,10 @@ def is_compiling(code: Code) -> bool:
 
 
 def _enqueue(code: Code) -> None:
-    """Queue a hot Code. The interpreter calls this in the program's thread when it checks limits."""
+    """Queue a hot Code for compilation.
+
+    The interpreter calls this on the program's thread in limit checks.
+    """
     global _thread
     if not is_available():
         register_compiler(None, 0)
@@ -131,7 +134,7 @@ def _compile_queued_codes() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the Codes of the functions that a code calls. Their jumps also count as jumps of the caller."""
+    """Return the Codes of the functions that `code` calls, whose jumps also count as jumps of `code`."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

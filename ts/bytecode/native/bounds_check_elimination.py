@@ -108,7 +108,9 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | None:
-    """Return the update of the loop counter, or None if it is not executed exactly once per iteration.
+    """Return the update of the loop counter.
+
+    Return None unless the update runs once per iteration and the step is loop-invariant.
 
     The step must be loop-invariant, too.
     """
@@ -229,7 +231,7 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
     """Return the product of two affine functions if `y` is loop-invariant, else None.
 
-    `y` may be a constant. It may be a register if all factors of `x` are constant.
+    `y` may be a constant. It may be a loop-invariant register if all factors of `x` are constant.
     """
     if y.slope or len(y.offset) > 1:
         return None

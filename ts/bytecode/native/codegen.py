@@ -95,7 +95,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # Generate the version of each loop without the hoisted checks. The code above has all checks.
+        # Generate the version of each loop without the hoisted checks. The code generated before has all
+        # checks.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in pcs:

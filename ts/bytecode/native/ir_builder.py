@@ -78,7 +78,8 @@ class FunctionBuilder:
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a basic block with the label `name`, or with a new label. Return the label."""
+        """Begin a basic block with the label `name`, or with a new label if it is "", and return the label.
+        """
         if not name:
             name = self.new_label()
         self.lines.append(f"{name}:")
@@ -118,7 +119,7 @@ class FunctionBuilder:
     # ---- registers -----------------------------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
-        """Return whether a register contains numbers. It is then a local variable or a literal."""
+        """Return whether a register contains numbers. If so, it is a local variable or a literal."""
         return self.code.classes[register] in _TYPE
 
     def is_bool(self, register: int) -> bool:

@@ -103,7 +103,7 @@ def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
 
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
-    """Emit the hoisted bounds checks for counter values `first` to `last`. Return their conjunction."""
+    """Emit the hoisted bounds checks for counter values `first` to `last`, and return their conjunction."""
     bounds = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in loop.lists:

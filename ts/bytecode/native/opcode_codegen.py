@@ -462,7 +462,7 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit the end of an iteration of a counted loop. One comparison detects the end of loop and budget."""
+    """Emit the end of an iteration of a counted loop. One comparison detects the end of loop or budget."""
     w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)

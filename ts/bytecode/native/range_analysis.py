@@ -89,7 +89,7 @@ class ValueRanges:
                 self._before[pc] = joined
 
     def _join_into(self, pc: int, ranges: Ranges) -> bool:
-        """Join `ranges` into the ranges before the instruction at `pc`. Return whether they changed."""
+        """Join `ranges` with the ranges before the instruction at `pc`. Return whether the latter changed."""
         before = self._before[pc]
         if before is None:
             self._before[pc] = ranges

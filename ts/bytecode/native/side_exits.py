@@ -66,7 +66,7 @@ Rows = tuple[tuple[int, int, int, int], ...]
 
 
 def find_loops(code: Code) -> tuple[Loop, ...]:
-    """Return the loops of a code. `reason` of a loop is set if it is not compiled."""
+    """Return the loops of a code. A loop that is not compiled has a `reason`."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(loop_head, end, REASON_STOP_POINTS) for loop_head, end in _loop_spans(rows))
