@@ -37,7 +37,7 @@ _limit_before = 0
 
 
 def run_with_large_stack(work: Callable[[], _T]) -> _T:
-    """Return `work()`. It may be called twice, so a failed call must leave no side effects."""
+    """Return `work()`. It may be called twice, so a failed call must have no side effects."""
     try:
         return work()
     except (RecursionError, NestingError):

@@ -151,7 +151,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of the function `original`, with its signature. It calls the same variant of each callee."""
+    """Variant of the function `original` with the same signature. It calls this variant of each callee."""
 
     variant: GraphVariant
 
@@ -241,7 +241,7 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 
 
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
-    """Compile a function. Return the code and, if the code can be serialized, the program.
+    """Compile a function. Return the code, and the program if the code can be serialized.
 
     If the function has specializations, the code only selects a specialization.
     """
@@ -263,7 +263,10 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
 
 
 def _entry_program(function: ScriptFunction, variant: GraphVariant, graph: Graph) -> SerializedCode | None:
-    """Return the program that selects a specialization, or None if no branch depends on the arguments."""
+    """Return the program that selects a specialization.
+
+    Return None if no branch of the function depends on the arguments.
+    """
     from ts.passes.peephole_types import may_query_types
 
     if not may_query_types(graph):

@@ -25,7 +25,8 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# Name of a setter in `torch._C` -> name of the flag that it sets. Setters return the previous value or None.
+# Name of a setter in `torch._C` -> name of the flag that it sets. A setter returns the previous value or
+# None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
@@ -79,7 +80,7 @@ def fuser(name: str) -> Iterator[None]:
 
 
 class strict_fusion:
-    """Context manager in scripts, without effect. In PyTorch, it raises an error if a node is not fused.
+    """Context manager in scripts, which has no effect. PyTorch raises an error if a node is not fused.
 
     `fn.plan` reports unfused nodes.
     """

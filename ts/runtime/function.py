@@ -89,7 +89,7 @@ class ScriptFunction(Function):
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the function by qualified name if its module defines that name, otherwise as an archive.
 
-        Raise PickleError for protocols 0 and 1. PyTorch raises it for all protocols.
+        Raise PickleError for protocols 0 and 1 (in PyTorch, for all protocols).
         """
         if protocol < 2:
             raise pickle.PickleError("ScriptFunction cannot be pickled")
@@ -313,7 +313,7 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature stored with cached code. The graph is not compiled until it is needed."""
+        """Set the signature stored with cached code, so that the graph is compiled only when it is needed."""
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
@@ -568,7 +568,7 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return scripted functions by name, compiled on first use, or raise RuntimeError for equal names."""
+    """Return scripted functions by name, compiled on first use. Raise RuntimeError for equal names."""
     declared: dict[str, ScriptFunction] = {}
     for parsed in definitions:
         if parsed.name in declared:

@@ -63,5 +63,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of objects that the collector tracks. The list of them is freed at once."""
+    """Return the number of objects that the collector tracks, without keeping the list of these objects."""
     return next(map(len, iter(gc.get_objects, None)))

@@ -67,7 +67,7 @@ def has_autocast(graph: Graph) -> bool:
 
 
 def enter_autocast(graph: Graph) -> bool:
-    """Make the autocast regions of a graph executable. Return True if the graph has autocast regions."""
+    """Make the autocast regions of a graph executable. Return True if there are such regions."""
     if not has_autocast(graph):
         return False
     from ts.runtime.autocast_blocks import enter_blocks
@@ -99,7 +99,7 @@ def copy_unoptimized(graph: Graph) -> Graph:
 
 
 def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
-    """Return the cached code of a function. If there is none, compile it and store the code."""
+    """Return the cached code of a function, or compile the function and store its code."""
     if entry is None:
         return make()[0]
     if function.cached_code is not None and function.cached_code[0] == entry.path:
@@ -161,7 +161,7 @@ def lower_graph(
 def within_policy(
     run: Callable[[], AnyCompiledCode], graph: Graph, name: str, policy: LoadPolicy
 ) -> AnyCompiledCode:
-    """Return `run()`, a step of the compilation of `graph`. Hold the build lock and apply `policy`."""
+    """Return the result of `run`, a step of a compilation, under the build lock and within `policy`."""
 
     def located() -> AnyCompiledCode:
         try:

@@ -268,7 +268,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Use the compiled object of `module` for this module. Ignored Python methods stay callable."""
+        """Use the compiled object of `module` for this module. Methods marked as ignored stay callable."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)

@@ -53,7 +53,7 @@ class ModuleHandle:
         return name in self._type().methods
 
     def _get_method(self, name: str) -> ScriptMethod:
-        """Return a compiled method, or raise RuntimeError for an unknown name."""
+        """Return a compiled method. Raise RuntimeError for an unknown name."""
         if not self._has_method(name):
             raise RuntimeError(f"Method '{name}' is not defined.")
         return ScriptMethod(self._module, self._type().methods[name])
@@ -73,7 +73,7 @@ class ModuleHandle:
         return ModuleHandle(value) if isinstance(value, Module) else value  # type: ignore[arg-type]
 
     def setattr(self, name: str, value: Any) -> None:
-        """Assign to an existing attribute, or raise RuntimeError for other names."""
+        """Assign to an existing attribute. Raise RuntimeError for other names."""
         if not self.hasattr(name):
             raise RuntimeError(f"{self.qualified_name} does not have an attribute with name '{name}'")
         setattr(self._module, name, wrap_handle(value))
@@ -147,7 +147,7 @@ class BufferDict(_AttributeDict):
 
 
 def wrap_handle(value: Any) -> Any:
-    """Return the scripted module for a handle, and return other values unchanged."""
+    """Return the scripted module for a handle, or `value` itself if it is no handle."""
     return value._module if isinstance(value, ModuleHandle) else value
 
 

@@ -22,7 +22,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:
-        """Return the handle of a module if the caller passed a handle. Return other values unchanged."""
+        """Return the handle of `module` if the caller passed a handle. Return other values unchanged."""
         if value is module:
             return original
         is_wrapped = isinstance(original, ModuleHandle) and hasattr(value, "_concrete")

@@ -44,7 +44,7 @@ def class_spec(cls: type) -> TypeSpec | None:
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
-    """Return the script object for a Python instance, or raise TypeError if it does not fit `expected`."""
+    """Return the script object for a Python instance. Raise TypeError if it does not fit `expected`."""
     handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
     handle = getattr(handle, "_object", handle)  # the script object of a scripted module
     if isinstance(expected, InterfaceType):
@@ -139,7 +139,7 @@ def _live_class(handle: Object) -> Any:
 
 
 def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
-    """Return the method `__lt__` by which objects are sorted, or raise RuntimeError if there is none."""
+    """Return the method `__lt__` by which objects are sorted. Raise RuntimeError if there is none."""
     type: ClassType = cls.type
     method = type.find_method("__lt__")
     if method is not None:

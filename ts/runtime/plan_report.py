@@ -185,7 +185,7 @@ class _UngroupedNodes(NamedTuple):
 
 
 def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
-    """Run the passes on a graph, and return the graph and the reasons why nodes are not fused.
+    """Run the passes on a graph. Return the graph, and the reasons why nodes are not fused.
 
     `is_begun` is True if the passes before the specialization have run already.
     """

@@ -85,7 +85,7 @@ class Specializer:
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return code for arguments with the properties of `values`, or None if these simplify nothing."""
+        """Return code specialized to the properties of `values`, or None if this has no advantage."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
