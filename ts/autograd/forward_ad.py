@@ -36,7 +36,10 @@ _current = _CurrentLevel()
 
 
 def enter_dual_level() -> int:
-    """Open the forward-mode level, so that tensors can have tangents, or raise RuntimeError if it is open."""
+    """Open the forward-mode level, so that tensors can have tangents.
+
+    Raise RuntimeError if the level is already open.
+    """
     if _current.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment. If this is something you would like to "
@@ -50,7 +53,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the forward-mode level and remove all tangents, or raise RuntimeError if it is not open."""
+    """Close the forward-mode level and remove all tangents. Raise RuntimeError if it is not open."""
     if _current.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "

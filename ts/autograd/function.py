@@ -229,7 +229,10 @@ _RaiseInBackward._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `backward` that is not recorded. Differentiating its results raises RuntimeError."""
+    """Return a `backward` whose operators autograd does not record.
+
+    Differentiating the results raises RuntimeError.
+    """
 
     @functools.wraps(backward)
     def once(ctx: Any, *gradients: Any) -> Any:

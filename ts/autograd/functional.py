@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
-    """Return new tensors for the arguments. Gradients do not flow to the original tensors."""
+    """Return new tensors for the arguments. Gradients reach the originals only if `create_graph` is True."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs
@@ -163,7 +163,10 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute gradients of the outputs that require grad, or None for inputs on which no output depends."""
+    """Return the gradients for the outputs that require grad.
+
+    The gradient is None for inputs on which no output depends.
+    """
     starts = [None] * len(outputs) if grad_outputs is None else list(grad_outputs)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -513,7 +516,7 @@ def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
 
 
 def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
-    """Return gradients. They are detached unless `create_graph` is True."""
+    """Return the gradients, detached unless `create_graph` is True."""
     return _detach_results(inputs, create_graph)
 
 

@@ -101,7 +101,7 @@ def _random_gradient(y: Tensor, non_contiguous: bool) -> Tensor:
 
 
 def check(func: Function, arguments: Any, options: Options) -> None:
-    """Compare analytical and numerical gradients, or raise GradcheckError if they differ."""
+    """Compare analytical and numerical gradients. Raise GradcheckError if they differ."""
     inputs = as_tuple(arguments)
     _check_inputs(inputs)
     outputs = func(*inputs)

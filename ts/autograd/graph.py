@@ -98,7 +98,7 @@ class _ClonedSavedTensors:
         return self._clones[handle]
 
     def clear(self) -> None:
-        """Release all clones. Later backward passes through their nodes fail."""
+        """Release all clones. Later backward passes through the nodes that saved them fail."""
         self._clones.clear()
 
 
@@ -149,7 +149,7 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the gradient edge of `tensor`, or raise RuntimeError if it does not require grad."""
+    """Return the gradient edge of `tensor`. Raise RuntimeError if it does not require grad."""
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"

@@ -116,7 +116,10 @@ def _difference_quotient(
 def _central_difference(
     function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, description: str
 ) -> list[Tensor]:
-    """Return (f(x + eps u) - f(x - eps u)) / 2 eps. `x` is modified in place, because `f` may capture it."""
+    """Return (f(x + eps u) - f(x - eps u)) / (2 eps).
+
+    `x` is modified in place, because `f` may capture it.
+    """
     x = inputs[i].data
     original = x.clone()
     outputs = []
