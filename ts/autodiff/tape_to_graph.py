@@ -242,7 +242,7 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Builder of the graph of a backward pass. Forward values are graph inputs or recomputed."""
+    """Builder of the graph of a backward pass, in which forward values are graph inputs or recomputed."""
 
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
