@@ -72,7 +72,7 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
 
 
 def is_conversion(node: Node) -> bool:
-    """Return whether the node converts dtypes. Such an operator may return its operand unchanged."""
+    """Return whether the node converts dtypes. If so, it may return its operand unchanged."""
     record = _record(node)
     return record is not None and record.converts
 

@@ -44,7 +44,7 @@ class FusedOp(NamedTuple):
     """Operation of a fusion group: an operator, and the value numbers of its operands."""
 
     operator: Any  # operator with a certain overload
-    # value numbers of the first arguments. The other arguments have their default values
+    # Value numbers of the first arguments. The other arguments have their default values.
     operands: tuple[int, ...]
 
 
@@ -225,7 +225,7 @@ def group_operator(program: FusedProgram) -> Operator:
     first = program.inputs.index(TENSOR)
 
     def run(*args: Any) -> tuple[Any, ...]:
-        """Run the group on its backend. The CPU backend replaces this function by its kernel."""
+        """Run the group on its backend. A kernel of the CPU backend replaces this function."""
         backend = backend_at(args[first].backend)
         if backend not in record.groups_by_backend:
             record.groups_by_backend[backend] = backend.group(program)
