@@ -316,7 +316,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the locations of memory from outside for values of `type`. Create them on first use."""
+        """Return the locations of memory from outside for values of `type`, created on first use."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -506,7 +506,7 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """Visit a node with unknown aliases, such as a call. It may return any memory that it can reach."""
+        """Visit a node with unknown effects, such as a call, that may return any memory it can reach."""
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)

@@ -30,7 +30,7 @@ def autocast_blocks(graph: Graph) -> list[Node]:
 
 
 def find_region_end(enter: Node) -> Node:
-    """Return the node that ends the region begun by `enter`. Regions may be nested."""
+    """Return the node that ends the autocast region begun by `enter`. Regions may be nested."""
     depth = 0
     node = enter
     while True:

@@ -74,7 +74,7 @@ STRUCTURAL: Final = frozenset(
 )
 
 
-# Kinds of nodes that execute the graph in their attribute `Subgraph`. Executors create them.
+# Kinds of nodes that execute the graph in their attribute `Subgraph`. Executors create such nodes.
 GROUPS: Final = frozenset(
     {
         "prim::FusionGroup",
