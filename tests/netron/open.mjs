@@ -1,7 +1,7 @@
-// What Netron makes of models, without its window: `node open.mjs FOLDER MODEL...` prints it as JSON.
+// Open models in Netron without a window: `node open.mjs FOLDER MODEL...` prints the resulting graphs as JSON.
 //
-// FOLDER is a copy of Netron's modules.  Its own service chooses the reader by the file's content, as when
-// somebody opens the file; whatever that reports as an error is one here.
+// FOLDER is a copy of Netron's modules.  Its service selects the reader by the file's contents, as when
+// a user opens the file; errors that it reports are errors of the test.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
