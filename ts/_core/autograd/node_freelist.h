@@ -32,7 +32,7 @@ static void dealloc_or_keep_node(PyObject *node) {
     Py_TRASHCAN_END
 }
 
-/* Install the free list; called before the class has objects. The class must have no subclasses. */
+/* Install the free list before the class has objects. The class must have no subclasses. */
 static void use_free_list(PyObject *cls, void (*empty)(PyObject *)) {
     PyTypeObject *type = (PyTypeObject *)cls;
     empty_node = empty;
@@ -40,7 +40,7 @@ static void use_free_list(PyObject *cls, void (*empty)(PyObject *)) {
     PyType_Modified(type);
 }
 
-/* Return a node from the free list as a new reference; NULL without an exception if the list is empty. */
+/* Return a node from the free list as a new reference, or NULL without an exception if the list is empty. */
 static inline PyObject *pop_free_node(void) {
     PyObject *node;
     if (!free_node_count)

@@ -4,7 +4,7 @@ cdef extern from *:
     """
     typedef struct {
         unsigned int enabled;         /* bit mask of backends with autocast */
-        int dtypes[16];               /* lower-precision dtype by backend; 0: its default */
+        int dtypes[16];               /* lower-precision dtype by backend, 0 for the default */
         int nesting;                  /* depth of nested autocast blocks */
         int uncached;                 /* the cast cache for leaves is disabled */
     } AutocastState;

@@ -10,9 +10,9 @@ It returns 0, or -1 with a Python exception set. It is called with the GIL held.
 `scalar` operator may be called without the GIL. It accesses no Python objects, and acquires the GIL to raise
 an error.
 
-All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions. It calls the
-handlers of the dispatch keys that are active in the thread; the flags of the thread's context tell which. Exception:
-basic indexing of CPU tensors that do not require grad needs no kernel (`basic_indexing`).
+All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions. It
+calls the handlers of the dispatch keys that are active in the thread according to the flags of its context.
+Exception: basic indexing of CPU tensors that do not require grad needs no kernel (`basic_indexing`).
 
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
                      or `call_python_kernel` if the backend has no C kernel

@@ -215,7 +215,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
 
 
 cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """Call the handler of the first active dispatch key from `key` on; without active keys, run the kernel."""
+    """Call the handler of the first active dispatch key from `key` on, or the kernel without active keys."""
     cdef unsigned int flags = context_flags()
     if op.record is None and key < LOG_KEY:
         key = LOG_KEY

@@ -4,7 +4,7 @@ In: an operator and Python values (tensors, numbers, lists).  Out: tensors, or o
 
     select the backend by all tensor arguments, else by the device argument
       -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
-      -> wrap result arrays; a result that aliases a written argument in the schema is the Tensor object of the argument
+      -> wrap result arrays: a result that aliases a written argument in the schema is the argument's Tensor
 
 A number that is passed for a Tensor parameter is not converted to a tensor. The kernel applies the type
 promotion of numbers.
@@ -36,7 +36,7 @@ cdef object _apply_layout_rules = None
 
 
 cdef inline object apply_layout_rules():
-    """Return the function that gives results the memory layout of the record: (xp, rules, results, arguments)."""
+    """Return the function (xp, rules, results, arguments) that applies a record's layout rules to results."""
     global _apply_layout_rules
     if _apply_layout_rules is None:
         _apply_layout_rules = resolve("apply_layout_rules")
@@ -151,8 +151,8 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 cdef object run_mixed(Operator op, list args):
     """Run the operator on tensors of several devices.
 
-    Copy 0-dim CPU tensors to the device of the other tensors, or raise RuntimeError if these differ in
-    device.
+    Copy 0-dim CPU tensors to the device of the other tensors. Raise RuntimeError if the other tensors are on
+    several devices.
     """
     cdef list tensors = []
     cdef Tensor t, chosen = None

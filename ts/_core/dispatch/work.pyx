@@ -52,7 +52,7 @@ cdef object call(Operator op, list args):
 
 
 cdef int raise_limit(object error) except -1:
-    """Raise the limit error that `error` stands for (a MemoryError of NumPy); otherwise raise `error`."""
+    """Raise the limit error that `error` stands for (a MemoryError of NumPy), or else `error` itself."""
     limit = as_limit(error)
     if limit is error:
         raise error

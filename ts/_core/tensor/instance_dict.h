@@ -37,7 +37,7 @@ static int clear_with_attributes(PyObject *object) {
     return clear_rest(object);
 }
 
-/* Install the dictionary; called before the class has objects or subclasses. */
+/* Install the dictionary before the class has objects or subclasses. */
 static int hang_attributes(PyObject *cls, Py_ssize_t offset) {
     static PyGetSetDef dictionary = {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL};
     PyTypeObject *type = (PyTypeObject *)cls;

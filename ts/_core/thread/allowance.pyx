@@ -34,7 +34,7 @@ cdef extern from *:
     static _Thread_local MemoryBudget *allowance_here = NULL;
     static _Thread_local PyObject *handler_before = NULL;
     static _Thread_local MemoryBudget *watching = NULL;
-    /* The last refused allocation of this thread, for the error message; size < 0: none. */
+    /* The last refused allocation of this thread, for the error message. If there is none, size < 0. */
     static _Thread_local struct { long long size, used, requested; } failed_allocation = {-1, 0, 0};
 
     static void note_failed_allocation(long long size, long long used, long long requested) {

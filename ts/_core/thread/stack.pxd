@@ -19,7 +19,7 @@ cdef extern from *:
     #endif
     #include <unistd.h>
 
-    static __thread uintptr_t ts_stack_end;       /* 0: not computed yet; 1: unknown */
+    static __thread uintptr_t ts_stack_end;       /* 0 if not computed yet, 1 if unknown */
 
     static __attribute__((noinline)) uintptr_t ts_find_stack_end(void) {
         uintptr_t low = 0, size = 0, reserve;
@@ -39,7 +39,7 @@ cdef extern from *:
             size = length;
         }
         pthread_attr_destroy(&attributes);
-        /* The main thread's stack grows up to the limit; some C libraries report only its current size. */
+        /* The main thread's stack grows up to the limit. Some C libraries report only its current size. */
         if ((pid_t)syscall(SYS_gettid) == getpid() && getrlimit(RLIMIT_STACK, &most) == 0) {
             if (most.rlim_cur == RLIM_INFINITY)
                 return 1;

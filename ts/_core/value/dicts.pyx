@@ -31,7 +31,7 @@ from ts._core.value.values cimport core_equal, core_text, value_text
 cdef extern from *:
     """
     static CYTHON_INLINE Py_hash_t ts_str_hash(PyObject *s) {
-        Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
+        Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string, or -1 if not computed yet */
         return h != -1 ? h : PyObject_Hash(s);
     }
     /* Checksum of a string key: characters and length of an ASCII string of up to 7 characters, else

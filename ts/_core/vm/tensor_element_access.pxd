@@ -26,7 +26,7 @@ cdef extern from *:
     """
     #include <string.h>
 
-    /* `dtype` is PyTorch's ScalarType; elements may be unaligned, hence memcpy. */
+    /* `dtype` is PyTorch's ScalarType. Elements may be unaligned, hence memcpy. */
     static inline double load_float_of(const char *p, int dtype) {
         float x;
         double y;
