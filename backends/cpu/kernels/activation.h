@@ -1,6 +1,6 @@
-/* Activation functions of rows of float or double elements; see `simd.h` for the SIMD levels.
+/* Activation functions of rows of float or double elements. `simd.h` describes the SIMD levels.
 
-   In: contiguous elements and parameters. Out: the same number of elements; `out` may be the input array. */
+   In: contiguous elements and parameters. Out: the same number of elements. `out` may be the input array. */
 
 #ifndef TS_ACTIVATION_H
 #define TS_ACTIVATION_H

@@ -1,7 +1,6 @@
-/* Arithmetic of float and int64 rows with a scalar parameter; the compiler vectorizes the loops, see
-   `simd.h`.
+/* Arithmetic of float and int64 rows with a scalar parameter. The compiler vectorizes the loops (`simd.h`).
 
-   In: contiguous elements and parameters; out: the same number of elements. */
+   In: contiguous elements and parameters. Out: the same number of elements. */
 
 #ifndef TS_ARITHMETIC_H
 #define TS_ARITHMETIC_H
@@ -39,7 +38,7 @@ SIMD_VERSIONS(void, T##_lerp_by, (const T *x, const T *y, const T *z, ptrdiff_t 
 LERP_BY(float)
 LERP_BY(double)
 
-/* A NaN element stays NaN; if low > high, the result is high. */
+/* A NaN element stays NaN. If low > high, the result is high. */
 SIMD_BODY void simd_clamp_row_body(const float *x, ptrdiff_t n, float low, float high, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         float value = x[i] < low ? low : x[i];
@@ -60,7 +59,7 @@ SIMD_VERSIONS(void, simd_clamp_max_row, (const float *x, ptrdiff_t n, float high
               (x, n, high, out))
 
 /* x // by for 2 ** (bits - 1) < by <= 2 ** bits, computed by multiplication with `inverse` = 2 ** (63 + bits)
-   / by, rounded up; this is exact for 63-bit numbers. For negative x, x and the quotient are complemented,
+   / by, rounded up. This is exact for 63-bit numbers. For negative x, x and the quotient are complemented,
    because the quotient rounds down. */
 INLINE int64_t quotient_by(int64_t x, uint64_t inverse, int bits) {
     uint64_t sign = (uint64_t)(x >> 63), size = (uint64_t)x ^ sign;

@@ -2,7 +2,7 @@
    broadcast operands at once.
 
    In: memory of operands and result, lengths, and strides in bytes, as for NumPy's inner loops. Operands may
-   be contiguous or scalars (stride 0), and the result must be contiguous; for other strides, plane functions
+   be contiguous or scalars (stride 0), and the result must be contiguous. For other strides, plane functions
    return 0, and row loops call NumPy's loop (`other`). In C, for the macros of `simd_level.h`. */
 
 #ifndef TS_PLANES_H
@@ -22,7 +22,7 @@
 
 typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *strides, void *data);
 
-/* Compute one row; return 0 if the strides are unsupported. */
+/* Compute one row. Return 0 if the strides are unsupported. */
 #define ROW(NAME, number, OP)                                                                                          \
     static inline __attribute__((always_inline)) int NAME##_##number##_row(const number *x, const number *y,           \
                                                                            number *out, ptrdiff_t n,                   \
@@ -77,7 +77,7 @@ PLANES(subtract, -)
 PLANES(multiply, *)
 PLANES(divide, /)
 
-/* Return the row loops and plane functions of NumPy's ufunc `name`, for float and double; NULL for other
+/* Return the row loops and plane functions of NumPy's ufunc `name`, for float and double, or NULL for other
    names. */
 struct Arithmetic {
     const char *name;

@@ -1,7 +1,7 @@
 /* Column-wise min/max with row index (argmin/argmax), compiled once for each SIMD level.
 
-   In: contiguous rows of a matrix.  Out: the extreme element of each column and its row index.  In C, for the
-   macros of `simd_level.h`.  A NaN is the extreme element of its column; of equal elements, the first row is
+   In: contiguous rows of a matrix. Out: the extreme element of each column and its row index. In C, for the
+   macros of `simd_level.h`. A NaN is the extreme element of its column. Of equal elements, the first row is
    returned. */
 
 #ifndef TS_EXTREMES_H
@@ -28,7 +28,7 @@
             const number *now = x + i * pitch;                                                                         \
             for (ptrdiff_t j = 0; j < count; j++) {                                                                    \
                 number v = now[j], old = best[j];                                                                      \
-                /* The negated comparison is also true for a NaN v; a NaN found before is kept. */               \
+                /* The negated comparison is also true for a NaN v. A NaN that was found before is kept. */            \
                 int newer = !(largest ? v <= old : v >= old) & (old == old);                                           \
                 best[j] = newer ? v : old;                                                                             \
                 index[j] = newer ? (row)i : index[j];                                                                  \

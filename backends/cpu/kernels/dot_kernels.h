@@ -28,7 +28,7 @@ enum { SUMS = 64 }; /* number of parallel accumulators for a long row */
         for (; i < n; i++) total += x[i] * y[i];                                                                       \
         return total;                                                                                                  \
     }                                                                                                                  \
-    /* out[i] = rows[i] . x; consecutive rows are `pitch` elements apart */                                            \
+    /* out[i] = rows[i] . x, where consecutive rows are `pitch` elements apart */                                      \
     SIMD_BODY void number##_dots_body(                                                                               \
         const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x, ptrdiff_t n, number *out) {                 \
         for (ptrdiff_t i = 0; i < m; i++) out[i] = number##_row_dot(rows + i * pitch, x, n);                           \

@@ -1,6 +1,6 @@
 /* Optimizer steps for one parameter: gradient, state and parameter are read and written in one pass.
 
-   In: contiguous elements and the options of the rule; out: the parameter and its state, updated in place. A
+   In: contiguous elements and the options of the rule. Out: the parameter and its state, updated in place. A
    product and sum are fused (`FMA`) exactly where PyTorch's operators do so, so that the results are
    bit-identical to its unfused optimizers. */
 
@@ -27,7 +27,7 @@
 
 enum { STEP_BLOCK = 256, STEP_LANES = 8 }; /* number of elements whose square roots are computed together */
 
-/* Square roots in place; `x` must have room for a whole vector after element n. Written with SIMD
+/* Compute square roots in place. `x` must have room for a whole vector after element n. Written with SIMD
    intrinsics, because compilers do not vectorize `sqrt`, which may set `errno`. */
 #define ROOTS(NAME, T, TARGET, LANES, LOAD, STORE, ROOT) \
 TARGET static void NAME(T *x, ptrdiff_t n) { \

@@ -10,13 +10,13 @@
    reads TILE_ROWS numbers of `a` and `vectors` vectors of `b`. */
 typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
 /* Like TileKernel for an unpacked `a`: element k of row r is a[r * a_row + k * a_step]. The sums are
-   multiplied by alpha; `bias`, a row of `vectors` vectors or NULL, is added to each row. */
+   multiplied by alpha. `bias`, a row of `vectors` vectors or NULL, is added to each row. */
 typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
                            ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias);
 /* Like TileKernel for an unpacked `b`: vector v of step k is from[offset[k] + v * lanes]. */
 typedef void (*ReachKernel)(ptrdiff_t depth, const void *a, const void *from, const int64_t *offset, void *c,
                             ptrdiff_t pitch, int add);
-/* out[tap] = sum over i of from[offset[tap] + i] * with[i] for `count` elements; `count` must be a multiple
+/* out[tap] = sum over i of from[offset[tap] + i] * with[i] for `count` elements, where `count` is a multiple
    of the vector length. */
 typedef void (*SumKernel)(ptrdiff_t taps, const void *from, const int64_t *offset, const void *with, ptrdiff_t count,
                           void *out);
@@ -26,9 +26,9 @@ typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, 
                           void *out, ptrdiff_t count);
 /* Copy `vectors` vectors from each of the `depth` addresses from[offset[k]] to consecutive memory. */
 typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
-/* Pack rows of a matrix that are `pitch` elements apart. copy_* copies `depth` rows of TILE_ROWS elements,
-   or of `count` vectors, to consecutive memory. turn_* transposes `depth` elements of TILE_ROWS rows, or of
-   one row per vector lane; consecutive columns of the output are `count` elements apart. */
+/* Pack rows of a matrix that are `pitch` elements apart. copy_* copies `depth` rows of TILE_ROWS elements, or
+   of `count` vectors, to consecutive memory. turn_* transposes `depth` elements of TILE_ROWS rows, or of one
+   row per vector lane. Consecutive columns of the output are `count` elements apart. */
 typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
 /* c = alpha * a @ b + bias (a row or NULL) with m rows and n columns. Element k of row r of a is
    a[r * a_row + k * a_stride]. In `along`, `b_next` is the distance in elements between columns of b, and

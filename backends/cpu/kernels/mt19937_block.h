@@ -1,7 +1,7 @@
 /* Generation of a block of Mersenne Twister words: the next 624 words, and uniform numbers made from them.
 
-   In: the state's words in PyTorch's layout, 32 bits in 64. Out: the words after the twist, or numbers. In
-   C, for the macros of `simd_level.h`; `fma` rounds each number once, so all SIMD levels give the same bits. */
+   In: the state's words in PyTorch's layout, 32 bits in 64. Out: the words after the twist, or numbers. In C,
+   for the macros of `simd_level.h`. `fma` rounds each number once, so all SIMD levels give the same bits. */
 
 #ifndef TS_WORDS_H
 #define TS_WORDS_H
@@ -44,8 +44,7 @@ SIMD_BODY void floats_of_words_body(const uint64_t *w, ptrdiff_t n, float low, f
 }
 SIMD_VERSIONS(void, floats_of_words, (const uint64_t *w, ptrdiff_t n, float low, float span, float *out), (w, n, low, span, out))
 
-/* low + span * u for a uniform u in [0, 1) made of 53 bits of two words; the first word of a pair is the
-   high half. */
+/* low + span * u for a uniform u in [0, 1) made of 53 bits of two words. The first word is the high half. */
 SIMD_BODY void doubles_of_words_body(const uint64_t *w, ptrdiff_t n, double low, double span, double *out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         uint64_t both = (tempered(w[2 * i]) << 32 | tempered(w[2 * i + 1])) & 0x1FFFFFFFFFFFFFu;

@@ -1,4 +1,4 @@
-/* Table of row kernels for float. `simd_row_loops.h` fills in one table per SIMD level; `vector_math.pxd`
+/* Table of row kernels for float. `simd_row_loops.h` fills in one table per SIMD level. `vector_math.pxd`
    selects the table. */
 
 #ifndef TS_ROW_LOOPS_H
@@ -19,12 +19,12 @@ static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
 /* Loops of the backward of normalizations and softmax, for float and double. */
 #define BACKWARD_OF(NAME, T) \
 typedef struct { \
-    /* gradients of the input, and of weight and bias (sums over the rows); outputs may be NULL */ \
+    /* gradients of the input, and of weight and bias (sums over the rows). Outputs may be NULL. */ \
     void (*rows)(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, T *of_x, T *of_weight, \
                  T *of_bias); \
     void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* sums of g and of g * (x - about) */ \
     void (*affine)(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out);                /* g * a + x * b + c */ \
-    /* like `sums` and `affine`, for columns; `about`, a, b and c have one number per column */ \
+    /* like `sums` and `affine`, for columns with one number per column in `about`, a, b and c */ \
     void (*column_sums)(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, T *second); \
     void (*column_affine)(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, ptrdiff_t n, T *out); \
     void (*softmax)(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out); /* y * (g - sum(g * y)) */ \
@@ -35,9 +35,9 @@ BACKWARD_OF(FloatBackward, float)
 BACKWARD_OF(DoubleBackward, double)
 
 typedef struct {
-    float (*max)(const float *x, ptrdiff_t n); /* maximum of a row; undefined if the row has a NaN */
+    float (*max)(const float *x, ptrdiff_t n); /* maximum of a row, undefined if the row has a NaN */
     double (*sum)(const float *x, ptrdiff_t n);
-    double (*sum_of_squared_differences)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2; `first` gets the sum of x - about */
+    double (*sum_of_squared_differences)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2 (`first` gets the sum of x - about) */
     double (*sum_of_exp)(const float *x, ptrdiff_t n, float peak);                  /* sum of exp(x - peak) */
     void (*exp_and_add)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */
     void (*softmax)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out);                     /* `out` must not be x */
@@ -45,15 +45,15 @@ typedef struct {
     void (*subtract_max_and_log)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
     void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* mean, and scale = 1 / sqrt(variance + eps) */
     void (*normalise)(const float *x, ptrdiff_t n, float scale, float shift, float *out);  /* x * scale + shift */
-    /* normalizes rows; weight, bias, means and scales may be NULL */
+    /* Normalizes rows. Weight, bias, means and scales may be NULL. */
     void (*layer_norm)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out, float *means,
                        float *scales);
     /* g - exp(y) * sum(g), the backward of log_softmax */
     void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
-    /* One time step of recurrent cells. `input_gates` and `hidden_gates` are the contributions of the input and
-       of the hidden state to the gates, n elements per gate and row; the state is updated in place. `bias` (or
-       NULL) is added to the hidden state's contribution to the candidate. The activated gates are written to
-       `saved`, which may be NULL or `input_gates`. */
+    /* One time step of recurrent cells. `input_gates` and `hidden_gates` are the contributions of the input
+       and of the hidden state to the gates, n elements per gate and row. The state is updated in place.
+       `bias` (or NULL) is added to the hidden state's contribution to the candidate. The activated gates are
+       written to `saved`, which may be NULL or `input_gates`. */
     void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *cell, float *hidden, float *saved);
     /* Backward of `lstm_step`: computes the gradients of the gates from the saved gates and the cell states
        before and after the step. The gradient of the hidden state is `grad` (or 0 if NULL) plus `through`.

@@ -1,6 +1,6 @@
 /* Auto-vectorization of loops over rows, which are compiled once for each SIMD level (`simd_level.h`).
 
-   In: a row and its length; out: a number, or another row. In C, because Cython has no vector types and
+   In: a row and its length. Out: a number, or another row. In C, because Cython has no vector types and
    target attributes. Code that is written with vector types is compiled separately for each level
    (`simd_row_loops.h`), because GCC compiles vectors that are wider than the target's to scalar loops. */
 
@@ -37,7 +37,7 @@ SIMD_BODY void simd_subtract_body(const float *x, ptrdiff_t n, const float *by, 
 }
 SIMD_VERSIONS(void, simd_subtract, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
 
-/* Write `count` rows; each row is the concatenation of the next length[p] bytes of each source p. */
+/* Write `count` rows. Each row is the concatenation of the next length[p] bytes of each source p. */
 SIMD_BODY void join_rows_body(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
     for (; count > 0; count--)
         for (ptrdiff_t p = 0; p < parts; p++) {
@@ -68,8 +68,8 @@ SIMD_VERSIONS(int64_t, simd_sum_int64, (const int64_t *x, ptrdiff_t n), (x, n))
 static inline int64_t once_wide(const int64_t *x) { return *(const volatile int64_t *)x; }
 static inline int64_t once_narrow(const int32_t *x) { return *(const volatile int32_t *)x; }
 
-/* out[i] = x[index[i]] for elements of four or eight bytes. Returns 0 if an index is not in [0, size); `out`
-   is then partly filled. Gather instructions are not used, because they are no faster than loads. */
+/* out[i] = x[index[i]] for elements of four or eight bytes. Returns 0 if an index is not in [0, size), with
+   `out` partly filled. Gather instructions are not used, because they are no faster than loads. */
 #define PICK(NAME, T) \
 static int pick_##NAME(const T *x, ptrdiff_t size, const int64_t *index, ptrdiff_t n, T *restrict out) { \
     ptrdiff_t i = 0; \

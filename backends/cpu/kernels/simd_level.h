@@ -1,9 +1,10 @@
 /* SIMD dispatch: runtime dispatch by instruction set level to functions compiled once for each level.
 
-   Three levels: baseline (what the compiler's target has; SSE2 on x86-64), AVX2 (with FMA and F16C) and AVX-512 (F, VL, DQ, BW).
-   `simd_level` is the highest level of the processor, or the lower one that the environment variable TS_SIMD names (`baseline`,
-   `avx2`, `avx512`).  Every extension that includes this file sets its copy when it is loaded, so all kernels of a process
-   run at one level; `simd_level.pyx` raises an error for other values of TS_SIMD.
+   Three levels: baseline (the instructions of the compiler's target, SSE2 on x86-64), AVX2 (with FMA and
+   F16C) and AVX-512 (F, VL, DQ, BW). `simd_level` is the highest level of the processor, or the lower one
+   that the environment variable TS_SIMD names (`baseline`, `avx2`, `avx512`). Every extension that includes
+   this file sets its copy when it is loaded, so all kernels of a process run at one level. `simd_level.pyx`
+   raises an error for other values of TS_SIMD.
 
    A function with a version for each level is written once, inlined into three wrappers, and called by its name:
 

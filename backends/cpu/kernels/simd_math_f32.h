@@ -1,10 +1,10 @@
-/* Elementary functions of a vector of floats (`lane_exp` etc.); `narrow_sin` etc. compute in double and
-   round once.
+/* Elementary functions of a vector of floats (`lane_exp` etc.). `narrow_sin` etc. compute in double and round
+   once.
 
    Included after `simd_primitives.h`, `simd_math_coefficients.h` and `simd_math_f64.h`. Functions first
-   compute the common case for all elements, and check once whether it applies to all; other cases are then
-   selected per element. "In two parts" means an unevaluated sum of two vectors, the second being the
-   rounding error of the first. */
+   compute the common case for all elements, and check once whether it applies to all. Other cases are then
+   selected per element. "In two parts" means an unevaluated sum of two vectors, the second being the rounding
+   error of the first. */
 
 #ifndef TS_VECTOR_FLOATS_H
 #define TS_VECTOR_FLOATS_H
@@ -24,7 +24,7 @@ INLINE lanes lane_exp_near(lanes x, lanes *n) {
     *n = shifted;
     return first + lane_exp_rest(r, then);
 }
-/* y * 2**k for n = k + LANE_WHOLE; `lane_raised` requires a normal result. */
+/* y * 2**k for n = k + LANE_WHOLE. `lane_raised` requires a normal result. */
 INLINE lanes lane_raised(lanes y, lanes n) { return (lanes)((int_lanes)y + ((int_lanes)n << 23)); }
 INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + BITS.one); }
 INLINE lanes lane_scaled(lanes y, lanes n) {
@@ -46,7 +46,7 @@ INLINE lanes lane_exp2(lanes x) {
     return lane_scaled(y, n);
 }
 
-/* exp(x - less) in two parts, still to be multiplied by 2**n; `less` is small, such as the rounding error of
+/* exp(x - less) in two parts, still to be multiplied by 2**n. `less` is small, such as the rounding error of
    x. */
 INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE, first = LANE_FUSED(whole, -0.693359375f, x);
@@ -57,13 +57,13 @@ INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     return high;
 }
 
-/* y / (1 + exp(-x)) for |x| < 16.0f; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
+/* y / (1 + exp(-x)) for |x| < 16.0f. Here 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
     lanes n, q = lane_exp_near(-x, &n), power = lane_power(n), whole = 1.0f + power;
     lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), quotient = y * inverse;
     return lane_fused(lane_fused(-quotient, lost, lane_fused(-quotient, down, y)), inverse, quotient);
 }
-/* y * sigmoid(x) for any x; y is 1 or x. */
+/* y * sigmoid(x) for any x, where y is 1 or x. */
 INLINE lanes lane_by_sigmoid_far(lanes y, lanes x, lanes near) {
     lanes n, low, high = lane_exp_parts(lane_max(LANE(-120.0f), -lane_abs(x)), LANE(0.0f), &low, &n), small = lane_scaled(high, n);
     lanes times = lane_max(LANE(-120.0f), lane_min(LANE(1.0f), y)), p = times * high;
@@ -83,7 +83,7 @@ INLINE lanes lane_silu(lanes x) {
 
 /* ---------------------------------------------------------------- error functions and tanh of floats */
 
-/* The polynomial of a table at z, in two parts; the bits of u = z + 1 select the interval. */
+/* The polynomial of a table at z, in two parts. The bits of u = z + 1 select the interval. */
 INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     int_lanes bits = (int_lanes)(z + 1.0f), i = bits >> 20;
     lanes d = z - ((lanes)((bits & (int32_t)0xFFF00000) | 0x00080000) - 1.0f);
@@ -178,7 +178,7 @@ INLINE lanes lane_erfinv(lanes x) {
 
 /* ---------------------------------------------------------------- logarithms of floats */
 
-/* log(x * 2**more) to a base; `base` selects the row of the base in the table. `by` has log(2) in two parts
+/* log(x * 2**more) to a base. `base` selects the row of the base in the table. `by` has log(2) in two parts
    and 1 / log(base) in two parts. */
 INLINE lanes lane_log_near(lanes x, lanes more, int base, const float by[4]) {
     int_lanes above = (int_lanes)x - 0x3F420000, i = above >> 18;
@@ -206,7 +206,7 @@ LANE_LOG(log10, 5, (const float[]){0.301025390625f, 4.605038981e-6f, 0.434294481
 
 /* ---------------------------------------------------------------- inverse trigonometric functions of floats */
 
-/* sqrt(x) in two parts; 0 for 0, NaN for negative numbers. The added constant changes only the case 0. */
+/* sqrt(x) in two parts, 0 for 0 and NaN for negative numbers. The added constant changes only the case 0. */
 INLINE lanes lane_root_parts(lanes x, lanes *low) {
 #if TIER == 4
     lanes guess = lane_root_guess(x + 1e-30f), half = guess * 0.5f, y = x * guess;

@@ -66,8 +66,8 @@ INLINE wides wide_expm1(wides x) {
     return wide_choose(wide_less(x, WIDE(709.0)), y, wide_exp(x));
 }
 
-/* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. `first` is a sum of these powers; the
-   correction is added to it in two parts. */
+/* sinh or cosh, from cosh(r), sinh(r) and the powers 2**n and 2**-n. `first` is a sum of these powers, to
+   which the correction is added in two parts. */
 INLINE wides wide_hyperbolic(wides x, int sine) {
     wides n, low, size = wide_abs(x), r = wide_reduced(wide_min(WIDE(700.0), size), &low, &n), z = r * r;
     wides s = WIDE_SUM(z, 0.16666666666666666667, 0.0083333333333333333333, 0.00019841269841269841270, 2.7557319223985890653e-6, 2.5052108385441718775e-8,
@@ -87,13 +87,13 @@ INLINE wides wide_hyperbolic(wides x, int sine) {
 INLINE wides wide_sinh(wides x) { return wide_hyperbolic(x, 1); }
 INLINE wides wide_cosh(wides x) { return wide_hyperbolic(x, 0); }
 
-/* y / (1 + exp(-x)) for |x| < 36.0; in this range 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
+/* y / (1 + exp(-x)) for |x| < 36.0. Here 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE wides wide_by_sigmoid(wides y, wides x) {
     wides n, low, r = wide_reduced(-x, &low, &n), q = wide_exp_near(r, low), power = wide_power(n), whole = 1.0 + power;
     wides down = wide_fused(power, q, whole), lost = wide_fused(power, q, whole - down), inverse = 1.0 / down, result = y * inverse;
     return wide_fused(wide_fused(-result, lost, wide_fused(-result, down, y)), inverse, result);
 }
-/* y * sigmoid(x) for any x; y is 1 or x. */
+/* y * sigmoid(x) for any x, where y is 1 or x. */
 INLINE wides wide_by_sigmoid_far(wides y, wides x, wides near) {
     wides n, low, high = wide_exp_parts(wide_max(WIDE(-800.0), -wide_abs(x)), WIDE(0.0), &low, &n), small = wide_scaled(high, n);
     wides times = wide_max(WIDE(-800.0), wide_min(WIDE(1.0), y)), p = times * high;
@@ -155,7 +155,7 @@ INLINE wides wide_of_table(double_table table, int degree, wides d, wide_ints i,
     *low = p - (high - c[0]);
     return high;
 }
-/* Midpoint of the interval that contains u; each power of two has four intervals. */
+/* Midpoint of the interval that contains u. Each power of two has four intervals. */
 INLINE wides wide_middle(wides u) {
     return (wides)(((wide_ints)u & ~(int64_t)0x3FFFFFFFFFFFF) | 0x2000000000000);
 }
@@ -222,7 +222,7 @@ INLINE wides wide_log_parts(wides x, wides less, wides *low) {
     *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, c[2]) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
     return high;
 }
-/* log(x * 2**more) to a base; like `lane_log_near`, for doubles. */
+/* log(x * 2**more) to a base, like `lane_log_near`, for doubles. */
 INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
     wide_ints power, i;
     wides k, m;

@@ -1,8 +1,8 @@
 /* Backward of normalizations and softmax: vectorized loops over rows, for float and double.
 
-   In: a gradient, the normalized input, and its moments; out: a gradient, or sums. Vectors sum ROW_BLOCK
-   elements, and the sums of blocks are added in double. A gradient is an affine function of the two rows: g
-   * a + x * b + c. Included after `simd_row_loops.h`, and therefore compiled for each TIER. */
+   In: a gradient, the normalized input, and its moments. Out: a gradient, or sums. Vectors sum ROW_BLOCK
+   elements, and the sums of blocks are added in double. A gradient is an affine function of the two rows: g *
+   a + x * b + c. Included after `simd_row_loops.h`, and therefore compiled for each TIER. */
 
 #ifndef TS_VECTOR_BACKWARD_H
 #define TS_VECTOR_BACKWARD_H
@@ -20,7 +20,7 @@ INLINE void T##_add(const T *g, const T *weight, const T *x, T about, ptrdiff_t 
     *a += v; \
     *b += v * (AT##_at(x + i) - about); \
 } \
-/* Sums of g and of g * (x - about); if there is a weight, g stands for g * weight. */ \
+/* Sums of g and of g * (x - about). If there is a weight, g stands for g * weight. */ \
 INLINE void T##_sums(const T *g, const T *weight, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
     const ptrdiff_t width = sizeof(V) / sizeof(T); \
     double one = 0, two = 0; \
@@ -56,7 +56,7 @@ INLINE void T##_affine(const T *g, const T *weight, const T *x, T a, T b, T c, p
     } \
     for (; i < n; i++) out[i] = (weight ? g[i] * a * weight[i] : g[i] * a) + x[i] * b + c; \
 } \
-/* Gradients of the input, and of weight and bias (sums over the rows); outputs may be NULL. */ \
+/* Gradients of the input, and of weight and bias (sums over the rows). Outputs may be NULL. */ \
 INLINE void T##_rows(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, \
                      T *of_x, T *of_weight, T *of_bias) { \
     const ptrdiff_t width = sizeof(V) / sizeof(T); \

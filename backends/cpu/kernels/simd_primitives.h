@@ -4,7 +4,7 @@
    In: vectors of floats (`lanes`) and doubles (`wides`) of one width. Masks have the type of the tier's
    comparisons. A table has coefficients for each of 32 (floats) or 16 (doubles) intervals of an argument.
    With AVX-512, a row of the table has one coefficient of all intervals, and a permutation selects the
-   coefficient for each element. With AVX2, a row has all coefficients of one interval; the rows are loaded
+   coefficient for each element. With AVX2, a row has all coefficients of one interval. The rows are loaded
    and transposed, in a third of the time of a gather. */
 
 #ifndef TS_VECTOR_WORDS_H
@@ -47,7 +47,7 @@ typedef int64_t wide_ints __attribute__((vector_size(BYTES), may_alias));
 typedef uint64_t wide_bits __attribute__((vector_size(BYTES), may_alias));
 typedef float narrows __attribute__((vector_size(BYTES / 2), may_alias)); /* a vector with as many floats as `wides` has doubles */
 
-/* Broadcast a number to a vector; a vector argument is returned unchanged. */
+/* Broadcast a number to a vector. A vector argument is returned unchanged. */
 #define LANE(x) ((x) - (lanes){0})
 #define WIDE(x) ((x) - (wides){0})
 
@@ -65,7 +65,7 @@ INLINE int wide_all(wide_mask m) { return m == 0xFF; }
 /* Fused multiply-add: a * b + c. */
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-/* Minimum and maximum; if an operand is NaN, the result is the second operand. */
+/* Minimum and maximum. If an operand is NaN, the result is the second operand. */
 INLINE lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
 INLINE lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
 INLINE wides wide_min(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
@@ -154,7 +154,7 @@ INLINE wides wide_fused(wides a, wides b, wides c) {
     for (int i = 0; i < WIDES; i++) c[i] = __builtin_fma(a[i], b[i], c[i]);
     return c;
 }
-#else /* exact products in two parts by Dekker's splitting; if the splitting overflows, the rounded product */
+#else /* exact products in two parts by Dekker's splitting, or the rounded product if the splitting overflows */
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) {
     for (int i = 0; i < LANES; i++) c[i] = (float)((double)a[i] * b[i] + c[i]);
     return c;
@@ -245,7 +245,7 @@ INLINE wides wide_abs(wides x) { return (wides)((wide_ints)x & BITS.wide_abs); }
 INLINE lanes lane_signed(lanes size, lanes sign) { return (lanes)((int_lanes)size | ((int_lanes)sign & BITS.sign)); }
 INLINE wides wide_signed(wides size, wides sign) { return (wides)((wide_ints)size | ((wide_ints)sign & BITS.wide_sign)); }
 
-/* Polynomial in x; the coefficients start with the constant term. Even and odd terms are computed in
+/* Polynomial in x, whose coefficients start with the constant term. Even and odd terms are computed in
    parallel, which halves the dependency chain. */
 INLINE lanes lane_sum(lanes x, int n, const float *c) {
     lanes xx = x * x, even = LANE(c[(n - 1) & ~1]), odd = LANE(c[(n & ~1) - 1]);

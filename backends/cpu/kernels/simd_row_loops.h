@@ -1,9 +1,9 @@
 /* Vectorized loops over rows of floats: sums and maxima, softmax, moments and normalization, time steps of
    recurrent cells.
 
-   In: a row and its length; out: a number, or another row. Included by `vector_math.h`, and therefore
-   compiled for each TIER. Accumulators sum ROW_BLOCK elements, and the sums of blocks are added in double;
-   the order of additions does not depend on the row's address. */
+   In: a row and its length. Out: a number, or another row. Included by `vector_math.h`, and therefore
+   compiled for each TIER. Accumulators sum ROW_BLOCK elements, and the sums of blocks are added in double.
+   The order of additions does not depend on the row's address. */
 
 #ifndef TS_VECTOR_ROWS_H
 #define TS_VECTOR_ROWS_H
@@ -16,7 +16,7 @@ typedef int32_t any_ints __attribute__((vector_size(BYTES), aligned(4), may_alia
 typedef float fours __attribute__((vector_size(16), may_alias));
 typedef int32_t four_ints __attribute__((vector_size(16), may_alias));
 
-/* Load the first n elements; the other lanes are zeros. */
+/* Load the first n elements. The other lanes are zeros. */
 INLINE lanes lane_first(const float *x, ptrdiff_t n) {
     lanes v = {0};
     if (n >= LANES) return lane_at(x);
@@ -147,7 +147,7 @@ static double row_squares(const float *x, ptrdiff_t n, float about, double *firs
 
 /* ---------------------------------------------------------------- softmax */
 
-/* exp(x) for x <= 0 and NaN by Estrin's scheme, accurate to 1.5 units in the last place; 0 if the result
+/* exp(x) for x <= 0 and NaN by Estrin's scheme, accurate to 1.5 units in the last place, or 0 if the result
    would be subnormal. */
 INLINE lanes lane_exp_below(lanes x) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
@@ -238,7 +238,7 @@ static void rows_log_softmax_backward(const float *g, const float *y, ptrdiff_t 
 
 /* ---------------------------------------------------------------- normalization */
 
-/* ((x - about) * scale + shift) * weight + bias; weight and bias may be NULL. */
+/* ((x - about) * scale + shift) * weight + bias. Weight and bias may be NULL. */
 INLINE void row_normalised(const float *x, ptrdiff_t n, float about, float scale, float shift, const float *weight, const float *bias, float *out) {
     FOR_VECTORS(i, left, n) {
         lanes y = (lane_first(x + i, left) - about) * scale + shift;

@@ -1,5 +1,5 @@
-/* Matrix products with few rows, without packing; used by `skinny_gemm.pyx`. `simd_tiles.h` includes this file
-   and instantiates its macros for every vector width.
+/* Matrix products with few rows, without packing, used by `skinny_gemm.pyx`. `simd_tiles.h` includes this
+   file and instantiates its macros for every vector width.
 
    along    b has contiguous columns, as weights of a layer do: x @ w.T       vectors run along a sum
    across   b has contiguous rows: x @ w                                      vectors run across the sums
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Add the lower and upper half of a, and of b; the results are interleaved. */
+/* Add the lower and upper half of a, and of b. The results are interleaved. */
 #define FOLD(ID, TARGET, T) \
 TARGET static inline __attribute__((always_inline)) V_##ID fold_##ID(V_##ID a, V_##ID b) { \
     V_##ID sum; \
@@ -38,8 +38,8 @@ TARGET static inline __attribute__((always_inline)) V_##ID apart_##ID(V_##ID a) 
     return sum; \
 }
 
-/* Sums of ROWS rows and COLUMNS columns, folded log2(ROWS * COLUMNS) times; one vector then holds the sums
-   in row-major order. If fewer columns remain, the last column is repeated. */
+/* Sums of ROWS rows and COLUMNS columns, folded log2(ROWS * COLUMNS) times. One vector then holds the sums in
+   row-major order. If fewer columns remain, the last column is repeated. */
 #define ALONG(ID, TARGET, T, ROWS, COLUMNS) \
 TARGET static inline __attribute__((always_inline)) V_##ID sums_##ID##_##ROWS##_##COLUMNS( \
     ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, ptrdiff_t b_column, ptrdiff_t columns) { \
@@ -81,7 +81,7 @@ TARGET static void along_##ID##_##ROWS( \
     enum { WIDE = L_##ID / ROWS }; \
     V_##ID sums = sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b, b_column, columns); \
     T each[L_##ID]; \
-    if (COLUMNS < WIDE) { /* `sums` covers half of the columns; the last fold interleaves it with the other half */ \
+    if (COLUMNS < WIDE) { /* `sums` covers half of the columns. The last fold interleaves it with the other half. */ \
         ptrdiff_t half = columns > COLUMNS ? COLUMNS : 0; \
         sums = fold_##ID(sums, sums_##ID##_##ROWS##_##COLUMNS(depth, a, a_row, b + half * b_column, b_column, columns - half)); \
         sums = apart_##ID(sums); \
@@ -161,8 +161,8 @@ TARGET static void packed_##ID( \
 #define ADDED(ID, N) \
     if (L_##ID >= 2 * N) for (int i = 0; i < N; i++) sum[i] += sum[i + N];
 
-/* Compute sums of ROWS rows and VECTORS vectors of columns; the remaining columns form a vector that
-   overlaps the previous vector. */
+/* Compute sums of ROWS rows and VECTORS vectors of columns. The remaining columns form a vector that overlaps
+   the previous vector. */
 #define ACROSS(ID, TARGET, T, ROWS, VECTORS) \
 TARGET static void across_##ID##_##ROWS##_##VECTORS( \
     ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_stride, const T *b, ptrdiff_t b_row, \

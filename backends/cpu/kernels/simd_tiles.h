@@ -1,5 +1,5 @@
 /* Microkernels (register blocking) of convolutions and matrix products with vectors of 128, 256 and 512 bits,
-   used by `conv.pyx` and `gemm_tiles.pyx`; `microkernels.h` documents their arguments.
+   used by `conv.pyx` and `gemm_tiles.pyx`. `microkernels.h` documents their arguments.
 
    `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the widest kernels that the
    processor supports. Loops over rows and vectors have constant counts, so that the compiler keeps `sum` in

@@ -1,5 +1,5 @@
 /* Types for copying elements of a given width at any address. A complex number, or a row of several numbers,
-   is aligned only like one number; access as `int64_t` would then be undefined behavior, which compilers
+   is aligned only like one number. Access as `int64_t` would then be undefined behavior, which compilers
    exploit. These types make it defined. */
 
 #ifndef TS_UNALIGNED_TYPES_H

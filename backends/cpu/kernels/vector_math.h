@@ -1,10 +1,10 @@
 /* Vectorized elementary functions (transcendental functions) of float and double, with branches only for
    rare arguments.
 
-   In: a row and its length; out: another row, which may be the input row. The source is compiled once
-   for each TIER (`simd_primitives.h`), each in a separate extension. The remainder of a row is computed in a
+   In: a row and its length. Out: another row, which may be the input row. The source is compiled once for
+   each TIER (`simd_primitives.h`), each in a separate extension. The remainder of a row is computed in a
    padded vector, so that an element's bits do not depend on its position. Polynomials were fitted with at
-   least 40 digits; range reductions follow fdlibm. `narrow` functions compute floats in double and round
+   least 40 digits. Range reductions follow fdlibm. `narrow` functions compute floats in double and round
    once. tests/test_vector_math.py bounds the error of all functions: one unit in the last place. */
 
 #ifndef TS_VECTOR_MATH_H
@@ -71,7 +71,7 @@ WIDE_ROW(exp2) WIDE_ROW(log1p) WIDE_ROW(atan) WIDE_ROW(sinh) WIDE_ROW(cosh)
 #define OR_NUMPY(ROW) ROW
 #endif
 
-/* Return the row kernel by NumPy's or SciPy's name; NULL if NumPy's loop is as good. */
+/* Return the row kernel by NumPy's or SciPy's name, or NULL if NumPy's loop is as good. */
 typedef void (*FloatRow)(const float *, ptrdiff_t, float *);
 typedef void (*DoubleRow)(const double *, ptrdiff_t, double *);
 static const struct {
