@@ -50,7 +50,7 @@ def is_written_by(value: Value, use: Use) -> bool:
 
 
 def is_directly_written(value: Value) -> bool:
-    """Return whether a direct use of a value writes to it; writes through aliases do not count."""
+    """Return whether a direct use of a value writes to it. Writes through aliases do not count."""
     return any(is_written_by(value, use) for use in value.uses())
 
 
@@ -77,7 +77,7 @@ def is_written(argument: Argument, updates: bool) -> bool:
 
 
 def may_write(graph: Graph) -> bool:
-    """Return whether a node of `graph` may write to memory; if not, alias analysis is not needed."""
+    """Return whether a node of `graph` may write to memory. If not, alias analysis is not needed."""
     return any(
         (has_side_effects(node) and node.kind() not in ONLY_READING)
         or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
