@@ -140,7 +140,7 @@ def _install_in_child_processes() -> None:
 
 
 def install_as_torch() -> None:
-    """Make `import torch` return `ts`, whose modules, classes and functions get PyTorch's names.
+    """Make `import torch` return `ts`. Its modules, classes and functions get PyTorch's names.
 
     Raises RuntimeError if PyTorch itself is already imported, because its objects would mix with those of
     `ts`. A second call has no effect.

@@ -1,4 +1,4 @@
-"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`, of which `ts` has none.
+"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`. `ts` has no such classes.
 
 ts.classes.pyg.HashMap      RuntimeError: the class does not exist
 """

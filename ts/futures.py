@@ -17,7 +17,7 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future of the list `futures`, which completes when all of them have finished.
+    """Return a future of the list `futures`. It completes when all of them have finished.
 
     If a future raises an exception, the returned future raises the first one.
     """

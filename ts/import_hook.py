@@ -110,7 +110,7 @@ def rename(module: ModuleType) -> None:
 
 
 def _find_pytorch_module(module: str, name: str) -> str:
-    """Return the PyTorch module of an object, which is `torch` for a top-level name of `ts`."""
+    """Return the PyTorch module of an object. It is `torch` for a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
         default = "torch" if name in sys.modules["ts"]._NAME_TO_MODULE else torch_name(module)
         return _PYTORCH_MODULES.get(f"{module}.{name}", default)

@@ -22,7 +22,7 @@ def _release(version: Any) -> tuple[int, ...] | None:
 
 
 class TorchVersion(str):
-    """Version string, which is compared by release number."""
+    """Version string. Comparisons are by release number."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Functions that perform one step of `vmap` each, which exported programs call.
+"""Functions that exported programs call, each of which performs one step of `vmap`.
 
 _vmap_increment_nesting(5, "error")        start a vmap level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)

@@ -1,4 +1,4 @@
-"""Checks of the functions of higher-order operators, which raise PyTorch's errors.
+"""Checks of the functions that higher-order operators call. The checks raise PyTorch's errors.
 
 Input: the `SubgraphResult` of each function on meta tensors. Exports record it, and eager code computes it
 before the function is executed. Output: None, or an error if a function is not supported.

@@ -98,7 +98,7 @@ def _without_layers(values: list[Any]) -> Iterator[None]:
 
 
 def _with_index(device: devices.device) -> devices.device:
-    """Return the device, where a CUDA device without an index becomes `cuda:0`."""
+    """Return the device, or `cuda:0` for a CUDA device without an index."""
     return devices.device("cuda", 0) if device.type == "cuda" and device.index is None else device
 
 
@@ -168,7 +168,7 @@ def _blocks() -> list[_ModeBlock]:
 
 
 def _set_recorder(recorder: Any) -> None:
-    """Set the recorder of this thread, which receives the calls of operators. None removes it."""
+    """Set this thread's recorder, an object that receives the calls of operators. None removes it."""
     TracingScope(recorder).__enter__()
 
 

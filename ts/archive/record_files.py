@@ -20,7 +20,7 @@ _VERSION = b"3\n"  # format version of the files that `PyTorchFileWriter` writes
 
 
 class PyTorchFileWriter:
-    """Writer of a file of records, which is complete after `write_end_of_file`."""
+    """Writer of a file of records. The file is complete after `write_end_of_file`."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         path = file if isinstance(file, (str, os.PathLike)) else None

@@ -246,7 +246,7 @@ def _on_meta(sample: Any) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """Return a comparable summary of a known value, which for a tensor is its dtype and shape."""
+    """Return a comparable summary of a known value, such as dtype and shape of a tensor."""
     if isinstance(sample, ts.Tensor):
         return sample.dtype, tuple(sample.shape)
     if isinstance(sample, dict):

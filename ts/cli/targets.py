@@ -236,7 +236,7 @@ def load_function(target: Target) -> ScriptFunction | ScriptMethod:
 
 
 def compile_function(function: Any) -> ScriptFunction | ScriptMethod:
-    """Return a scripted function, which for a module or module class is its `forward`."""
+    """Return a scripted function. For a module or module class, it is the method `forward`."""
     if inspect.isclass(function):
         if required_parameters(function):
             raise UsageError(

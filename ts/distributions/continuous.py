@@ -214,7 +214,7 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """Cauchy distribution with location `loc` and scale `scale`, which has no mean."""
+    """Cauchy distribution with location `loc` and scale `scale`. It has no mean."""
 
     @property
     def mean(self) -> Any:

@@ -37,7 +37,7 @@ class ProbsOrLogits(Distribution):
 
     @lazy_property
     def probs(self) -> Any:
-        """Success probability, which for Bernoulli is the probability of 1."""
+        """Success probability. For Bernoulli, it is the probability of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @lazy_property

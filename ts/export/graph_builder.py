@@ -129,7 +129,7 @@ class FxGraphBuilder(TracerProtocol):
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
-        """Record the real tensor that `fake_tensor` represents, which only tracers of draft exports do."""
+        """Record the real tensor that `fake_tensor` represents. Only tracers of draft exports do this."""
 
     # ---- nodes of values
 

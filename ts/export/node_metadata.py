@@ -33,7 +33,7 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
 class FunctionCounter:
-    """Counter of the calls of each function in a program, which also records the outermost active call.
+    """Counter of the calls of each function in a program. It also records the outermost active call.
 
     A function that is also a tensor method counts as a method, because the compiled core does not record
     whether a function was called as a method.

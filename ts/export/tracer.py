@@ -54,7 +54,7 @@ CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
 class _DataScalars(NamedTuple):
-    """Numbers read from the elements of a tensor, which are discarded if the tensor is written."""
+    """Numbers read from the elements of a tensor. They are discarded if the tensor is written."""
 
     tensor: Tensor
     base: Node  # node of the base of the view `tensor`, or of `tensor` itself

@@ -176,7 +176,7 @@ class OpenVmapLevels:
 
 
 class _RecordedOperator(Call):
-    """Operator call on batches, which records the operators of the batching rule."""
+    """Operator call on batches that records the operators of the batching rule."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches

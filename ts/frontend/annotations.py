@@ -110,7 +110,7 @@ def _tensor_of_old(annotation: object) -> Type | None:
 
 
 class AnnotationParser:
-    """Parser of annotations, which resolves names in one scope."""
+    """Parser of annotations, with names resolved in one scope."""
 
     def __init__(
         self, resolver: Resolver, ranges: Ranges | None, fallback_range: SourceRange | None = None

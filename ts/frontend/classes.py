@@ -116,7 +116,7 @@ def is_dataclass(cls: type) -> bool:
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
-    """Declare the methods and properties in the body of `cls`, which are compiled on first use."""
+    """Declare the methods and properties in the body of `cls`. They are compiled on first use."""
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):

@@ -64,7 +64,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, needs_outer_grad: bool) -> Any:
-        """Return the result `x` of the call, which is detached unless `needs_outer_grad` is True."""
+        """Return the result `x` of the call. It is detached unless `needs_outer_grad` is True."""
         if not isinstance(x, Tensor) or not x.requires_grad or needs_outer_grad:
             return x
         return detached(x)
@@ -148,7 +148,7 @@ def replace_args(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any
 
 
 def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Return a function's output and auxiliary value, which is None without `has_aux`."""
+    """Return a function's output and auxiliary value. Without `has_aux`, the latter is None."""
     if not has_aux:
         return outputs, None
     if not (isinstance(outputs, tuple) and len(outputs) == 2):

@@ -1,4 +1,4 @@
-"""Package `functorch`, which PyTorch installs in addition to `torch`, like `ts.install_as_torch`.
+"""Package `functorch`, which PyTorch and `ts.install_as_torch` install in addition to `torch`.
 
     functional, parameters = functorch.make_functional(net)
     functional(parameters, x)                                 net(x) with these parameters

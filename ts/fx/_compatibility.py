@@ -1,4 +1,4 @@
-"""PyTorch's decorator that marks backward-compatible functions, which has no effect here."""
+"""PyTorch's decorator for backward-compatible functions. The decorator has no effect in `ts`."""
 
 from __future__ import annotations
 

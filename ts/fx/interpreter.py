@@ -84,7 +84,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph on a list of arguments, which is cleared so that used arguments can be freed."""
+        """Run the graph on a list of arguments. The list is cleared, so that used arguments can be freed."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             kind = "extra" if len(args_list) > len(placeholders) else "missing"

@@ -88,7 +88,7 @@ class ScopeContextManager:
 
 
 class TracerBase:
-    """Base class of tracers, which create nodes for operations on proxies. Programs override methods.
+    """Base class of tracers. A tracer creates nodes for operations on proxies.
 
     record_stack_traces         record the program's stack trace in nodes
     check_mutable_operations    raise an error for calls that mutate arguments

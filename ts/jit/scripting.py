@@ -206,7 +206,7 @@ def _not_scriptable_message(obj: object) -> str:
 
 
 class CompilationUnit:
-    """Set of functions compiled from source text, which are attributes of the set."""
+    """Set of functions compiled from source text. The functions are attributes."""
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}

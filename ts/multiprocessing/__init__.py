@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # hides the module of this name, which imports find in `sys.modules`
+    spawn,  # hides the module of this name. Imports find the module in `sys.modules`
     start_processes,
 )
 

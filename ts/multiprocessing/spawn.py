@@ -1,4 +1,4 @@
-"""Start processes that run one function, whose exceptions are raised in the parent.
+"""Start processes that run one function. Their exceptions are raised in the parent.
 
 Input: a function of the process index and of arguments. Output: None, or a context to wait for the processes.
 

@@ -26,7 +26,7 @@ Gradients = tuple[Any, ...]
 
 
 class BackwardHookFunction(Function):
-    """Identity function with an autograd node, whose backward is also the identity."""
+    """Identity function with an autograd node. Its backward is also the identity."""
 
     @staticmethod
     def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:

@@ -398,10 +398,7 @@ def _convolution(
     *flags: bool,
     compute: Compute = product,
 ) -> Array:
-    """Compute `aten::_convolution`, which traces contain.
-
-    `flags` are flags of GPU libraries, without effect here.
-    """
+    """Compute `aten::_convolution`, an operator in traces. `flags` are GPU library flags without effect."""
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "

@@ -123,7 +123,7 @@ def _declares(path: str, namespace: str, name: str) -> bool:
 
 
 class UnavailableOperator:
-    """Operator of an unloaded library, which raises NotImplementedError if it is called."""
+    """Operator of an unloaded library. A call raises NotImplementedError."""
 
     def __init__(self, namespace: str, name: str, library: str) -> None:
         self.namespace, self.__name__, self.library = namespace, name, library

@@ -34,7 +34,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
-    """Register a `quantized::` operator, which only archives call because it has no Python function."""
+    """Register a `quantized::` operator for archives. It has no Python function."""
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", tensor_kernel=True, **fields))
 
 

@@ -51,7 +51,7 @@ def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
 
 
 class DataDependentShapeError:
-    """Shape rule of an operator with data-dependent results, which raises PyTorch's error if it is called.
+    """Shape rule of an operator with data-dependent results. A call raises PyTorch's error.
 
     In an export, unknown sizes and numbers can be symbols. If there is a `rule`, it then returns the results.
     """

@@ -296,7 +296,7 @@ def _value_key(value: Any) -> Any:
 
 
 class _TensorElements:
-    """Hashable key of a tensor, which compares elements, dtype, device and `is_wrapped_number`."""
+    """Hashable key of a tensor. Keys compare elements, dtype, device and `is_wrapped_number`."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor

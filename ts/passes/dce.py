@@ -232,7 +232,7 @@ class _Eliminator:
 
 
 def remove_carried(loop: Node, i: int) -> None:
-    """Remove carried variable `i` of a loop, whose output and body input must have no uses."""
+    """Remove carried variable `i` of a loop. The variable's output and body input must have no uses."""
     body = loop.blocks()[0]
     loop.erase_output(i)
     loop.remove_input(i + LOOP_INPUTS)

@@ -205,7 +205,7 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """Return the number in element `value`, which is loaded before `before` if necessary."""
+        """Return the number in element `value`. If it is not loaded yet, insert a load before `before`."""
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._base_and_indices(value)

@@ -319,7 +319,7 @@ class Analysis:
                 self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample for a result of data-dependent size, whose operator record has dtype and rank."""
+        """Return a sample for a result of data-dependent size, using the dtype and rank in the record."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED

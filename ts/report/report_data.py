@@ -286,7 +286,7 @@ class _Measurements:
     def _count_instructions(
         self, function: ScriptFunction
     ) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
-        """Return instruction and execution counts by line, which are empty if counting is too slow."""
+        """Return instruction and execution counts by line, or empty counts if counting is too slow."""
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()

@@ -414,7 +414,7 @@ class Tracer(TracerProtocol):
         return self._size("aten::size", [self.tensor(x), self.constant(dim)], length)
 
     def shape(self, x: Tensor) -> Any:
-        """Return `x.shape`, whose sizes are tensors with one element."""
+        """Return `x.shape`. The sizes are tensors with one element."""
         return Size([self.size(x, i) for i in range(x.ndim)])
 
     def numel(self, x: Tensor) -> Any:

@@ -14,5 +14,5 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """Return a DLPack capsule with the memory of the tensor, which only one consumer can use."""
+    """Return a DLPack capsule with the memory of the tensor. Only one consumer can use the capsule."""
     return tensor.__dlpack__(max_version=(1, 0))

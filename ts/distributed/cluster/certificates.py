@@ -69,7 +69,7 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """Return the certificate authority in `folder` and its key, which are created if they are missing."""
+    """Return the certificate authority in `folder` and its key. Missing files are created."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

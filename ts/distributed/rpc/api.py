@@ -199,5 +199,5 @@ def remote(
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
 ) -> RRef:
-    """Start to call a function in another process, and return an `RRef` to the result, which stays there."""
+    """Start to call a function in another process, which keeps the result. Return an `RRef` to it."""
     return current().remote(to, func, args, kwargs, timeout)

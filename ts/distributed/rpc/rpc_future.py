@@ -40,7 +40,7 @@ def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
 
 
 def map_future(agent: RpcAgent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
-    """Return a future of `convert(value of future)`, which also passes on an exception of `future`."""
+    """Return a future of `convert(value of future)`. It also passes on an exception of `future`."""
     result = RpcFuture(agent)
 
     def set_converted(finished: Future[Any]) -> None:

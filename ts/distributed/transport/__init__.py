@@ -1,4 +1,4 @@
-"""Authenticated message transport between processes, which carries neither code nor pickles.
+"""Authenticated message transport between processes. It carries neither code nor pickles.
 
     message_codec         encoding of messages: plain data and memory buffers
     message_pack          encoding of plain data

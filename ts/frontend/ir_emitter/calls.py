@@ -276,7 +276,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
 
 
 def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `fork(f, x, k=y)` as a closure that contains the call, which `lift_closures` makes a subgraph."""
+    """Emit `fork(f, x, k=y)` as a closure that contains the call. `lift_closures` makes it a subgraph."""
     range = em.range(node)
     if not node.args:
         raise CompilationError("Expected at least one argument to fork()", range)

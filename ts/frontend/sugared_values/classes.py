@@ -118,7 +118,7 @@ def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> Sugar
 
 
 class UnboundMethod(SugaredValue):
-    """Method accessed on its class, whose first argument is the object."""
+    """Method accessed on its class. The first argument of a call is the object."""
 
     kind = "method"
 

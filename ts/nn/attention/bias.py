@@ -28,7 +28,7 @@ class CausalVariant(IntEnum):
 
 
 class CausalBias(Tensor):
-    """Causal mask of shape (seq_len_q, seq_len_kv), which only attention accepts."""
+    """Causal mask of shape (seq_len_q, seq_len_kv). Only attention accepts it."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
         """Return a tensor of shape (2, seq_len_q, seq_len_kv) whose memory is one element."""

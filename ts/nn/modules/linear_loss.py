@@ -17,7 +17,7 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """Options of PyTorch's `linear_cross_entropy` for chunks, which are validated and have no effect.
+    """Options of PyTorch's `linear_cross_entropy` for chunks. They are validated and have no effect.
 
     One matrix product computes all logits, without chunks.
     """

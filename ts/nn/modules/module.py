@@ -534,7 +534,7 @@ class Module:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """Return parameters and persistent buffers by dotted name, which share memory with the module."""
+        """Return parameters and persistent buffers by dotted name. They share memory with the module."""
         positional = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         return state_dict_io.collect(
             self,

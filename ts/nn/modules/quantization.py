@@ -18,7 +18,7 @@ from ts.nn.modules.module import Module
 
 
 class FloatFunctional(Module):
-    """Arithmetic on float tensors as methods, which pass each result to `activation_post_process`."""
+    """Arithmetic on float tensors as methods. They pass each result to `activation_post_process`."""
 
     def __init__(self) -> None:
         super().__init__()

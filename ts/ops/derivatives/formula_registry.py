@@ -90,7 +90,7 @@ class Derivative:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """Global names of the module that declares the formulas, which formulas may contain."""
+        """Global names of the module that declares the formulas. Formulas may contain these names."""
         return vars(sys.modules[self.module_name])
 
     @property

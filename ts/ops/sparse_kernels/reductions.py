@@ -70,7 +70,7 @@ def _accumulation_dtype(dtype: Any) -> Any:
 
 
 def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen: bool) -> Any:
-    """Sum over dimensions, which are nonnegative. If `integers_widen`, sums of integers have dtype int64."""
+    """Sum over nonnegative dimensions. If `integers_widen`, sums of integers have dtype int64."""
     if dtype is None and integers_widen and self.dtype.kind in "biu":
         dtype = np.dtype(np.int64)
     values = self.values if dtype is None else self.values.astype(dtype)

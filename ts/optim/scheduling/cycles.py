@@ -39,7 +39,7 @@ class _MomentumScheduler(LRScheduler):
 
 
 class CyclicLR(_MomentumScheduler):
-    """Schedule of triangles, which rise from `base_lr` to `max_lr` and fall. `mode` can shrink them."""
+    """Schedule of triangles from `base_lr` to `max_lr` and back. `mode` can shrink them."""
 
     _unsaved_attributes = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}

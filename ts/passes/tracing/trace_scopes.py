@@ -167,7 +167,7 @@ class _Attributes:
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """Return the value of the attribute that a `prim::TracedAttr` reads, which is loaded on first use."""
+        """Return the value of the attribute that a `prim::TracedAttr` reads. The first use loads it."""
         scope = value.node().get("scope")
         module_value = self.read.get(scope)
         if module_value is not None:

@@ -15,7 +15,7 @@ _MAX_BLOCK_ITERATIONS = 1e9  # maximum number of runs in one block
 
 
 class Language(enum.Enum):
-    """Language of the statements, of which only Python is supported."""
+    """Language of the statements. Only Python is supported."""
 
     PYTHON = 0
     CPP = 1
