@@ -77,13 +77,7 @@ class BackwardHooks:
         grad_outputs = _scatter_gradients(self._result_indices, gradients, self._results)
         for hook in self._pre_hooks:
             replacement = hook(self._module, grad_outputs)
-            if replacement is not None:
-                if len(replacement) != len(grad_outputs):
-                    raise RuntimeError(
-                        "Backward pre hook returned an invalid number of grad_output, "
-                        f"got {len(replacement)}, but expected {len(grad_outputs)}"
-                    )
-                grad_outputs = replacement
+            grad_outputs = _replace_gradients("pre hook", "grad_output", grad_outputs, replacement)
         if self._argument_indices is None:
             self._call_without_arguments(grad_outputs)
         else:
@@ -97,13 +91,7 @@ class BackwardHooks:
         grad_inputs = _scatter_gradients(self._argument_indices, gradients, self._arguments)
         for hook in self._hooks:
             replacement = hook(self._module, grad_inputs, self._grad_outputs)
-            if replacement is not None:
-                if len(replacement) != len(grad_inputs):
-                    raise RuntimeError(
-                        "Backward hook returned an invalid number of grad_input, "
-                        f"got {len(replacement)}, but expected {len(grad_inputs)}"
-                    )
-                grad_inputs = replacement
+            grad_inputs = _replace_gradients("hook", "grad_input", grad_inputs, replacement)
         self._grad_outputs = None
         return tuple(grad_inputs[i] for i in self._argument_indices)
 
@@ -174,3 +162,17 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
             bound_hook = partial(hook, module)
             update_wrapper(bound_hook, hook)  # so that error messages contain the name of the hook
             first.grad_fn.register_hook(bound_hook)
+
+
+def _replace_gradients(
+    hook: str, name: str, gradients: Gradients, replacement: Gradients | None
+) -> Gradients:
+    """Return the replacement by a hook, or the gradients unchanged; raise RuntimeError for a wrong length."""
+    if replacement is None:
+        return gradients
+    if len(replacement) != len(gradients):
+        raise RuntimeError(
+            f"Backward {hook} returned an invalid number of {name}, got {len(replacement)}, but expected "
+            f"{len(gradients)}"
+        )
+    return replacement

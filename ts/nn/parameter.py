@@ -9,7 +9,7 @@ Input: a tensor. Output: a parameter or buffer with the same memory:
 from __future__ import annotations
 
 import copy
-from typing import Any, NoReturn, Self, cast
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import ts
 from ts._core.tensor.sharing import register_class
@@ -129,19 +129,6 @@ _SUPPORTED_ATTRIBUTES = frozenset(
 )
 
 
-def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
-    """Allocate a lazy tensor, uninitialized. By default, its device and dtype do not change."""
-    tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
-
-
-def _raise_sharing_error() -> NoReturn:
-    raise RuntimeError(
-        "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
-        "parameters before "
-        "calling `module.share_memory()`."
-    )
-
-
 def _ask_uninitialized(tensor: Any, name: str) -> Any:
     if name == "shape":
         raise RuntimeError(
@@ -167,6 +154,41 @@ def uninitialized(name: str) -> ValueError:
 class UninitializedTensorMixin:
     """Base class of parameters and buffers without a shape."""
 
+    _materialized_class: ClassVar[type[Tensor]]
+
+    def __getattribute__(self, name: str) -> Any:
+        return _ask_uninitialized(self, name)
+
+    def detach(self) -> Any:
+        """Return the tensor itself, so that `state_dict` contains it."""
+        return self
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary parameter or buffer of this shape with uninitialized elements.
+
+        None for `device` or `dtype` means the value of this tensor.
+        """
+        tensor: Any = self
+        tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
+
+    def share_memory_(self) -> NoReturn:
+        """Raise RuntimeError: the tensor has no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+            "parameters before "
+            "calling `module.share_memory()`."
+        )
+
+    def become(self, tensor: Tensor) -> None:
+        """Become an ordinary parameter or buffer with the memory of `tensor`."""
+        rebind_array(self, tensor.array)  # type: ignore[arg-type]
+        self.__class__ = self._materialized_class  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    __str__ = __repr__
+
 
 def is_lazy(param: Any) -> bool:
     """Return True if a parameter or buffer has no shape yet."""
@@ -176,30 +198,12 @@ def is_lazy(param: Any) -> bool:
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """Parameter without a shape, as in `LazyLinear`."""
 
+    _materialized_class = Parameter
+
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         """Return a parameter without a shape. `dtype` and `device` are the defaults of `materialize`."""
         parameter = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, parameter)
-
-    def __getattribute__(self, name: str) -> Any:
-        return _ask_uninitialized(self, name)
-
-    def detach(self) -> Any:
-        """Return the tensor itself, so that `state_dict` contains it."""
-        return self
-
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary parameter of this shape with uninitialized elements."""
-        _materialized(self, shape, device, dtype)
-
-    def share_memory_(self) -> NoReturn:
-        """Raise RuntimeError: the tensor has no memory yet."""
-        _raise_sharing_error()
-
-    def become(self, tensor: Tensor) -> None:
-        """Become an ordinary parameter with the memory of `tensor`."""
-        rebind_array(self, tensor.array)
-        self.__class__ = Parameter  # type: ignore[assignment]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
         copied: UninitializedParameter = type(self)(self.requires_grad, self.device, self.dtype)
@@ -209,41 +213,17 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return UninitializedParameter, (self.requires_grad, self.device, self.dtype)
 
-    def __repr__(self) -> str:
-        return "<UninitializedParameter>"
-
-    __str__ = __repr__
-
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """Buffer without a shape."""
 
+    _materialized_class = Buffer
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
         """Return a buffer without a shape. `dtype` and `device` are the defaults of `materialize`."""
         buffer = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, buffer)
-
-    def __getattribute__(self, name: str) -> Any:
-        return _ask_uninitialized(self, name)
-
-    def detach(self) -> Any:
-        """Return the tensor itself, so that `state_dict` contains it."""
-        return self
-
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary buffer of this shape with uninitialized elements."""
-        _materialized(self, shape, device, dtype)
-
-    def share_memory_(self) -> NoReturn:
-        """Raise RuntimeError: the tensor has no memory yet."""
-        _raise_sharing_error()
-
-    def become(self, tensor: Tensor) -> None:
-        """Become an ordinary buffer with the memory of `tensor`."""
-        rebind_array(self, tensor.array)
-        self.__class__ = Buffer  # type: ignore[assignment]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
         copied: UninitializedBuffer = type(self)(False, self.device, self.dtype)
@@ -252,11 +232,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return UninitializedBuffer, (False, self.device, self.dtype)
-
-    def __repr__(self) -> str:
-        return "<UninitializedBuffer>"
-
-    __str__ = __repr__
 
 
 def is_uninitialized(tensor: Any) -> bool:

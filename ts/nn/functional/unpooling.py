@@ -10,9 +10,12 @@ from ts._core.tensor.tensor import Tensor
 from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
-def _repeat_number(value: Any, n: int) -> Any:
-    """Return a list that repeats a number `n` times. In scripts, this conversion is implicit."""
-    return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
+def _repeat_numbers(n: int, *values: Any) -> Any:
+    """Return lists that repeat each number `n` times. In scripts, this conversion is implicit."""
+    return (
+        list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
+        for value in values
+    )
 
 
 def _unpooled_size(
@@ -64,11 +67,7 @@ def max_unpool1d(
 ) -> Tensor:
     """Invert `max_pool1d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = (
-            _repeat_number(kernel_size, 1),
-            _repeat_number(stride, 1),
-            _repeat_number(padding, 1),
-        )
+        kernel_size, stride, padding = _repeat_numbers(1, kernel_size, stride, padding)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     size = [size[0], 1]
     return ts.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1)
@@ -84,11 +83,7 @@ def max_unpool2d(
 ) -> Tensor:
     """Invert `max_pool2d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = (
-            _repeat_number(kernel_size, 2),
-            _repeat_number(stride, 2),
-            _repeat_number(padding, 2),
-        )
+        kernel_size, stride, padding = _repeat_numbers(2, kernel_size, stride, padding)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     return ts.max_unpool2d(input, indices, size)
 
@@ -103,11 +98,7 @@ def max_unpool3d(
 ) -> Tensor:
     """Invert `max_pool3d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = (
-            _repeat_number(kernel_size, 3),
-            _repeat_number(stride, 3),
-            _repeat_number(padding, 3),
-        )
+        kernel_size, stride, padding = _repeat_numbers(3, kernel_size, stride, padding)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     steps = kernel_size
     if stride is not None:

@@ -2,70 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.modules.ntuple import constructor_text
 from ts.nn.parameter import Parameter
 
 
-class _InplaceActivation(Module):
-    """Base class of activations whose only hyperparameter is `inplace`."""
+class _Activation(Module):
+    """Base class of activations whose `repr` shows all hyperparameters, and `inplace` only if it is True."""
 
-    __constants__ = ["inplace"]
+    _hyperparameters: ClassVar[tuple[str, ...]]
     inplace: bool
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        shown = [name for name in self._hyperparameters if name != "inplace" or self.inplace]
+        return constructor_text(self, *shown)
+
+
+@hyperparameters
+class _InplaceActivation(_Activation):
+    """Base class of activations whose only hyperparameter is `inplace`."""
+
+    _function: ClassVar[Callable[..., Tensor]]
+    inplace: bool = False
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._function(input, self.inplace)
 
 
 class ReLU(_InplaceActivation):
     """Elementwise max(x, 0)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.relu(input, self.inplace)
+    _function = staticmethod(F.relu)
 
 
 class SELU(_InplaceActivation):
     """Scaled exponential linear unit."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.selu(input, self.inplace)
+    _function = staticmethod(F.selu)
 
 
 class SiLU(_InplaceActivation):
     """Elementwise x * sigmoid(x)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.silu(input, self.inplace)
+    _function = staticmethod(F.silu)
 
 
 class Mish(_InplaceActivation):
     """Elementwise x * tanh(softplus(x))."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.mish(input, self.inplace)
+    _function = staticmethod(F.mish)
 
 
 class Hardsigmoid(_InplaceActivation):
     """Piecewise linear approximation of the sigmoid."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardsigmoid(input, self.inplace)
+    _function = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(_InplaceActivation):
     """Elementwise x * hardsigmoid(x)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardswish(input, self.inplace)
+    _function = staticmethod(F.hardswish)
 
     def extra_repr(self) -> str:
         return ""  # PyTorch does not print `inplace` here
@@ -106,119 +110,68 @@ class LogSigmoid(Module):
         return F.logsigmoid(input)
 
 
-class CELU(Module):
+@hyperparameters
+class CELU(_Activation):
     """Continuously differentiable exponential linear unit."""
 
-    __constants__ = ["alpha", "inplace"]
-    alpha: float
-    inplace: bool
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
+    alpha: float = 1.0
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "alpha")
-        return arguments + ", inplace=True" if self.inplace else arguments
 
-
-class ELU(Module):
+@hyperparameters
+class ELU(_Activation):
     """Exponential linear unit."""
 
-    __constants__ = ["alpha", "inplace"]
-    alpha: float
-    inplace: bool
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
+    alpha: float = 1.0
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "alpha")
-        return arguments + ", inplace=True" if self.inplace else arguments
 
-
-class LeakyReLU(Module):
+@hyperparameters
+class LeakyReLU(_Activation):
     """Leaky ReLU: x if x >= 0, else `negative_slope` * x."""
 
-    __constants__ = ["negative_slope", "inplace"]
-    negative_slope: float
-    inplace: bool
-
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
+    negative_slope: float = 0.01
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "negative_slope")
-        return arguments + ", inplace=True" if self.inplace else arguments
 
-
-class RReLU(Module):
+@hyperparameters
+class RReLU(_Activation):
     """LeakyReLU with random slopes in training."""
 
-    __constants__ = ["lower", "upper", "inplace"]
-    lower: float
-    upper: float
-    inplace: bool
-
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower = lower
-        self.upper = upper
-        self.inplace = inplace
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "lower", "upper")
-        return arguments + ", inplace=True" if self.inplace else arguments
 
-
-class Threshold(Module):
+@hyperparameters
+class Threshold(_Activation):
     """Returns x if x exceeds the threshold, otherwise `value`."""
 
-    __constants__ = ["threshold", "value", "inplace"]
     threshold: float
     value: float
-    inplace: bool
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "threshold", "value")
-        return arguments + ", inplace=True" if self.inplace else arguments
 
-
+@hyperparameters
 class GELU(Module):
     """Elementwise x * Φ(x), where Φ is the standard normal distribution function."""
 
-    __constants__ = ["approximate"]
-    approximate: str
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
+    approximate: str = "none"
 
     def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
@@ -227,32 +180,21 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class GLU(Module):
+@hyperparameters
+class GLU(_Activation):
     """Gated linear unit: half of the channels multiplied by the sigmoid of the other half."""
 
-    __constants__ = ["dim"]
-    dim: int
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int = -1
 
     def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
 
-    def extra_repr(self) -> str:
-        return constructor_text(self, "dim")
 
-
+@hyperparameters
 class Hardshrink(Module):
     """Hard shrinkage: 0 if |x| is at most `lambd`, otherwise x."""
 
-    __constants__ = ["lambd"]
-    lambd: float
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    lambd: float = 0.5
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
@@ -261,15 +203,11 @@ class Hardshrink(Module):
         return f"{self.lambd}"
 
 
+@hyperparameters
 class Softshrink(Module):
     """Soft shrinkage: moves x by `lambd` towards 0, at most to 0."""
 
-    __constants__ = ["lambd"]
-    lambd: float
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    lambd: float = 0.5
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
@@ -278,74 +216,45 @@ class Softshrink(Module):
         return f"{self.lambd}"
 
 
-class Softplus(Module):
+@hyperparameters
+class Softplus(_Activation):
     """Elementwise log(1 + exp(beta x)) / beta."""
 
-    __constants__ = ["beta", "threshold"]
-    beta: float
-    threshold: float
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
+    beta: float = 1.0
+    threshold: float = 20.0
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return constructor_text(self, "beta", "threshold")
 
-
-class Softmax(Module):
+@hyperparameters
+class Softmax(_Activation):
     """Elementwise exp(x), normalized to sum 1 along a dimension."""
 
-    __constants__ = ["dim"]
-    dim: int | None
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim, _stacklevel=5)
 
-    def extra_repr(self) -> str:
-        return constructor_text(self, "dim")
 
-
-class LogSoftmax(Module):
+@hyperparameters
+class LogSoftmax(_Activation):
     """Logarithm of the softmax over a dimension."""
 
-    __constants__ = ["dim"]
-    dim: int | None
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
-    def extra_repr(self) -> str:
-        return constructor_text(self, "dim")
 
-
-class Softmin(Module):
+@hyperparameters
+class Softmin(_Activation):
     """Softmax of -x over a dimension."""
 
-    __constants__ = ["dim"]
-    dim: int | None
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim, _stacklevel=5)
-
-    def extra_repr(self) -> str:
-        return constructor_text(self, "dim")
 
 
 class Softmax2d(Module):
@@ -357,9 +266,10 @@ class Softmax2d(Module):
         return F.softmax(input, -3, _stacklevel=5)
 
 
-class Hardtanh(Module):
+class Hardtanh(_Activation):
     """Elementwise x, clamped to [min_val, max_val]."""
 
+    _hyperparameters: ClassVar[tuple[str, ...]] = ("min_val", "max_val", "inplace")
     __constants__ = ["min_val", "max_val", "inplace"]
     min_val: float
     max_val: float
@@ -383,19 +293,14 @@ class Hardtanh(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        arguments = constructor_text(self, "min_val", "max_val")
-        return arguments + ", inplace=True" if self.inplace else arguments
-
 
 class ReLU6(Hardtanh):
     """Elementwise min(max(x, 0), 6)."""
 
+    _hyperparameters = ("inplace",)
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class PReLU(Module):

@@ -81,10 +81,8 @@ class _ConvNd(Module):
             else (out_channels, in_channels // groups)
         )
         self.weight = Parameter(ts.empty((*channels, *self.kernel_size), device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(ts.empty(out_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        tensor = Parameter(ts.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", tensor)
         self.reset_parameters()
 
     def _padding_amounts(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 
 
@@ -25,17 +26,12 @@ class PairwiseDistance(Module):
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
+@hyperparameters
 class CosineSimilarity(Module):
     """Cosine of the angle between two vectors along `dim`."""
 
-    __constants__ = ["dim", "eps"]
-    dim: int
-    eps: float
-
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
+    dim: int = 1
+    eps: float = 1e-8
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.cosine_similarity(x1, x2, self.dim, self.eps)

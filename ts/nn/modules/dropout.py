@@ -2,54 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar
+
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
-from ts.nn.modules.module import Module
-from ts.nn.modules.ntuple import constructor_text
+from ts.nn.modules.hyperparameters import PrintedModule, hyperparameters
 
 
-class _DropoutNd(Module):
-    __constants__ = ["p", "inplace"]
-    p: float
-    inplace: bool
+@hyperparameters
+class _DropoutNd(PrintedModule):
+    _dropout: ClassVar[Callable[..., Tensor]]
+    p: float = 0.5
+    inplace: bool = False
 
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+    def __post_init__(self) -> None:
+        if self.p < 0 or self.p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
-    def extra_repr(self) -> str:
-        return constructor_text(self, "p", "inplace")
+    def forward(self, input: Tensor) -> Tensor:
+        return self._dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout(_DropoutNd):
     """Sets elements to zero with probability `p` in training."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training, self.inplace)
+    _dropout = staticmethod(F.dropout)
 
 
 class Dropout1d(_DropoutNd):
     """Sets channels of (N, C, L) to zero with probability `p` in training."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout1d(input, self.p, self.training, self.inplace)
+    _dropout = staticmethod(F.dropout1d)
 
 
 class Dropout2d(_DropoutNd):
     """Sets channels of (N, C, H, W) to zero with probability `p` in training."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout2d(input, self.p, self.training, self.inplace)
+    _dropout = staticmethod(F.dropout2d)
 
 
 class Dropout3d(_DropoutNd):
     """Sets channels of (N, C, D, H, W) to zero with probability `p` in training."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout3d(input, self.p, self.training, self.inplace)
+    _dropout = staticmethod(F.dropout3d)
 
 
 class AlphaDropout(_DropoutNd):

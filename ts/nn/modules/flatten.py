@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
+from ts.nn.modules.hyperparameters import PrintedModule, hyperparameters
 from ts.nn.modules.module import Module, type_name
 from ts.nn.modules.ntuple import constructor_text
 
 
-class Flatten(Module):
+@hyperparameters
+class Flatten(PrintedModule):
     """Joins the dimensions `start_dim` to `end_dim` into one."""
 
-    __constants__ = ["start_dim", "end_dim"]
-    start_dim: int
-    end_dim: int
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
+    start_dim: int = 1
+    end_dim: int = -1
 
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return constructor_text(self, "start_dim", "end_dim")
 
 
 class Unflatten(Module):

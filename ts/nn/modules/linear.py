@@ -38,10 +38,8 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(ts.empty((out_features, in_features), device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(ts.empty(out_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        tensor = Parameter(ts.empty(out_features, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", tensor)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -90,10 +88,8 @@ class Bilinear(Module):
         self.out_features = out_features
         shape = (out_features, in1_features, in2_features)
         self.weight = Parameter(ts.empty(shape, device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(ts.empty(out_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        tensor = Parameter(ts.empty(out_features, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", tensor)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

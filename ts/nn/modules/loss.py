@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import InitVar
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn._reduction import legacy_get_string
 from ts.nn.modules.distance import PairwiseDistance
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 
 
+@hyperparameters
 class _Loss(Module):
-    __constants__ = ["reduction"]
-    reduction: str
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
-    def __init__(
-        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__()
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
         if size_average is not None or reduce is not None:
-            reduction = legacy_get_string(size_average, reduce)
-        self.reduction = reduction
+            self.reduction = legacy_get_string(size_average, reduce)
 
 
 class _WeightedLoss(_Loss):
@@ -37,6 +37,12 @@ class _WeightedLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
+
+    def __post_init__(
+        self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None
+    ) -> None:
+        super().__post_init__(size_average, reduce)
+        self.weight = weight
 
 
 class L1Loss(_Loss):
@@ -67,22 +73,15 @@ class MultiLabelMarginLoss(_Loss):
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
+@hyperparameters
 class NLLLoss(_WeightedLoss):
     """Negative log likelihood of the target classes."""
 
-    __constants__ = ["ignore_index", "reduction"]
-    ignore_index: int
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(
@@ -94,25 +93,16 @@ class NLLLoss2d(NLLLoss):
     """NLLLoss under its old name for images."""
 
 
+@hyperparameters
 class CrossEntropyLoss(_WeightedLoss):
     """Cross entropy of logits: log_softmax followed by NLLLoss."""
 
-    __constants__ = ["ignore_index", "label_smoothing", "reduction"]
-    ignore_index: int
-    label_smoothing: float
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.cross_entropy(
@@ -125,27 +115,16 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
+@hyperparameters
 class PoissonNLLLoss(_Loss):
     """Negative log likelihood of Poisson distributed targets."""
 
-    __constants__ = ["log_input", "full", "eps", "reduction"]
-    log_input: bool
-    full: bool
-    eps: float
-
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[bool | None] = None
+    eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         return F.poisson_nll_loss(
@@ -158,43 +137,26 @@ class PoissonNLLLoss(_Loss):
         )
 
 
+@hyperparameters(kw_only=True)
 class GaussianNLLLoss(_Loss):
     """Negative log likelihood of normally distributed targets."""
 
-    __constants__ = ["full", "eps", "reduction"]
-    full: bool
-    eps: float
-
-    def __init__(
-        self,
-        *,
-        full: bool = False,
-        eps: float = 1e-6,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.full = full
-        self.eps = eps
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
+@hyperparameters
 class KLDivLoss(_Loss):
     """Kullback-Leibler divergence."""
 
-    __constants__ = ["log_target", "reduction"]
-    log_target: bool
-
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        log_target: bool = False,
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    log_target: bool = False
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
@@ -237,123 +199,79 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
+@hyperparameters
 class HingeEmbeddingLoss(_Loss):
     """Loss of x for target 1, and of max(0, margin - x) for target -1."""
 
-    __constants__ = ["margin", "reduction"]
-    margin: float
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 1.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
+@hyperparameters
 class SmoothL1Loss(_Loss):
     """Absolute error, which is quadratic below `beta`."""
 
-    __constants__ = ["beta", "reduction"]
-    beta: float
-
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.beta = beta
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    beta: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
+@hyperparameters
 class HuberLoss(_Loss):
     """Huber loss: `delta` times SmoothL1Loss with `beta=delta`."""
 
-    __constants__ = ["delta", "reduction"]
-    delta: float
-
-    def __init__(
-        self,
-        reduction: str = "mean",
-        delta: float = 1.0,
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.delta = delta
+    reduction: str = "mean"
+    delta: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
+@hyperparameters
 class CosineEmbeddingLoss(_Loss):
     """Cosine embedding loss of pairs labelled similar (1) or dissimilar (-1)."""
 
-    __constants__ = ["margin", "reduction"]
-    margin: float
-
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
+@hyperparameters
 class MarginRankingLoss(_Loss):
     """Margin ranking loss of pairs: max(0, -y (x1 - x2) + margin)."""
 
-    __constants__ = ["margin", "reduction"]
-    margin: float
-
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
+@hyperparameters
 class MultiMarginLoss(_WeightedLoss):
     """Multi-class margin loss (hinge loss): the target's score should exceed all other scores by a margin."""
 
-    __constants__ = ["p", "margin", "reduction"]
-    p: int
-    margin: float
-
-    def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.p = p
-        self.margin = margin
+    p: int = 1
+    margin: float = 1.0
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multi_margin_loss(
@@ -361,30 +279,17 @@ class MultiMarginLoss(_WeightedLoss):
         )
 
 
+@hyperparameters
 class TripletMarginLoss(_Loss):
     """Triplet margin loss (triplet loss) of anchor, positive and negative examples."""
 
-    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
-    margin: float
-    p: float
-    eps: float
-    swap: bool
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-        self.p = p
-        self.eps = eps
-        self.swap = swap
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_loss(
@@ -435,22 +340,13 @@ class TripletMarginWithDistanceLoss(_Loss):
         )
 
 
+@hyperparameters
 class CTCLoss(_Loss):
     """Connectionist temporal classification loss of unaligned sequences."""
 
-    __constants__ = ["blank", "zero_infinity", "reduction"]
-    blank: int
-    zero_infinity: bool
-
-    def __init__(
-        self,
-        blank: int = 0,
-        reduction: str = "mean",
-        zero_infinity: bool = False,
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
 
     def forward(
         self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor

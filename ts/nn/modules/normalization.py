@@ -3,60 +3,79 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.modules.ntuple import constructor_text
 from ts.nn.parameter import Parameter
 
 
-class LocalResponseNorm(Module):
+class _LocalResponseNorm(Module):
+    size: int
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, " + constructor_text(self, "alpha", "beta", "k")
+
+
+@hyperparameters
+class LocalResponseNorm(_LocalResponseNorm):
     """Divides x by a power of the mean square of `size` neighbouring channels."""
 
-    __constants__ = ["size", "alpha", "beta", "k"]
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
 
     def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, " + constructor_text(self, "alpha", "beta", "k")
 
-
-class CrossMapLRN2d(Module):
+@hyperparameters
+class CrossMapLRN2d(_LocalResponseNorm):
     """Local response normalization over neighbouring channels of images, as in Lua's Torch."""
 
+    __constants__: ClassVar[list[str]] = []
     size: int
-    alpha: float
-    beta: float
-    k: float
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1
 
     def forward(self, input: Tensor) -> Tensor:
         return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, " + constructor_text(self, "alpha", "beta", "k")
+
+class _AffineNorm(Module):
+    """Base class of normalizations with an optional scale `weight` and shift `bias`."""
+
+    def _register_parameters(
+        self, has_parameters: dict[str, bool], shape: tuple[int, ...], device: Any, dtype: Any
+    ) -> None:
+        for name, has_parameter in has_parameters.items():
+            tensor = Parameter(ts.empty(shape, device=device, dtype=dtype)) if has_parameter else None
+            self.register_parameter(name, tensor)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset the parameters: scale 1 and shift 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self._parameters.get("bias") is not None:
+            init.zeros_(self.bias)
 
 
-class LayerNorm(Module):
+def _shape(normalized_shape: Any) -> tuple[int, ...]:
+    if isinstance(normalized_shape, numbers.Integral):
+        return (normalized_shape,)  # type: ignore[return-value]
+    return tuple(normalized_shape)
+
+
+class LayerNorm(_AffineNorm):
     """Normalizes the last dimensions, of shape `normalized_shape`, to mean 0 and variance 1."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -74,25 +93,11 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        single = isinstance(normalized_shape, numbers.Integral)
-        self.normalized_shape = (normalized_shape,) if single else tuple(normalized_shape)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, has_parameter in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            tensor = (
-                Parameter(ts.empty(self.normalized_shape, device=device, dtype=dtype))
-                if has_parameter
-                else None
-            )
-            self.register_parameter(name, tensor)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Reset the parameters: scale 1 and shift 0."""
-        if self.elementwise_affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+        has_parameters = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        self._register_parameters(has_parameters, self.normalized_shape, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -102,7 +107,7 @@ class LayerNorm(Module):
         return f"{self.normalized_shape}, {arguments}, bias={self.bias is not None}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_AffineNorm):
     """Normalizes each group of channels to mean 0 and variance 1."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
@@ -129,17 +134,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, has_parameter in (("weight", affine), ("bias", affine and bias)):
-            tensor = Parameter(ts.empty(num_channels, device=device, dtype=dtype)) if has_parameter else None
-            self.register_parameter(name, tensor)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Reset the parameters: scale 1 and shift 0 for each channel."""
-        if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+        has_parameters = {"weight": affine, "bias": affine and bias}
+        self._register_parameters(has_parameters, (num_channels,), device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -149,7 +145,7 @@ class GroupNorm(Module):
         return f"{self.num_groups}, {self.num_channels}, {arguments}, bias={self.bias is not None}"
 
 
-class RMSNorm(Module):
+class RMSNorm(_AffineNorm):
     """Divides x by its root mean square over the last dimensions."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -166,19 +162,10 @@ class RMSNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        single = isinstance(normalized_shape, numbers.Integral)
-        self.normalized_shape = (normalized_shape,) if single else tuple(normalized_shape)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        shape = self.normalized_shape
-        weight = Parameter(ts.empty(shape, device=device, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the scale to 1."""
-        if self.elementwise_affine:
-            init.ones_(self.weight)
+        self._register_parameters({"weight": elementwise_affine}, self.normalized_shape, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)

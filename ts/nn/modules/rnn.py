@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from dataclasses import InitVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.nn import init
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.nn.utils.rnn import PackedSequence
@@ -33,86 +35,39 @@ def sequences(batch_sizes: Tensor) -> int:
     return int(batch_sizes[0])
 
 
+@hyperparameters
 class RNNBase(Module):
     """Base class of recurrent layers, with the weights of each layer and direction."""
 
-    __constants__ = [
-        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
-        "proj_size",
-    ]  # fmt: skip
+    __constants__: ClassVar[list[str]]
     __jit_unused_properties__ = ["all_weights"]
+
     mode: str
     input_size: int
     hidden_size: int
-    num_layers: int
-    bias: bool
-    batch_first: bool
-    dropout: float
-    bidirectional: bool
-    proj_size: int
-    _flat_weights: list[Tensor]
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        mode: str,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
-            raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an element being "
-                "zeroed"
-            )
-        if dropout > 0 and num_layers == 1:
-            warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
-                stacklevel=2,
-            )
-        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-            if not isinstance(size, int):
-                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
-        if input_size <= 0:
-            raise ValueError("input_size must be greater than zero")
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
-        if num_layers <= 0:
-            raise ValueError("num_layers must be greater than zero")
-        if proj_size < 0:
-            raise ValueError("proj_size should be a positive integer or zero to disable projections")
-        if proj_size >= hidden_size:
-            raise ValueError("proj_size has to be smaller than hidden_size")
-        if mode not in _GATES:
-            raise ValueError("Unrecognized RNN mode: " + mode)
-        self.mode = mode
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.bias = bias
-        self.batch_first = batch_first
-        self.dropout = float(dropout)
-        self.bidirectional = bidirectional
-        self.proj_size = proj_size
+    def __post_init__(self, device: Any, dtype: Any) -> None:
+        self._check_hyperparameters()
+        self.dropout = float(self.dropout)
         self._all_weights: list[list[str]] = []
-        directions = 2 if bidirectional else 1
-        rows = _GATES[mode] * hidden_size
-        width = proj_size or hidden_size
-        for layer in range(num_layers):
-            columns = input_size if layer == 0 else width * directions
+        directions = 2 if self.bidirectional else 1
+        rows = _GATES[self.mode] * self.hidden_size
+        width = self.proj_size or self.hidden_size
+        for layer in range(self.num_layers):
+            columns = self.input_size if layer == 0 else width * directions
             shapes = {"weight_ih": (rows, columns), "weight_hh": (rows, width)}
-            if bias:
+            if self.bias:
                 shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}  # type: ignore[dict-item]
-            if proj_size:
-                shapes["weight_hr"] = (proj_size, hidden_size)
+            if self.proj_size:
+                shapes["weight_hr"] = (self.proj_size, self.hidden_size)
             for suffix in ("", "_reverse")[:directions]:
                 names = [f"{name}_l{layer}{suffix}" for name in shapes]
                 for name, shape in zip(names, shapes.values(), strict=True):
@@ -121,9 +76,38 @@ class RNNBase(Module):
         self.reset_parameters()
         self.flatten_parameters()
 
+    def _check_hyperparameters(self) -> None:
+        if isinstance(self.dropout, bool) or not 0 <= self.dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being "
+                "zeroed"
+            )
+        if self.dropout > 0 and self.num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                f"num_layers greater than 1, but got dropout={self.dropout} and num_layers={self.num_layers}",
+                stacklevel=4,
+            )
+        for name, size in (("input_size", self.input_size), ("hidden_size", self.hidden_size)):
+            if not isinstance(size, int):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+        if self.input_size <= 0:
+            raise ValueError("input_size must be greater than zero")
+        if self.hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if self.num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if self.mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + self.mode)
+
     def flatten_parameters(self) -> None:
         """Update the flat list of weights that the operators receive."""
         weights = [weight for layer in self.all_weights for weight in layer]
+        self._flat_weights: list[Any]
         self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, which would register parameters
 
     def reset_parameters(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar
 from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
@@ -26,13 +28,10 @@ class _EmbeddingTable(Module):
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None
-    max_norm: float | None
-    norm_type: float
-    scale_grad_by_freq: bool
     weight: Tensor
-    sparse: bool
 
     def _make_table(self, weight: Tensor | None, freeze: bool, device: Any, dtype: Any) -> None:
+        self.padding_idx = _padding_row(self.padding_idx, self.num_embeddings)
         shape = [self.num_embeddings, self.embedding_dim]
         if weight is None:
             self.weight = Parameter(ts.empty(shape, device=device, dtype=dtype), requires_grad=not freeze)
@@ -54,36 +53,23 @@ class _EmbeddingTable(Module):
         )
 
 
+@hyperparameters
 class Embedding(_EmbeddingTable):
     """Table with one row vector for each index."""
 
-    __constants__ = [
-        "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq",
-        "sparse",
-    ]  # fmt: skip
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    sparse: bool = False
+    _weight: InitVar[Tensor | None] = None
+    _freeze: InitVar[bool] = False
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = _padding_row(padding_idx, num_embeddings)
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
+    def __post_init__(self, _weight: Tensor | None, _freeze: bool, device: Any, dtype: Any) -> None:
         self._make_table(_weight, _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -123,41 +109,24 @@ class Embedding(_EmbeddingTable):
         )
 
 
+@hyperparameters
 class EmbeddingBag(_EmbeddingTable):
     """Sum, mean or maximum of the table rows of each bag of indices."""
 
-    __constants__ = [
-        "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
-        "include_last_offset", "padding_idx",
-    ]  # fmt: skip
-    mode: str
-    include_last_offset: bool
+    num_embeddings: int
+    embedding_dim: int
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    mode: str = "mean"
+    sparse: bool = False
+    _weight: InitVar[Tensor | None] = None
+    include_last_offset: bool = False
+    padding_idx: int | None = None
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = _padding_row(padding_idx, num_embeddings)
-        self.mode = mode
-        self.sparse = sparse
-        self.include_last_offset = include_last_offset
+    def __post_init__(self, _weight: Tensor | None, device: Any, dtype: Any) -> None:
         self._make_table(_weight, False, device, dtype)
 
     def forward(

@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import InitVar
+from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Tensor
@@ -19,6 +20,7 @@ from ts.nn.functional.attention import additive_mask
 from ts.nn.modules.attention import MultiheadAttention
 from ts.nn.modules.container import ModuleList
 from ts.nn.modules.dropout import Dropout
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.linear import Linear
 from ts.nn.modules.module import Module
 from ts.nn.modules.normalization import LayerNorm
@@ -67,39 +69,74 @@ def _get_clones(layer: Module, n: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(n)])
 
 
-class TransformerEncoderLayer(Module):
-    """Encoder layer: self-attention and a feed-forward network, both with residual and normalization."""
+class _TransformerLayer(Module):
+    """Base class of encoder and decoder layers: attention blocks and a feed-forward network.
 
-    __constants__ = ["norm_first"]
+    Each of these has a normalization and a dropout, which are numbered.
+    """
 
-    def __init__(
+    _attention_names: ClassVar[tuple[str, ...]]
+
+    def __post_init__(
         self,
         d_model: int,
         nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        dim_feedforward: int,
+        dropout: float,
+        activation: Activation,
+        layer_norm_eps: float,
+        batch_first: bool,
+        bias: bool,
+        device: Any,
+        dtype: Any,
     ) -> None:
-        super().__init__()
         factory_kwargs: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **factory_kwargs
-        )
+        for name in self._attention_names:
+            attention = MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **factory_kwargs
+            )
+            self.add_module(name, attention)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory_kwargs)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory_kwargs)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
+        count = len(self._attention_names) + 1
+        for i in range(1, count + 1):
+            self.add_module(f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs))
+        for i in range(1, count + 1):
+            self.add_module(f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        x = self.self_attn(
+            x,
+            x,
+            x,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
+            need_weights=False,
+            is_causal=is_causal,
+        )[0]
+        return self.dropout1(x)
+
+
+@hyperparameters
+class TransformerEncoderLayer(_TransformerLayer):
+    """Encoder layer: self-attention and a feed-forward network, both with residual and normalization."""
+
+    _attention_names = ("self_attn",)
+    d_model: InitVar[int]
+    nhead: InitVar[int]
+    dim_feedforward: InitVar[int] = 2048
+    dropout: InitVar[float] = 0.1
+    activation: InitVar[Activation] = "relu"
+    layer_norm_eps: InitVar[float] = 1e-5
+    batch_first: InitVar[bool] = False
+    norm_first: bool = False
+    bias: InitVar[bool] = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
     def forward(
         self,
@@ -119,63 +156,27 @@ class TransformerEncoderLayer(Module):
             x = self.norm2(x + self._ff_block(x))
         return x
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            need_weights=False,
-            is_causal=is_causal,
-        )[0]
-        return self.dropout1(x)
-
     def _ff_block(self, x: Tensor) -> Tensor:
         x = self.linear2(self.dropout(self.activation(self.linear1(x))))
         return self.dropout2(x)
 
 
-class TransformerDecoderLayer(Module):
+@hyperparameters
+class TransformerDecoderLayer(_TransformerLayer):
     """Decoder layer: self-attention, attention to the memory, and a feed-forward network."""
 
-    __constants__ = ["norm_first"]
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        factory_kwargs: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **factory_kwargs
-        )
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **factory_kwargs
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory_kwargs)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory_kwargs)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory_kwargs)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation)
+    _attention_names = ("self_attn", "multihead_attn")
+    d_model: InitVar[int]
+    nhead: InitVar[int]
+    dim_feedforward: InitVar[int] = 2048
+    dropout: InitVar[float] = 0.1
+    activation: InitVar[Activation] = "relu"
+    layer_norm_eps: InitVar[float] = 1e-5
+    batch_first: InitVar[bool] = False
+    norm_first: bool = False
+    bias: InitVar[bool] = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
     def forward(
         self,
@@ -202,20 +203,6 @@ class TransformerDecoderLayer(Module):
             )
             x = self.norm3(x + self._ff_block(x))
         return x
-
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )[0]
-        return self.dropout1(x)
 
     def _mha_block(
         self,

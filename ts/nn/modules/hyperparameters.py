@@ -1,0 +1,99 @@
+"""Generated constructors of modules that store their arguments.
+
+    @hyperparameters
+    class Threshold(Module):
+        threshold: float
+        value: float
+        inplace: bool = False
+
+defines `Threshold.__init__(self, threshold, value, inplace=False)`, which stores each argument as an
+attribute of the same name, and `Threshold.__constants__`, the names of these attributes.
+
+An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`, it receives
+these arguments after the others are stored. As in `dataclasses`, annotations determine the order of the
+arguments, but annotations of base classes do not add arguments. The constructor is compiled at first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, dataclass_transform, overload
+
+from ts.nn.modules.module import Module
+from ts.nn.modules.ntuple import constructor_text
+
+M = TypeVar("M", bound=type[Module])
+
+
+@overload
+def hyperparameters(cls: M, /) -> M: ...
+@overload
+def hyperparameters(*, kw_only: bool = False) -> Callable[[M], M]: ...
+@dataclass_transform()
+def hyperparameters(cls: Any = None, /, *, kw_only: bool = False) -> Any:
+    """Generate the constructor of a module class from its annotations."""
+    if cls is None:
+        return lambda decorated: _add_constructor(decorated, kw_only)
+    return _add_constructor(cls, kw_only)
+
+
+def _add_constructor(cls: Any, kw_only: bool) -> Any:
+    arguments = {name: text for name, text in cls.__annotations__.items() if not text.startswith("ClassVar[")}
+    constructor = _Constructor(cls, arguments, kw_only)
+    for name in constructor.init_only:
+        del cls.__annotations__[name]
+    for name in constructor.defaults:
+        delattr(cls, name)
+    cls._hyperparameters = tuple(name for name in arguments if name not in constructor.init_only)
+    if "__constants__" not in vars(cls):
+        cls.__constants__ = list(cls._hyperparameters)
+    cls.__init__ = constructor
+    return cls
+
+
+class _Constructor:
+    """Descriptor `__init__` that is replaced by the compiled constructor at its first access."""
+
+    def __init__(self, owner: type[Module], annotations: dict[str, str], kw_only: bool) -> None:
+        self.owner = owner
+        self.init_only = [name for name, text in annotations.items() if text.startswith("InitVar[")]
+        self.annotations = {
+            name: text[len("InitVar[") : -1] if name in self.init_only else text
+            for name, text in annotations.items()
+        }
+        self.defaults = {name: vars(owner)[name] for name in annotations if name in vars(owner)}
+        self.kw_only = kw_only
+
+    def __get__(self, instance: Module | None, owner: type[Module]) -> Any:
+        constructor = self._compile()
+        self.owner.__init__ = constructor  # type: ignore[method-assign]
+        return constructor if instance is None else constructor.__get__(instance, owner)
+
+    def _compile(self) -> Any:
+        owner = self.owner
+        parameters = ", ".join(["self", *["*"] * self.kw_only, *self.annotations])
+        lines = [f"def __init__({parameters}):", "    super(owner, self).__init__()"]
+        lines += [f"    self.{name} = {name}" for name in self.annotations if name not in self.init_only]
+        if hasattr(owner, "__post_init__"):
+            init_only = "".join(f", {name}={name}" for name in self.init_only)
+            lines.append(f"    owner.__post_init__(self{init_only})")
+        namespace: dict[str, Any] = {"owner": owner}
+        exec(compile("\n".join(lines), f"<constructor of {owner.__name__}>", "exec"), namespace)
+        constructor = namespace["__init__"]
+        constructor.__module__ = owner.__module__
+        constructor.__qualname__ = f"{owner.__qualname__}.__init__"
+        constructor.__annotations__ = {**self.annotations, "return": "None"}
+        if self.kw_only:
+            constructor.__kwdefaults__ = self.defaults
+        else:
+            constructor.__defaults__ = tuple(self.defaults.values())
+        return constructor
+
+
+class PrintedModule(Module):
+    """Base class of modules whose `repr` shows all hyperparameters as `name=value`."""
+
+    _hyperparameters: ClassVar[tuple[str, ...]] = ()
+
+    def extra_repr(self) -> str:
+        return constructor_text(self, *self._hyperparameters)
