@@ -55,6 +55,24 @@ def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
     return on_lists("add")(grads, params, alpha=decay) if decay != 0 else grads
 
 
+def decay_weights(params: Tensors, grads: Tensors, decay: float, lr: Number, decoupled: bool) -> Tensors:
+    """Return the gradients with L2 weight decay, or multiply the parameters if the decay is `decoupled`."""
+    if not decoupled:
+        return with_decay(params, grads, decay)
+    if decay != 0:
+        on_lists("mul_")(params, 1 - lr * decay)
+    return grads
+
+
+def update_moments(
+    exp_avgs: Tensors, exp_avg_sqs: Tensors, grads: Tensors, beta1: float, beta2: float
+) -> None:
+    """Update the running averages of gradients and squared gradients."""
+    on_lists("lerp_")(exp_avgs, grads, 1 - beta1)
+    on_lists("mul_")(exp_avg_sqs, beta2)
+    on_lists("addcmul_")(exp_avg_sqs, grads, grads, 1 - beta2)
+
+
 def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
     """Update params += factors * above / below. Tensors in `factors` (a learned rate) receive gradients."""
     if any(isinstance(factor, Tensor) for factor in factors):
@@ -115,14 +133,8 @@ def adam(
     decoupled: bool = False,
 ) -> None:
     """Perform a step of Adam, or AdamW with `decoupled` weight decay, with bias correction."""
-    grads = negate_if_maximize(grads, maximize)
-    if not decoupled:
-        grads = with_decay(params, grads, weight_decay)
-    elif weight_decay != 0:
-        on_lists("mul_")(params, 1 - lr * weight_decay)
-    on_lists("lerp_")(exp_avgs, grads, 1 - beta1)
-    on_lists("mul_")(exp_avg_sqs, beta2)
-    on_lists("addcmul_")(exp_avg_sqs, grads, grads, 1 - beta2)
+    grads = decay_weights(params, negate_if_maximize(grads, maximize), weight_decay, lr, decoupled)
+    update_moments(exp_avgs, exp_avg_sqs, grads, beta1, beta2)
     squares = exp_avg_sqs
     if amsgrad:
         on_lists("maximum_")(max_exp_avg_sqs, exp_avg_sqs)

@@ -13,7 +13,14 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.optim.optimizer import Group, Optimizer
-from ts.optim.optimizer_utils import State, check_rate, increment_and_read_steps, scalar_option, zero_step
+from ts.optim.optimizer_utils import (
+    State,
+    check_rate,
+    increment_and_read_steps,
+    run_step,
+    scalar_option,
+    zero_step,
+)
 
 __all__ = ["Adafactor", "adafactor"]
 
@@ -60,22 +67,8 @@ class Adafactor(Optimizer):
                 state["step"] = zero_step()
                 state.update(_initial_moments(grad))
         eps1, eps2 = group["eps"]
-        adafactor(
-            params,
-            grads,
-            [s.get("row_var") for s in states],
-            [s.get("col_var") for s in states],
-            [s.get("variance") for s in states],
-            [s["step"] for s in states],
-            foreach=group["foreach"],
-            d=group["d"],
-            lr=group["lr"],
-            beta2_decay=group["beta2_decay"],
-            weight_decay=group["weight_decay"],
-            eps1=eps1,
-            eps2=eps2,
-            maximize=group["maximize"],
-        )
+        lists = [[s.get(name) for s in states] for name in ("row_var", "col_var", "variance", "step")]
+        run_step(adafactor, group, params, grads, *lists, eps1=eps1, eps2=eps2)
 
 
 def _initial_moments(grad: Tensor) -> dict[str, Tensor]:

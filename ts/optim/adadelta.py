@@ -18,6 +18,7 @@ from ts.optim.optimizer_utils import (
     check_rate,
     increment_steps,
     init_states,
+    run_step,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -56,12 +57,7 @@ class Adadelta(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         init_states(params, states, "square_avg", "acc_delta")
-        adadelta(
-            params, grads, state_tensors(states, "square_avg"), state_tensors(states, "acc_delta"),
-            state_tensors(states, "step"),
-            capturable=group["capturable"], foreach=group["foreach"], lr=group["lr"], rho=group["rho"],
-            eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
-        )  # fmt: skip
+        run_step(adadelta, group, params, grads, *state_tensors(states, "square_avg", "acc_delta", "step"))
 
 
 def adadelta(

@@ -20,6 +20,7 @@ from ts.optim.optimizer_utils import (
     check_rate,
     increment_steps,
     run_fused_or_rule,
+    run_step,
     scalar_option,
     scaler_options,
     state_tensors,
@@ -79,20 +80,7 @@ class Adagrad(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        adagrad(
-            params,
-            grads,
-            state_tensors(states, "sum"),
-            state_tensors(states, "step"),
-            fused=group["fused"],
-            foreach=group["foreach"],
-            lr=group["lr"],
-            weight_decay=group["weight_decay"],
-            lr_decay=group["lr_decay"],
-            eps=group["eps"],
-            maximize=group["maximize"],
-            **self._scaler(),
-        )
+        run_step(adagrad, group, params, grads, *state_tensors(states, "sum", "step"), **self._scaler())
 
 
 def adagrad(

@@ -14,13 +14,14 @@ from ts.ops import fused_optimizers
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
+    check_adam_options,
     check_capturable,
     check_fused,
-    check_range,
     check_rate,
     increment_steps,
     init_states,
     run_fused_or_rule,
+    run_step,
     scalar_option,
     scaler_options,
     state_tensors,
@@ -52,10 +53,7 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_rate(lr, foreach, capturable)
-        check_range("epsilon value", eps, eps >= 0)
-        for i, beta in enumerate(betas):
-            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
-        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_adam_options(betas, eps, weight_decay)
         if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
             raise ValueError("betas must be either both floats or both Tensors")
         for i, beta in enumerate(betas):
@@ -67,48 +65,22 @@ class Adam(Optimizer):
                 if beta.numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
         defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        init_states(params, states, *names)
-        beta1, beta2 = group["betas"]
-        adam(
-            params,
-            grads,
-            state_tensors(states, "exp_avg"),
-            state_tensors(states, "exp_avg_sq"),
-            state_tensors(states, "max_exp_avg_sq") if group["amsgrad"] else [],
-            state_tensors(states, "step"),
-            foreach=group["foreach"],
-            capturable=group["capturable"],
-            differentiable=group["differentiable"],
-            fused=group["fused"],
-            decoupled_weight_decay=group["decoupled_weight_decay"],
-            amsgrad=group["amsgrad"],
-            beta1=beta1,
-            beta2=beta2,
-            lr=group["lr"],
-            weight_decay=group["weight_decay"],
-            eps=group["eps"],
-            maximize=group["maximize"],
-            **self._scaler(),
-        )
+        maxima = ("max_exp_avg_sq",) if group["amsgrad"] else ()
+        init_states(params, states, "exp_avg", "exp_avg_sq", *maxima)
+        means, squares, steps = state_tensors(states, "exp_avg", "exp_avg_sq", "step")
+        max_squares = state_tensors(states, *maxima)[0] if maxima else []
+        run_step(adam, group, params, grads, means, squares, max_squares, steps, **self._scaler())
 
 
 def adam(

@@ -13,11 +13,12 @@ from ts.ops.fused_optimizers import add_quotients, apply_to_temporaries, negate_
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
+    check_adam_options,
     check_capturable,
-    check_range,
     check_rate,
     increment_and_read_steps,
     init_states,
+    run_step,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -43,10 +44,7 @@ class Adamax(Optimizer):
         capturable: bool = False,
     ) -> None:
         check_rate(lr)
-        check_range("epsilon value", eps, eps >= 0)
-        for i, beta in enumerate(betas):
-            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
-        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_adam_options(betas, eps, weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -57,13 +55,7 @@ class Adamax(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         init_states(params, states, "exp_avg", "exp_inf")
-        beta1, beta2 = group["betas"]
-        adamax(
-            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_inf"),
-            state_tensors(states, "step"),
-            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
-            eps=group["eps"], beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
-        )  # fmt: skip
+        run_step(adamax, group, params, grads, *state_tensors(states, "exp_avg", "exp_inf", "step"))
 
 
 def adamax(

@@ -67,25 +67,8 @@ def adamw(
 ) -> None:
     """Run one AdamW step and increment `state_steps`."""
     adam(
-        params,
-        grads,
-        exp_avgs,
-        exp_avg_sqs,
-        max_exp_avg_sqs,
-        state_steps,
-        foreach,
-        capturable,
-        differentiable,
-        fused,
-        grad_scale,
-        found_inf,
-        has_complex,
-        decoupled_weight_decay=True,
-        amsgrad=amsgrad,
-        beta1=beta1,
-        beta2=beta2,
-        lr=lr,
-        weight_decay=weight_decay,
-        eps=eps,
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach, capturable,
+        differentiable, fused, grad_scale, found_inf, has_complex, decoupled_weight_decay=True,
+        amsgrad=amsgrad, beta1=beta1, beta2=beta2, lr=lr, weight_decay=weight_decay, eps=eps,
         maximize=maximize,
-    )
+    )  # fmt: skip

@@ -18,6 +18,7 @@ from ts.optim.optimizer_utils import (
     check_rate,
     increment_and_read_steps,
     init_states,
+    run_step,
     state_tensors,
     view_complex_as_real,
 )
@@ -56,13 +57,7 @@ class ASGD(Optimizer):
         for _, state in init_states(params, states, "ax"):
             state["eta"] = ts.full_like(state["step"], float(group["lr"]))
             state["mu"] = ts.ones_like(state["step"])
-        asgd(
-            params, grads, state_tensors(states, "ax"), state_tensors(states, "mu"),
-            state_tensors(states, "eta"), state_tensors(states, "step"),
-            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
-            lambd=group["lambd"], lr=group["lr"], t0=group["t0"], alpha=group["alpha"],
-            weight_decay=group["weight_decay"],
-        )  # fmt: skip
+        run_step(asgd, group, params, grads, *state_tensors(states, "ax", "mu", "eta", "step"))
 
 
 def asgd(

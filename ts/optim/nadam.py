@@ -9,15 +9,23 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import add_quotients, apply_to_temporaries, negate_if_maximize, with_decay
+from ts.ops.fused_optimizers import (
+    add_quotients,
+    apply_to_temporaries,
+    decay_weights,
+    negate_if_maximize,
+    update_moments,
+)
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
+    check_adam_options,
     check_capturable,
     check_range,
     check_rate,
     increment_and_read_steps,
     init_states,
+    run_step,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -45,23 +53,14 @@ class NAdam(Optimizer):
         differentiable: bool = False,
     ) -> None:
         check_rate(lr)
-        check_range("epsilon value", eps, eps >= 0)
-        for i, beta in enumerate(betas):
-            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
-        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_adam_options(betas, eps, weight_decay)
         check_range("momentum_decay value", momentum_decay, momentum_decay >= 0)
         defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable,
             "differentiable": differentiable,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def update_all(
@@ -69,15 +68,8 @@ class NAdam(Optimizer):
     ) -> None:
         for _, state in init_states(params, states, "exp_avg", "exp_avg_sq"):
             state["mu_product"] = ts.ones_like(state["step"])
-        beta1, beta2 = group["betas"]
-        nadam(
-            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),
-            state_tensors(states, "mu_product"),
-            state_tensors(states, "step"), decoupled_weight_decay=group["decoupled_weight_decay"],
-            foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
-            beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
-            momentum_decay=group["momentum_decay"], eps=group["eps"],
-        )  # fmt: skip
+        lists = state_tensors(states, "exp_avg", "exp_avg_sq", "mu_product", "step")
+        run_step(nadam, group, params, grads, *lists)
 
 
 def nadam(
@@ -110,13 +102,8 @@ def nadam(
     products = [x.item() for x in mu_products]
     params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
     changes = negate_if_maximize(grads, maximize)
-    if not decoupled_weight_decay:
-        changes = with_decay(params, changes, weight_decay)
-    elif weight_decay != 0:
-        ts._foreach_mul_(params, 1 - lr * weight_decay)
-    ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
-    ts._foreach_mul_(exp_avg_sqs, beta2)
-    ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
+    changes = decay_weights(params, changes, weight_decay, lr, decoupled_weight_decay)
+    update_moments(exp_avgs, exp_avg_sqs, changes, beta1, beta2)
     roots = apply_to_temporaries("sqrt", ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
     roots = apply_to_temporaries("add", roots, eps)
     factors = [-lr * (1 - mu) / (1 - product) for mu, product in zip(momenta, products, strict=True)]

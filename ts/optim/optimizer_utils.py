@@ -17,6 +17,7 @@ from ts.nn.parameter import Parameter
 Tensors = Sequence[Tensor]
 State = dict[str, Any]
 _PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that do not override operators
+_names_by_step: dict[Callable[..., None], tuple[str, ...]] = {}  # results of `_option_names`
 _CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
@@ -34,6 +35,19 @@ def check_rate(lr: Any, foreach: bool | None = False, capturable: bool = False) 
         if lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
     check_range("learning rate", lr, lr >= 0)
+
+
+def check_adam_options(betas: tuple[Any, Any], eps: float, weight_decay: float) -> None:
+    """Raise ValueError unless the options of an optimizer of the Adam family are in their ranges."""
+    check_range("epsilon value", eps, eps >= 0)
+    check_betas(betas)
+    check_range("weight_decay value", weight_decay, weight_decay >= 0)
+
+
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """Raise ValueError unless the decay rates of running averages are in [0, 1)."""
+    for i, beta in enumerate(betas):
+        check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
@@ -79,9 +93,35 @@ def init_states(params: Tensors, states: Sequence[State], *names: str) -> list[t
     return new
 
 
-def state_tensors(states: Sequence[State], name: str) -> list[Tensor]:
-    """Return the tensor `name` of the optimizer state of each parameter."""
-    return [state[name] for state in states]
+def state_tensors(states: Sequence[State], *names: str) -> list[list[Tensor]]:
+    """Return the tensors of the optimizer states: a list for each name, with a tensor for each parameter."""
+    return [[state[name] for state in states] for name in names]
+
+
+def _option_names(step: Callable[..., None], group: dict[str, Any]) -> tuple[str, ...]:
+    """Return the arguments of a functional step that are options of a parameter group."""
+    code: Any = step.__code__  # type: ignore[attr-defined]
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    count = code.co_argcount - len(step.__defaults__ or ())  # type: ignore[attr-defined]  # lists of tensors
+    return tuple(name for name in arguments[count:] if name in group)
+
+
+def run_step(
+    step: Callable[..., None], group: dict[str, Any], *tensor_lists: Sequence[Any], **computed_options: Any
+) -> None:
+    """Call the functional form of an optimizer with the options of a parameter group.
+
+    `computed_options` contains arguments that are not options of the group under the same name; `betas` are
+    passed as `beta1` and `beta2`.
+    """
+    names = _names_by_step.get(step)
+    if names is None:
+        names = _names_by_step[step] = _option_names(step, group)
+    if "betas" in group:
+        computed_options["beta1"], computed_options["beta2"] = group["betas"]
+    for name in names:
+        computed_options[name] = group[name]
+    step(*tensor_lists, **computed_options)
 
 
 def increment_steps(state_steps: Tensors) -> None:

@@ -10,16 +10,17 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_optimizers import apply_to_temporaries, negate_if_maximize, with_decay
+from ts.ops.fused_optimizers import apply_to_temporaries, decay_weights, negate_if_maximize, update_moments
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
     Tensors,
+    check_adam_options,
     check_capturable,
-    check_range,
     check_rate,
     increment_and_read_steps,
     init_states,
+    run_step,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -50,10 +51,7 @@ class RAdam(Optimizer):
         differentiable: bool = False,
     ) -> None:
         check_rate(lr)
-        check_range("epsilon value", eps, eps >= 0)
-        for i, beta in enumerate(betas):
-            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
-        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_adam_options(betas, eps, weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
@@ -65,14 +63,7 @@ class RAdam(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         init_states(params, states, "exp_avg", "exp_avg_sq")
-        beta1, beta2 = group["betas"]
-        radam(
-            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),
-            state_tensors(states, "step"),
-            decoupled_weight_decay=group["decoupled_weight_decay"], foreach=group["foreach"],
-            capturable=group["capturable"], maximize=group["maximize"], beta1=beta1, beta2=beta2,
-            lr=group["lr"], weight_decay=group["weight_decay"], eps=group["eps"],
-        )  # fmt: skip
+        run_step(radam, group, params, grads, *state_tensors(states, "exp_avg", "exp_avg_sq", "step"))
 
 
 def radam(
@@ -99,13 +90,8 @@ def radam(
     steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
     params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
     changes = negate_if_maximize(grads, maximize)
-    if not decoupled_weight_decay:
-        changes = with_decay(params, changes, weight_decay)
-    elif weight_decay != 0:
-        ts._foreach_mul_(params, 1 - lr * weight_decay)
-    ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
-    ts._foreach_mul_(exp_avg_sqs, beta2)
-    ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
+    changes = decay_weights(params, changes, weight_decay, lr, decoupled_weight_decay)
+    update_moments(exp_avgs, exp_avg_sqs, changes, beta1, beta2)
     means: Sequence[Tensor] = ts._foreach_div(exp_avgs, [1 - beta1**step for step in steps])
     means = [x * lr for x in means] if isinstance(lr, Tensor) else ts._foreach_mul(means, lr)
     limit = 2 / (1 - beta2) - 1

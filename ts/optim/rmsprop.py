@@ -24,6 +24,7 @@ from ts.optim.optimizer_utils import (
     check_rate,
     increment_steps,
     init_states,
+    run_step,
     scalar_option,
     state_tensors,
     view_complex_as_real,
@@ -64,19 +65,11 @@ class RMSprop(Optimizer):
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
-        has_momentum, centered = group["momentum"] > 0, group["centered"]
-        names = ["square_avg"]
-        names += ["momentum_buffer"] if has_momentum else []
-        names += ["grad_avg"] if centered else []
-        init_states(params, states, *names)
-        rmsprop(
-            params, grads, state_tensors(states, "square_avg"),
-            state_tensors(states, "grad_avg") if centered else [],
-            state_tensors(states, "momentum_buffer") if has_momentum else [], state_tensors(states, "step"),
-            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
-            lr=group["lr"], alpha=group["alpha"], eps=group["eps"], weight_decay=group["weight_decay"],
-            momentum=group["momentum"], centered=centered,
-        )  # fmt: skip
+        buffers = {"momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
+        init_states(params, states, "square_avg", *(name for name, used in buffers.items() if used))
+        squares, steps = state_tensors(states, "square_avg", "step")
+        momenta, means = [state_tensors(states, name)[0] if used else [] for name, used in buffers.items()]
+        run_step(rmsprop, group, params, grads, squares, means, momenta, steps)
 
 
 def rmsprop(

@@ -18,6 +18,7 @@ from ts.optim.optimizer_utils import (
     check_rate,
     increment_steps,
     init_states,
+    run_step,
     state_tensors,
     view_complex_as_real,
 )
@@ -56,10 +57,8 @@ class Rprop(Optimizer):
             state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
         shorter, longer = group["etas"]
         min_step_size, max_step_size = group["step_sizes"]
-        rprop(
-            params, grads, state_tensors(states, "prev"), state_tensors(states, "step_size"),
-            state_tensors(states, "step"),
-            foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
+        run_step(
+            rprop, group, params, grads, *state_tensors(states, "prev", "step_size", "step"),
             step_size_min=min_step_size, step_size_max=max_step_size, etaminus=shorter, etaplus=longer,
         )  # fmt: skip
 

@@ -19,6 +19,7 @@ from ts.optim.optimizer_utils import (
     check_range,
     check_rate,
     run_fused_or_rule,
+    run_step,
     scalar_option,
     scaler_options,
     view_complex_as_real,
@@ -63,20 +64,7 @@ class SGD(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         momenta = [state.get("momentum_buffer") for state in states]
-        sgd(
-            params,
-            grads,
-            momenta,
-            weight_decay=group["weight_decay"],
-            momentum=group["momentum"],
-            lr=group["lr"],
-            dampening=group["dampening"],
-            nesterov=group["nesterov"],
-            maximize=group["maximize"],
-            foreach=group["foreach"],
-            fused=group["fused"],
-            **self._scaler(),
-        )
+        run_step(sgd, group, params, grads, momenta, **self._scaler())
         if group["momentum"] != 0:
             for state, memory in zip(states, momenta, strict=True):
                 state["momentum_buffer"] = memory

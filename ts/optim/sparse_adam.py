@@ -12,7 +12,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.optim import sparse_steps
 from ts.optim.optimizer import Group, Optimizer
-from ts.optim.optimizer_utils import State, check_range
+from ts.optim.optimizer_utils import State, check_betas, check_range
 
 __all__ = ["SparseAdam"]
 
@@ -34,8 +34,7 @@ class SparseAdam(Optimizer):
             raise ValueError("Tensor lr must be 1-element")
         check_range("learning rate", lr, lr > 0)
         check_range("epsilon value", eps, eps > 0)
-        for i, beta in enumerate(betas):
-            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
+        check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         sparse = [
             [i, k]
