@@ -108,6 +108,7 @@ class AbsTransform(_ElementwiseTransform):
 class PowerTransform(Transform):
     """Transform x -> x ** exponent."""
 
+    _constructor_arguments = ("exponent",)
     bijective = True
     domain = constraints.positive
     codomain = constraints.positive
@@ -115,9 +116,6 @@ class PowerTransform(Transform):
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         (self.exponent,) = broadcast_all(exponent)
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size)
 
     @property
     def sign(self) -> Any:
@@ -146,6 +144,7 @@ class PowerTransform(Transform):
 class AffineTransform(Transform):
     """Transform x -> loc + scale * x."""
 
+    _constructor_arguments = ("loc", "scale", "_event_dim")
     bijective = True
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
@@ -164,11 +163,6 @@ class AffineTransform(Transform):
         return constraints.independent(constraints.real, count) if count else constraints.real
 
     codomain = domain
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return AffineTransform(self.loc, self.scale, self._event_dim, cache_size)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AffineTransform):
@@ -209,6 +203,7 @@ def _equal(a: Any, b: Any) -> bool:
 class CumulativeDistributionTransform(Transform):
     """Transform by the cumulative distribution function of a distribution."""
 
+    _constructor_arguments = ("distribution",)
     bijective = True
     codomain = constraints.unit_interval
     sign = 1
@@ -221,11 +216,6 @@ class CumulativeDistributionTransform(Transform):
     def domain(self) -> Any:  # type: ignore[override]
         """Support of the distribution."""
         return self.distribution.support
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return CumulativeDistributionTransform(self.distribution, cache_size)
 
     def _call(self, x: Any) -> Any:
         return self.distribution.cdf(x)

@@ -12,7 +12,8 @@ from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
 from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.gamma_family import Beta, Chi2
-from ts.distributions.utils import broadcast_all, lazy_property
+from ts.distributions.multivariate import CovarianceBased, select_matrix
+from ts.distributions.utils import broadcast_all
 
 
 class LKJCholesky(Distribution):
@@ -68,7 +69,7 @@ class LKJCholesky(Distribution):
         return (power * diagonal.log()).sum(-1) - constant
 
 
-class Wishart(ExponentialFamily):
+class Wishart(CovarianceBased, ExponentialFamily):
     """Wishart distribution: sum of the outer products of `df` normal vectors with themselves.
 
     The parameter matrix is the covariance of the vectors, the inverse of the covariance, or its Cholesky
@@ -90,16 +91,7 @@ class Wishart(ExponentialFamily):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        matrices = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }  # fmt: skip
-        provided = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(provided) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = provided.items()
+        name, matrix = select_matrix(AssertionError, covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch dimensions"
@@ -139,21 +131,6 @@ class Wishart(ExponentialFamily):
 
     def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         return (*batch_shape, self._event_shape[-1])
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """Cholesky factor of the covariance."""
-        return self._factor
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """Covariance of the normal vectors."""
-        return self._factor @ self._factor.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Any:
-        """Inverse of the covariance."""
-        return ts.cholesky_inverse(self._factor)
 
     @property
     def mean(self) -> Any:

@@ -85,11 +85,49 @@ class Independent(Distribution):
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
-class MultivariateNormal(LocationCentered):
+class CovarianceBased(Distribution):
+    """Base class of distributions with a covariance matrix, whose Cholesky factor is `_factor`."""
+
+    _factor: Any
+
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """Cholesky factor of the covariance."""
+        return self._factor
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """Covariance matrix."""
+        return self._factor @ self._factor.mT
+
+    @lazy_property
+    def precision_matrix(self) -> Any:
+        """Inverse of the covariance matrix."""
+        return ts.cholesky_inverse(self._factor)
+
+
+def select_matrix(
+    error: type[Exception],
+    covariance_matrix: Tensor | None,
+    precision_matrix: Tensor | None,
+    scale_tril: Tensor | None,
+) -> tuple[str, Tensor]:
+    """Return name and value of the provided matrix; raise `error` unless exactly one matrix is provided."""
+    matrices = {
+        "covariance_matrix": covariance_matrix,
+        "precision_matrix": precision_matrix,
+        "scale_tril": scale_tril,
+    }
+    provided = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(provided) != 1:
+        raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    return provided[0]
+
+
+class MultivariateNormal(CovarianceBased, LocationCentered):
     """Multivariate normal distribution, parametrized by covariance, precision or Cholesky factor."""
 
     loc: Any
-    _factor: Any
     _extra_event_dims = {"_factor": 2}
     has_rsample = True
     arg_constraints = {
@@ -110,16 +148,7 @@ class MultivariateNormal(LocationCentered):
     ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        matrices = {
-            "covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
-            "precision_matrix": precision_matrix,
-        }  # fmt: skip
-        provided = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(provided) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = provided.items()
+        name, matrix = select_matrix(ValueError, covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             raise ValueError(
                 f"{name} must be at least two-dimensional, with optional leading batch dimensions"
@@ -135,21 +164,6 @@ class MultivariateNormal(LocationCentered):
             self._factor = ts.linalg.cholesky(matrix).expand((*batch, -1, -1))
         else:
             self._factor = ts.linalg.cholesky(ts.linalg.inv(matrix)).expand((*batch, -1, -1))
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """Cholesky factor of the covariance."""
-        return self._factor
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """Covariance matrix."""
-        return self._factor @ self._factor.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Any:
-        """Inverse of the covariance matrix."""
-        return ts.cholesky_inverse(self._factor)
 
     @property
     def variance(self) -> Any:

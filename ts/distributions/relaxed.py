@@ -10,9 +10,8 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.categorical import Categorical
+from ts.distributions.categorical import _CategoricalBased
 from ts.distributions.discrete import ProbsOrLogits
-from ts.distributions.distribution import Distribution
 from ts.distributions.transformed import TransformedDistribution
 from ts.distributions.transforms import ExpTransform, SigmoidTransform
 from ts.distributions.utils import broadcast_all, clamp_probs
@@ -46,7 +45,7 @@ class LogitRelaxedBernoulli(ProbsOrLogits):
         return self.temperature.log() + difference - 2 * difference.exp().log1p()
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(_CategoricalBased):
     """Distribution of the logarithm of a variable with distribution RelaxedOneHotCategorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -56,25 +55,8 @@ class ExpRelaxedCategorical(Distribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
         self.temperature = temperature
-        shape = self._categorical.param_shape
-        super().__init__(self._categorical.batch_shape, shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Any:
-        """Normalized probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Normalized log-probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """Shape of `probs` and `logits`."""
-        return self._categorical.param_shape
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         logits = self.logits

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Size
@@ -27,6 +27,7 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
+    _constructor_arguments: ClassVar[tuple[str, ...]]  # attributes with which `with_cache` creates a copy
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -65,6 +66,11 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
+        for cls in type(self).__mro__:
+            names = vars(cls).get("_constructor_arguments")
+            if names is not None:
+                copied: Transform = cls(*(getattr(self, name) for name in names), cache_size=cache_size)
+                return copied
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
 
     def __eq__(self, other: object) -> bool:
@@ -167,6 +173,8 @@ class _InverseTransform(Transform):
 class ComposeTransform(Transform):
     """Composition of transforms."""
 
+    _constructor_arguments = ("parts",)
+
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         self.parts = [component.with_cache(cache_size) for component in parts] if cache_size else list(parts)
         super().__init__(cache_size=cache_size)
@@ -222,9 +230,6 @@ class ComposeTransform(Transform):
             inverse._inv = weakref.ref(self)
         return inverse
 
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
-
     def __call__(self, x: Any) -> Any:
         for component in self.parts:
             x = component(x)
@@ -263,17 +268,14 @@ identity_transform = ComposeTransform([])
 class IndependentTransform(Transform):
     """Transform in which batch dimensions of a base transform are event dimensions."""
 
+    _constructor_arguments = ("base_transform", "reinterpreted_batch_ndims")
+
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
     ) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
@@ -320,6 +322,7 @@ class IndependentTransform(Transform):
 class ReshapeTransform(Transform):
     """Transform that reshapes the last dimensions."""
 
+    _constructor_arguments = ("in_shape", "out_shape")
     bijective = True
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
@@ -337,11 +340,6 @@ class ReshapeTransform(Transform):
     def codomain(self) -> Any:  # type: ignore[override]
         """Real values of shape `out_shape`."""
         return constraints.independent(constraints.real, len(self.out_shape))
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return ReshapeTransform(self.in_shape, self.out_shape, cache_size)
 
     def _call(self, x: Any) -> Any:
         return x.reshape((*x.shape[: x.dim() - len(self.in_shape)], *self.out_shape))

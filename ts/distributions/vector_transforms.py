@@ -176,6 +176,8 @@ class _PiecewiseTransform(Transform):
 class CatTransform(_PiecewiseTransform):
     """Transforms of consecutive slices, concatenated. The default length of a slice is 1."""
 
+    _constructor_arguments = ("transforms", "dim", "lengths")
+
     def __init__(
         self,
         tseq: Sequence[Transform],
@@ -207,11 +209,6 @@ class CatTransform(_PiecewiseTransform):
         """Concatenation of the codomains of the parts."""
         return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
 
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
-
     def _pair_pieces(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.split(self.lengths, self.dim), strict=True)
 
@@ -233,6 +230,8 @@ class CatTransform(_PiecewiseTransform):
 class StackTransform(_PiecewiseTransform):
     """Transforms of the elements along a dimension, stacked again."""
 
+    _constructor_arguments = ("transforms", "dim")
+
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.transforms = [each.with_cache(cache_size) for each in tseq] if cache_size else list(tseq)
@@ -247,11 +246,6 @@ class StackTransform(_PiecewiseTransform):
     def codomain(self) -> Any:  # type: ignore[override]
         """Stack of the codomains of the parts."""
         return constraints.stack([each.codomain for each in self.transforms], self.dim)
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return StackTransform(self.transforms, self.dim, cache_size)
 
     def _pair_pieces(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.unbind(self.dim), strict=True)
