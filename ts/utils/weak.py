@@ -45,20 +45,19 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
         return not self == other
 
 
-class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
+class _WeakHashRef(WeakIdRef):
     """Weak reference with the equality and hash of its object.
 
     The hash remains the same after the object is freed.
     """
 
-    __slots__ = ["_id"]
+    __slots__ = ()
 
     def __init__(self, key: Any, callback: Any = None) -> None:
-        super().__init__(key, callback)  # type: ignore[call-arg]
+        super().__init__(key, callback)
         self._id = hash(key)
 
-    def __hash__(self) -> int:
-        return self._id
+    __hash__ = WeakIdRef.__hash__
 
     def __eq__(self, other: Any) -> bool:
         referent = self()
