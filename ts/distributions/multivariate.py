@@ -112,7 +112,7 @@ def select_matrix(
     precision_matrix: Tensor | None,
     scale_tril: Tensor | None,
 ) -> tuple[str, Tensor]:
-    """Return name and value of the provided matrix; raise `error` unless exactly one matrix is provided."""
+    """Return name and value of the provided matrix. Raise `error` unless exactly one is provided."""
     matrices = {
         "covariance_matrix": covariance_matrix,
         "precision_matrix": precision_matrix,

@@ -167,7 +167,7 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
 def _replace_gradients(
     hook: str, name: str, gradients: Gradients, replacement: Gradients | None
 ) -> Gradients:
-    """Return the replacement by a hook, or the gradients unchanged; raise RuntimeError for a wrong length."""
+    """Return the replacement by a hook, or the gradients unchanged. Raise RuntimeError for a wrong length."""
     if replacement is None:
         return gradients
     if len(replacement) != len(gradients):

@@ -111,7 +111,7 @@ def run_step(
 ) -> None:
     """Call the functional form of an optimizer with the options of a parameter group.
 
-    `computed_options` contains arguments that are not options of the group under the same name; `betas` are
+    `computed_options` contains arguments that are not options of the group under the same name. `betas` are
     passed as `beta1` and `beta2`.
     """
     names = _names_by_step.get(step)
