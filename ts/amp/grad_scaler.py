@@ -314,7 +314,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply gradients by a factor. Return 1.0 for devices with non-finite gradients, else 0.0."""
+    """Multiply gradients by a factor. Return by device 1.0 if a gradient is not finite, else 0.0."""
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:

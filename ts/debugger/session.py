@@ -299,7 +299,7 @@ class DebugSession:
             self.code.breakpoints.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
-        """Return whether the program stops at a breakpoint, as its condition, if any, is true."""
+        """Return whether the condition of a breakpoint is true, or True without a condition."""
         if not breakpoint.condition:
             return True
         try:

@@ -148,7 +148,7 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Add the gradients of `roots` to attributes `grad` of `inputs`, or of all leaf tensors for None.
+        """Accumulate gradients of `roots` in attribute `grad` of `inputs`, or of all leaf tensors for None.
 
         Raise UserError if one of these tensors is a parameter.
         """

@@ -351,7 +351,7 @@ class Unflattening:
     def _switch_frame(
         self, frame: Frame, running: list[str], enclosing_calls: list[str], paths: dict[str, str]
     ) -> Frame:
-        """Close the frames of ended calls, open frames for `enclosing_calls`, and return the last one."""
+        """Close frames of ended calls, open frames for `enclosing_calls`, and return the innermost one."""
         common = 0
         while common < min(len(running), len(enclosing_calls)) and running[common] == enclosing_calls[common]:
             common += 1

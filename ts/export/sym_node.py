@@ -72,7 +72,7 @@ class SymNode:
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Return the value of a condition that the program requires, by `ShapeEnv.decide_or_require`."""
+        """Return the result of `ShapeEnv.decide_or_require` for a condition that the program requires."""
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -84,7 +84,7 @@ class SymNode:
         return self.environment.evaluate_static(self._condition()) is not None
 
     def is_provable(self, answer: bool) -> bool:
-        """Return True if the condition is known to be `answer`, by `ShapeEnv.is_provable`."""
+        """Return True if the condition is known to be `answer` (see `ShapeEnv.is_provable`)."""
         return self.environment.is_provable(self._condition(), answer)
 
     def require(self, message: str) -> None:

@@ -183,7 +183,7 @@ class Export:
     def _lift_state(self) -> dict[str, Any]:
         """Create graph inputs for parameters and buffers.
 
-        A tensor with several names has one input for each name, of which the graph reads the last one.
+        A tensor with several names has one input for each name. The graph reads the last of these inputs.
         """
         state: dict[str, Any] = {}
         # Id of a tensor -> parameter made of the tensor. Parameters of modules from archives are plain
@@ -391,7 +391,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Make constant tensors graph inputs before the user inputs, and return a dict from their names."""
+        """Make constant tensors graph inputs before the user inputs. Return a dict from names to tensors."""
         constants: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()

@@ -45,7 +45,7 @@ def parse(source_text: str) -> ast.Module:
 def _foreign_name_positions(
     source_text: str, mangled_names: list[re.Match[str]]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield ((line, column), name) for each name that Python does not allow, with its end position."""
+    """Yield (end position, name) for each name that Python does not allow. Positions are (line, column)."""
     for match in mangled_names:
         line_start = source_text.rfind("\n", 0, match.end()) + 1
         column = len(source_text[line_start : match.end()].encode())

@@ -45,7 +45,7 @@ def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: T
 def _overdrive(
     waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
 ) -> tuple[Tensor, ...]:
-    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time), into `output`."""
+    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time). Write `output`."""
     x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
     for at in range(x.shape[-1]):
         after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after

@@ -76,7 +76,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return False for `mode` True, because subnormals are never flushed to zero, else True."""
+    """Return True if `mode` is False. Subnormals (denormals) are never flushed to zero."""
     return not mode
 
 

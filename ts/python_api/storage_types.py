@@ -47,7 +47,7 @@ class StorageType:
         return TypedStorage(UntypedStorage.of(array), self.dtype)
 
     def from_file(self, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Return a storage over the first `size` elements of a file, by `UntypedStorage.from_file`."""
+        """Return a storage over the first `size` elements of a file (see `UntypedStorage.from_file`)."""
         untyped = UntypedStorage.from_file(filename, shared, size * self.dtype.itemsize)
         return TypedStorage(untyped, self.dtype)
 

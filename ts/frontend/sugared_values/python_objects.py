@@ -133,7 +133,7 @@ class OperatorNamespace(SugaredValue):
         self.names = names
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the operator of this name. Overloads raise CompilationError, as in PyTorch."""
+        """Return the operator `name` of a namespace. As in PyTorch, overloads raise CompilationError."""
         if isinstance(self.names, Packet):
             raise CompilationError(
                 f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
