@@ -93,7 +93,7 @@ def test_names(place):
     assert {name for name in missing - ACCIDENTS if not any(fnmatch(name, p) for p in PATTERNS)} == set()
 
 
-def test_every_excuse_is_needed():
+def test_every_exception_is_needed():
     missing = {
         n for p in PLACES for n in dir(at(torch, p)) if not n.startswith("_") and not has(at(ts, p), n)
     }
