@@ -14,7 +14,7 @@ from ts.autograd.numerical_jacobian import has_tangents
 from ts.ops import registry
 from ts.ops.derivatives import formula_registry
 
-SOME = 7
+SAMPLING_STRIDE = 7
 DIFFERENT = {
     "aten::_cast_Half": "rounds to 16 bits",
     "aten::fake_quantize_per_tensor_affine.tensor_qparams": "its gradient is not that of its steps",
@@ -22,7 +22,7 @@ DIFFERENT = {
     "aten::linalg_eig": "eigenvectors have no fixed phase",
     "aten::tensor_split.tensor_indices_or_sections": "the sample's places are numbers that differences would move",
 }
-REAL = {"aten::logcumsumexp"}  # gradients of complex inputs are not defined here
+REAL_ONLY = {"aten::logcumsumexp"}  # gradients of complex inputs are not defined here
 
 
 def differentiable():
@@ -35,7 +35,7 @@ def differentiable():
 
 
 KEYS = sorted(differentiable())
-FEW = [key for key in KEYS if zlib.crc32(key.encode()) % SOME == 0]
+SAMPLED_KEYS = [key for key in KEYS if zlib.crc32(key.encode()) % SAMPLING_STRIDE == 0]
 
 
 def leaves(arguments):
@@ -55,7 +55,7 @@ def perturb(x, k):
 
 def check(key, dtype):
     record = registry.find(key)
-    arguments = None if key in REAL and dtype.is_complex else samples.arguments(record, dtype)
+    arguments = None if key in REAL_ONLY and dtype.is_complex else samples.arguments(record, dtype)
     if arguments is None:
         pytest.skip(f"not of {dtype}")
     xs = [perturb(x, k).requires_grad_() for k, x in enumerate(leaves(arguments))]
@@ -89,7 +89,7 @@ def check(key, dtype):
 
 
 @pytest.mark.parametrize("dtype", [ts.float64, ts.complex128], ids=["float64", "complex128"])
-@pytest.mark.parametrize("key", FEW)
+@pytest.mark.parametrize("key", SAMPLED_KEYS)
 def test_some(key, dtype):
     if key in DIFFERENT:
         pytest.skip(DIFFERENT[key])

@@ -252,19 +252,19 @@ def test_eight_threads_train_eight_models():
             losses.append(loss.item())
         return losses
 
-    alone = [train(seed) for seed in range(8)]
-    together = [None] * 8
+    sequential_losses = [train(seed) for seed in range(8)]
+    concurrent_losses = [None] * 8
 
     def run(seed):
-        together[seed] = train(seed)
+        concurrent_losses[seed] = train(seed)
 
     threads = [threading.Thread(target=run, args=[seed]) for seed in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert together == alone
-    assert all(losses[-1] < losses[0] for losses in alone)
+    assert concurrent_losses == sequential_losses
+    assert all(losses[-1] < losses[0] for losses in sequential_losses)
 
 
 class Transpose(ts.autograd.Function):

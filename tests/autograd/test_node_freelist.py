@@ -7,7 +7,7 @@ import weakref
 import ts
 from ts.testing import assert_close
 
-MORE_THAN_ARE_KEPT = 1_000
+NODES_ABOVE_FREELIST_LIMIT = 1_000
 
 
 def leaf():
@@ -79,13 +79,13 @@ def test_reference_cycles_through_nodes_are_collected():
     before = count_of_nodes()
     x = leaf()
     seen = []
-    for _ in range(MORE_THAN_ARE_KEPT):
+    for _ in range(NODES_ABOVE_FREELIST_LIMIT):
         y = x * 2
         y.register_hook(lambda gradient, y=y: None)
         seen.append(weakref.ref(y))
     del y
     gc.collect()
-    assert [reference() for reference in seen] == [None] * MORE_THAN_ARE_KEPT
+    assert [reference() for reference in seen] == [None] * NODES_ABOVE_FREELIST_LIMIT
     assert count_of_nodes() == before
 
 

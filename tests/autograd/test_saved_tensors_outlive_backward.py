@@ -7,7 +7,7 @@ import pytest
 import ts
 from ts.autograd.graph import saved_tensors_hooks
 
-AGAIN = "Trying to backward through the graph a second time"
+SECOND_BACKWARD_ERROR = "Trying to backward through the graph a second time"
 
 
 def cube(pack, unpack):
@@ -26,7 +26,7 @@ def test_unpack_hook_that_runs_backward():
 
     _, y = cube(lambda x: x, unpack)
     again.append(y)
-    with pytest.raises(RuntimeError, match=AGAIN):
+    with pytest.raises(RuntimeError, match=SECOND_BACKWARD_ERROR):
         y.backward()
 
 
@@ -53,7 +53,7 @@ def test_two_threads_of_which_one_waits_in_a_hook():
     y.backward()
     released.set()
     thread.join()
-    assert len(errors) == 1 and errors[0].startswith(AGAIN)
+    assert len(errors) == 1 and errors[0].startswith(SECOND_BACKWARD_ERROR)
 
 
 @pytest.mark.parametrize("use", [lambda r: r.data, lambda r: r.register_hooks(lambda x: x, lambda x: x)])
@@ -62,5 +62,5 @@ def test_released_saved_tensors_raise(use):
     y = x * x
     saved = y.grad_fn._raw_saved_self
     y.sum().backward()
-    with pytest.raises(RuntimeError, match=AGAIN):
+    with pytest.raises(RuntimeError, match=SECOND_BACKWARD_ERROR):
         use(saved)

@@ -14,7 +14,7 @@ from ts.utils.checkpoint import (
 
 MM, SIN, MAX = ts.ops.aten.mm.default, ts.ops.aten.sin.default, ts.ops.aten.max.dim
 SAVING_POLICIES = [*(p for p in CheckpointPolicy if not p.name.endswith("RECOMPUTE")), True]
-NOT_KEPT = [CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE, False]
+RECOMPUTING_POLICIES = [CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE, False]
 
 
 def leaves():
@@ -43,7 +43,7 @@ def all_equal(found, wanted):
     return all(x.equal(y) for x, y in zip(found, wanted, strict=True))
 
 
-@pytest.mark.parametrize("answer", [*SAVING_POLICIES, *NOT_KEPT])
+@pytest.mark.parametrize("answer", [*SAVING_POLICIES, *RECOMPUTING_POLICIES])
 def test_cached_results_are_not_recomputed(answer):
     calls = []
 

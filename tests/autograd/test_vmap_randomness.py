@@ -40,9 +40,9 @@ def test_the_same_for_all_or_different_for_each(name):
 def test_same_randomness_equals_an_unbatched_draw():
     """With one seed, `randomness="same"` draws the mask of an unbatched call."""
     ts.manual_seed(5)
-    alone = F.dropout(ts.ones(16), 0.5)
+    unbatched = F.dropout(ts.ones(16), 0.5)
     ts.manual_seed(5)
-    assert (ts.vmap(lambda x: F.dropout(x, 0.5), randomness="same")(ts.ones(3, 16)) == alone).all()
+    assert (ts.vmap(lambda x: F.dropout(x, 0.5), randomness="same")(ts.ones(3, 16)) == unbatched).all()
 
 
 def test_unbatched_tensors_get_one_mask_per_element():

@@ -4,7 +4,7 @@ import ts
 from ts.ops import registry
 from ts.ops.derivatives.formulas import Inputs, gradient
 
-FACTS = {"size": lambda x: [list(y.size()) for y in x] if isinstance(x, list) else list(x.size()), "dim": ts.Tensor.dim, "numel": ts.Tensor.numel, "dtype": lambda x: x.dtype}
+TENSOR_PROPERTIES = {"size": lambda x: [list(y.size()) for y in x] if isinstance(x, list) else list(x.size()), "dim": ts.Tensor.dim, "numel": ts.Tensor.numel, "dtype": lambda x: x.dtype}
 
 
 def gradients(key, wanted, **arguments):
@@ -18,5 +18,5 @@ def gradients(key, wanted, **arguments):
         values |= {result.name: value, result.gradient: ts.ones_like(value)}
     values.setdefault("grad", values[inputs.results[0].gradient])
     formula = gradient(record, wanted.split())
-    found = formula.function()(*(FACTS[r.fact](values[r.of]) if r.fact else values[r.of] for r in formula.parameters))
+    found = formula.function()(*(TENSOR_PROPERTIES[r.fact](values[r.of]) if r.fact else values[r.of] for r in formula.parameters))
     return [x.tolist() for x in found] if isinstance(found, tuple) else found.tolist()

@@ -13,7 +13,7 @@ from ts.distributed import rpc
 from ts.distributed.rpc.api import current
 
 TIMEOUT_SECONDS = 60  # seconds after which a test has failed
-HERE = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
 
 
 @ts.jit.script
@@ -39,7 +39,7 @@ def joined(address, name="me", **more):
 def command(*words, **more):
     """Run a command of `ts` within the context, and kill it at the end."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, "-m", "ts", *words], **{"env": HERE, **pipes, **more})
+    process = subprocess.Popen([sys.executable, "-m", "ts", *words], **{"env": ENVIRONMENT, **pipes, **more})
     try:
         yield process
     finally:

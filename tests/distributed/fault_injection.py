@@ -63,41 +63,41 @@ def length(ref):
 # ---- faults
 
 
-def kill(world, target, chance, over):
+def kill(world, target, generator, finished):
     world.kill(target)
 
 
-def stop(world, target, chance, over):
+def stop(world, target, generator, finished):
     os.kill(world.pids[target], signal.SIGSTOP)
-    time.sleep(chance.uniform(0.02, 0.4))
+    time.sleep(generator.uniform(0.02, 0.4))
     os.kill(world.pids[target], signal.SIGCONT)
 
 
-def slow(world, target, chance, over):
-    world.proxies[target].delay = chance.uniform(0, 0.005)
-    over.wait(chance.uniform(0.1, 0.5))
+def slow(world, target, generator, finished):
+    world.proxies[target].delay = generator.uniform(0, 0.005)
+    finished.wait(generator.uniform(0.1, 0.5))
     world.proxies[target].delay = 0
 
 
-def silence(world, target, chance, over):
+def silence(world, target, generator, finished):
     world.proxies[target].hold()
-    time.sleep(chance.uniform(0.02, 0.4))
+    time.sleep(generator.uniform(0.02, 0.4))
     world.proxies[target].release()
 
 
-def cut(world, target, chance, over):
-    for _ in range(chance.randrange(1, 4)):
+def cut(world, target, generator, finished):
+    for _ in range(generator.randrange(1, 4)):
         world.proxies[target].cut()
-        time.sleep(chance.uniform(0, 0.03))
+        time.sleep(generator.uniform(0, 0.03))
 
 
-def drop(world, target, chance, over):
-    for _ in range(chance.randrange(1, 4)):
-        world.proxies[target].drop_after(chance.choice((1, 10, 100, 1000, 100_000)) + chance.randrange(100))
-        over.wait(chance.uniform(0, 0.05))
+def drop(world, target, generator, finished):
+    for _ in range(generator.randrange(1, 4)):
+        world.proxies[target].drop_after(generator.choice((1, 10, 100, 1000, 100_000)) + generator.randrange(100))
+        finished.wait(generator.uniform(0, 0.05))
 
 
-def inject_no_fault(world, target, chance, over):
+def inject_no_fault(world, target, generator, finished):
     pass
 
 
@@ -107,18 +107,18 @@ FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, inject_no_fault)
 # ---- calls during a fault: each ends with its result or with an error
 
 
-def add(chance, to):
-    x = ts.arange(float(chance.choice((1, 10, 30_000, 300_000))))
+def add(generator, to):
+    x = ts.arange(float(generator.choice((1, 10, 30_000, 300_000))))
     assert ts.equal(rpc.rpc_sync(to, rpc_worker.add, args=(x, 1), timeout=TIMEOUT), x + 1)
 
 
-def run_script(chance, to):
-    n = chance.randrange(5)
+def run_script(generator, to):
+    n = generator.randrange(5)
     found = rpc.rpc_sync(to, scripted, args=(ts.ones(3), n), timeout=TIMEOUT)
     assert found.tolist() == [2.0 ** (n + 1) - 1] * 3
 
 
-def many(chance, to):
+def many(generator, to):
     futures = [rpc.rpc_async(to, rpc_worker.add, args=(k, k), timeout=TIMEOUT) for k in range(30)]
     failed = None
     for k, future in enumerate(futures):
@@ -130,28 +130,28 @@ def many(chance, to):
         raise failed
 
 
-def keep(chance, to):
-    ref = rpc.remote(to, rpc_worker.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
+def keep(generator, to):
+    ref = rpc.remote(to, rpc_worker.add, args=([1] * generator.randrange(1, 9), [2]), timeout=TIMEOUT)
     assert ref.to_here(TIMEOUT)[-1] == 2
     other = OTHERS[to == OTHERS[0]]
     assert rpc.rpc_sync(other, length, args=(ref,), timeout=2 * TIMEOUT) == len(ref.to_here(TIMEOUT))
 
 
-def count(chance, to):
+def count(generator, to):
     counter = rpc.remote(to, rpc_worker.Counter, args=(5,), timeout=TIMEOUT)
     for k in range(1, 5):
         assert counter.rpc_sync(TIMEOUT).add(1) == 5 + k
     assert counter.remote(TIMEOUT).add(1).to_here(TIMEOUT) == 10
 
 
-def call_with_own_rref(chance, to):
+def call_with_own_rref(generator, to):
     ref = rpc.RRef([1, 2, 3])
     assert rpc.rpc_sync(to, length, args=(ref,), timeout=2 * TIMEOUT) == 3
 
 
-def spread(chance, to):
+def spread(generator, to):
     """Map over both other processes with retries, while one process stays alive."""
-    batches = [(chance.choice((0, 0.001, 0.01)), k) for k in range(chance.randrange(1, 40))]
+    batches = [(generator.choice((0, 0.001, 0.01)), k) for k in range(generator.randrange(1, 40))]
     found = distributed.map(rpc_worker.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
     try:
         assert list(found) == [k for _, k in batches]
@@ -164,10 +164,10 @@ KINDS = (add, run_script, many, keep, count, call_with_own_rref, spread)
 
 def attempt(kind, seed):
     """Make calls of a kind and return True if they were answered."""
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     start = time.monotonic()
     try:
-        kind(chance, chance.choice(OTHERS))
+        kind(generator, generator.choice(OTHERS))
         ended = True
     except RuntimeError as error:
         message = str(error)
@@ -210,30 +210,30 @@ class World:
 
     def round(self, seed):
         """Run one round and return the number of answered calls of each kind."""
-        chance = random.Random(seed)
-        over = threading.Event()
-        faults = [(chance.choice(FAULTS), chance.choice(OTHERS)) for _ in range(chance.choice((1, 1, 2)))]
+        generator = random.Random(seed)
+        finished = threading.Event()
+        faults = [(generator.choice(FAULTS), generator.choice(OTHERS)) for _ in range(generator.choice((1, 1, 2)))]
         happening = [
-            threading.Thread(target=self._happen, args=(fault, target, random.Random(chance.random()), over))
+            threading.Thread(target=self._happen, args=(fault, target, random.Random(generator.random()), finished))
             for fault, target in faults
         ]
-        calls = [(chance.choice(KINDS), chance.random()) for _ in range(6)]
+        calls = [(generator.choice(KINDS), generator.random()) for _ in range(6)]
         for thread in happening:
             thread.start()
         found = [self.pool.submit(attempt, *call) for call in calls]
         ended = [future.result(8 * TIMEOUT + 2 * SLACK) for future in found]
-        over.set()
+        finished.set()
         for thread in happening:
             thread.join(SLACK)
         self.unharmed()
         return [(fault.__name__, target) for fault, target in faults], sum(ended)
 
-    def _happen(self, fault, target, chance, over):
-        time.sleep(chance.uniform(0, 0.03))
+    def _happen(self, fault, target, generator, finished):
+        time.sleep(generator.uniform(0, 0.03))
         if target in self.killed:
             return
         try:
-            fault(self, target, chance, over)
+            fault(self, target, generator, finished)
         except ProcessLookupError:
             return  # another fault has killed the process
 

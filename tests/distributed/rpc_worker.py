@@ -142,8 +142,8 @@ def many(count):
 def limit_memory(more):
     """Limit the memory of this process to `more` additional bytes, or remove the limit."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    most = hard if more is None else psutil.Process().memory_info().vms + more
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    limit_bytes = hard if more is None else psutil.Process().memory_info().vms + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, hard))
 
 
 def owned():

@@ -86,7 +86,7 @@ def test_map_gives_batches_to_the_workers(me):
     """`map` sends batches to workers only, not to other members."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(me.address)],
-        env=clusters.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=clusters.ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as program:  # fmt: skip
         assert program.stdout.readline() == "joined\n"
         assert [info.name for info in current().directory.workers()] == ["worker0", "worker1"]
@@ -111,7 +111,7 @@ def test_names_of_live_processes_are_reserved(me):
     clusters.wait_until(lambda: "me" in {m["name"] for m in me.members()})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
-        env=clusters.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=clusters.TIMEOUT_SECONDS,
+        env=clusters.ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=clusters.TIMEOUT_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1
     assert "JoinError: the name worker0 is already used" in done.stderr

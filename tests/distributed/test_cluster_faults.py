@@ -140,7 +140,7 @@ def test_dropped_worker_reconnects():
 
     async def main():
         async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as service:
-            environment = {**clusters.HERE, "TS_RPC_SECRET": "s" * 20}
+            environment = {**clusters.ENVIRONMENT, "TS_RPC_SECRET": "s" * 20}
             with clusters.command("worker", service.address, stderr=None, env=environment):
                 while not service.members():
                     await asyncio.sleep(0.01)
@@ -165,7 +165,7 @@ def test_killed_program_ends_its_cluster():
         "input()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code], env=clusters.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], env=clusters.ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         pids = [int(word) for word in program.stdout.readline().split()]
         assert len(pids) == 2 and all(map(clusters.is_alive, pids))

@@ -20,9 +20,9 @@ from ts.distributed.transport import AuthenticationError, Security
 from ts.distributed.transport.dask_comm_backend import connect
 
 KNOWN = Security(secret=SECRET, limits=LIMITS)
-HOW = Security(secret=SECRET).get_connection_args("client")
-HERE = "ts://127.0.0.1:4711"
-JOIN = {"op": "join", "name": "one", "address": HERE, "kind": "worker", "number": None, "pid": 1}
+CONNECTION_ARGUMENTS = Security(secret=SECRET).get_connection_args("client")
+WORKER_ADDRESS = "ts://127.0.0.1:4711"
+JOIN = {"op": "join", "name": "one", "address": WORKER_ADDRESS, "kind": "worker", "number": None, "pid": 1}
 
 
 def run(coroutine):
@@ -37,7 +37,7 @@ async def scheduler():
 
 async def ask(service, message):
     """Return the answer of a scheduler, or None for a closed connection."""
-    comm = await connect(service.address, **HOW)
+    comm = await connect(service.address, **CONNECTION_ARGUMENTS)
     try:
         await comm.write(message)
         return await comm.read()
@@ -49,7 +49,7 @@ async def ask(service, message):
 
 async def joined(service, **more):
     """Join the cluster and return the connection and the answer."""
-    comm = await connect(service.address, **HOW)
+    comm = await connect(service.address, **CONNECTION_ARGUMENTS)
     await comm.write({**JOIN, **more})
     answered = await comm.read()
     assert answered["status"] == "OK", answered
@@ -96,9 +96,9 @@ def test_malformed_messages():
             for message in (None, 1, "x", [], {}, {"op": None}, {"op": ["join"]}, {"op": "find", "what": 1}):
                 answered = await ask(service, message)
                 assert answered is None or answered["status"] == "uncaught-error", message
-            for who in (None, [], {}, "two", -1, b"one", 1 << 40):
-                assert await ask(service, {"op": "find", "who": who}) is None
-            assert await ask(service, {"op": "find", "who": "one"}) == (0, "one", HERE)
+            for number in (None, [], {}, "two", -1, b"one", 1 << 40):
+                assert await ask(service, {"op": "find", "who": number}) is None
+            assert await ask(service, {"op": "find", "who": "one"}) == (0, "one", WORKER_ADDRESS)
             comm.abort()
 
     run(main())
@@ -146,7 +146,7 @@ def test_names_numbers_and_addresses_are_unique():
             back.abort()
             removals = 0
             while removals < 2:  # the events of the replacement and of this loss
-                removals += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
+                removals += sum(m["op"] == "remove-worker" and m["worker"] == WORKER_ADDRESS for m in await two.read())
             two.abort()
             await become(lambda: not service.members())
             last, third = await joined(service)

@@ -21,7 +21,7 @@ from ts.distributed.transport import BlockingConnection, AuthenticationError, Se
 from ts.distributed.transport.multiplexing import RequestMultiplexer
 
 KNOWN = Security(secret=SECRET)
-HOW = KNOWN.get_connection_args("client")
+CONNECTION_ARGUMENTS = KNOWN.get_connection_args("client")
 
 
 @pytest.fixture(scope="module", params=["ts", "ts+tls"])
@@ -122,7 +122,7 @@ def test_errors_of_handlers_are_sent_as_text():
     async def main():
         async with (
             serving({"echo": echo, "fail": fail}) as server,
-            rpc(server.address, connection_args=HOW) as peer,
+            rpc(server.address, connection_args=CONNECTION_ARGUMENTS) as peer,
         ):
             with pytest.raises(Exception, match=r"ValueError\('no such thing'\)"):
                 await peer.fail()
@@ -154,7 +154,7 @@ def test_pickles_of_answers_are_not_loaded():
 
     async def main():
         listener = await listen("ts://", answer_all(await trap()), **KNOWN.get_listen_args("worker"))
-        async with rpc(listener.contact_address, connection_args=HOW) as peer:
+        async with rpc(listener.contact_address, connection_args=CONNECTION_ARGUMENTS) as peer:
             with pytest.raises(Exception, match="text"):
                 await peer.anything()
         listener.stop()
@@ -176,7 +176,7 @@ def test_dask_pickle_markers_are_plain_data(entry):
     """Dictionaries with dask's pickle markers are returned as plain data."""
 
     async def main():
-        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as peer:
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=CONNECTION_ARGUMENTS) as peer:
             assert await peer.echo(data=[entry, pickle.dumps(Trap())]) == (entry, pickle.dumps(Trap()))
 
     run(main())
@@ -187,7 +187,7 @@ def test_unsendable_values_raise_in_the_sender():
     """A value that cannot be sent raises an error in the sender, and the connection remains usable."""
 
     async def main():
-        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as peer:
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=CONNECTION_ARGUMENTS) as peer:
             with pytest.raises(TypeError, match="can not serialize 'object'"):
                 await peer.echo(data=object())
             assert await peer.echo(data=1) == 1
@@ -283,14 +283,14 @@ def test_loss_of_the_other_end():
 
     async def main():
         listener = await listen("ts://", leave, **KNOWN.get_listen_args("worker"))
-        comm = await connect(listener.contact_address, **HOW)
+        comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         await closed.wait()
         with pytest.raises(CommClosedError):
             await comm.read()
         assert comm.closed()
         with pytest.raises(CommClosedError):
             await comm.write(1)
-        comm = await connect(listener.contact_address, **HOW)
+        comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         with pytest.raises(ConnectionError):
             await RequestMultiplexer(comm).request(1)
         listener.stop()
@@ -300,18 +300,18 @@ def test_loss_of_the_other_end():
 
 def test_unreferenced_comms_are_closed():
     """An unreferenced comm is closed, and the other end is notified."""
-    over = []
+    finished = []
 
     async def wait_for_end(comm):
         with pytest.raises(CommClosedError):
             await comm.read()
-        over.append(True)
+        finished.append(True)
 
     async def main():
         listener = await listen("ts://", wait_for_end, **KNOWN.get_listen_args("worker"))
-        comm = await connect(listener.contact_address, **HOW)
+        comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         del comm
-        while not over:
+        while not finished:
             await asyncio.sleep(0.01)
         listener.stop()
 
@@ -411,7 +411,7 @@ def test_calls_whose_connection_breaks():
 
 def test_calls_of_a_channel_time_out(server):
     """A call that exceeds its timeout closes the channel, so that a late response is dropped."""
-    channel = BlockingConnection(server.address, **HOW)
+    channel = BlockingConnection(server.address, **CONNECTION_ARGUMENTS)
     channel.send({"op": "calls", "reply": False})
     with pytest.raises(TimeoutError):
         channel.call([0, "never"], timeout=0.1)
@@ -423,7 +423,7 @@ def test_slow_reader():
 
     async def main():
         listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))
-        comm = await connect(listener.contact_address, **HOW)
+        comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         writer = asyncio.create_task(write(comm))
         await asyncio.sleep(0.3)
         assert not writer.done()
@@ -453,7 +453,7 @@ def test_slow_reader_of_large_messages():
 
     async def main():
         listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))
-        comm = await connect(listener.contact_address, **HOW)
+        comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         sent = 0
 
         async def write():
@@ -492,7 +492,7 @@ def test_a_scheduler_of_dask_keeps_names():
     allowed = {"identity", "register-worker", "heartbeat_worker"}
 
     async def join(server, scheduler, name):
-        comm = await connect(scheduler, **HOW)
+        comm = await connect(scheduler, **CONNECTION_ARGUMENTS)
         await comm.write(
             {
                 "op": "register-worker", "reply": False, "address": server.address, "status": "running", "nthreads": 1,
@@ -514,7 +514,7 @@ def test_a_scheduler_of_dask_keeps_names():
                 await join(server, scheduler.address, name)
                 for server, name in ((one, "one"), (other, "other"))
             ]
-            async with rpc(scheduler.address, connection_args=HOW) as peer:
+            async with rpc(scheduler.address, connection_args=CONNECTION_ARGUMENTS) as peer:
                 found = {each["name"]: address for address, each in (await peer.identity())["workers"].items()}
                 assert found == {"one": one.address, "other": other.address}
                 heartbeat = {"now": time.time(), "metrics": EMPTY_METRICS, "executing": {}, "extensions": {}}

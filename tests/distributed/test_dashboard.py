@@ -22,15 +22,15 @@ def doubled(x: ts.Tensor) -> ts.Tensor:
     return x * 2
 
 
-def ask(address, over):
-    """Join a cluster, call this process, and leave after `over` is set; return the recorded tasks."""
+def ask(address, finished):
+    """Join a cluster, call this process, and leave after `finished` is set; return the recorded tasks."""
     with clusters.joined(address, secret=SECRET):
         assert rpc.rpc_sync("me", doubled, args=(ts.ones(1),)).item() == 2
         assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2
         with pytest.raises(ValueError, match="bad"):
             rpc.rpc_sync("me", fail)
         finished_calls = current().directory.finished_calls
-        assert over.wait(40)
+        assert finished.wait(40)
     return finished_calls
 
 
@@ -51,11 +51,11 @@ def scheduled(dashboard, work):
 def test_calls_are_shown_under_their_functions_names():
     async def work(scheduler):
         stream = scheduler.plugins[TaskStreamPlugin.name]
-        over = threading.Event()
-        pending = asyncio.create_task(asyncio.to_thread(ask, scheduler.address, over))
+        finished = threading.Event()
+        pending = asyncio.create_task(asyncio.to_thread(ask, scheduler.address, finished))
         while stream.index < 3 and not pending.done():
             await asyncio.sleep(0.05)
-        over.set()
+        finished.set()
         await pending
         return stream.rectangles(0), list(stream.buffer)
 
@@ -67,9 +67,9 @@ def test_calls_are_shown_under_their_functions_names():
 
 def test_no_task_stream_without_a_dashboard():
     async def work(scheduler):
-        over = threading.Event()
-        over.set()
-        finished_calls = await asyncio.to_thread(ask, scheduler.address, over)
+        finished = threading.Event()
+        finished.set()
+        finished_calls = await asyncio.to_thread(ask, scheduler.address, finished)
         return finished_calls, TaskStreamPlugin.name in scheduler.plugins
 
     assert scheduled(None, work) == (None, False)

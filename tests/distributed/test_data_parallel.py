@@ -28,22 +28,22 @@ def share(x):
 
 def trains_as_one_process(bucket_cap_mb):
     x, y = data()
-    alone = net()
+    local_model = net()
     model = DistributedDataParallel(
         net(dist.get_rank()), bucket_cap_mb=bucket_cap_mb
     )  # rank 0's parameters
-    assert all(ts.equal(a, b) for a, b in zip(alone.parameters(), model.parameters()))
-    assert list(model.state_dict()) == [f"module.{name}" for name in alone.state_dict()]
-    optimisers = [ts.optim.SGD(each.parameters(), 0.5, momentum=0.9) for each in (alone, model)]
+    assert all(ts.equal(a, b) for a, b in zip(local_model.parameters(), model.parameters()))
+    assert list(model.state_dict()) == [f"module.{name}" for name in local_model.state_dict()]
+    optimisers = [ts.optim.SGD(each.parameters(), 0.5, momentum=0.9) for each in (local_model, model)]
     for _ in range(5):
         for each, optimiser, some in (
-            (alone, optimisers[0], (x, y)),
+            (local_model, optimisers[0], (x, y)),
             (model, optimisers[1], (share(x), share(y))),
         ):
             optimiser.zero_grad()
             nn.functional.cross_entropy(each(some[0]), some[1]).backward()
             optimiser.step()
-    for a, b in zip(alone.parameters(), model.parameters()):
+    for a, b in zip(local_model.parameters(), model.parameters()):
         ts.testing.assert_close(a, b)
     found = [None] * 3
     dist.all_gather_object(found, [each.detach() for each in model.parameters()])
@@ -52,9 +52,9 @@ def trains_as_one_process(bucket_cap_mb):
 
 def accumulates():
     x, y = data()
-    alone, model = net(), DistributedDataParallel(net())
+    local_model, model = net(), DistributedDataParallel(net())
     both = ts.cat((x, x * 2))
-    nn.functional.cross_entropy(alone(both), ts.cat((y, y)), reduction="sum").backward()
+    nn.functional.cross_entropy(local_model(both), ts.cat((y, y)), reduction="sum").backward()
     with model.no_sync():
         nn.functional.cross_entropy(model(share(x)), share(y), reduction="sum").backward()
     before = [each.grad.clone() for each in model.parameters()]
@@ -62,7 +62,7 @@ def accumulates():
     dist.all_gather_object(found, before[0])
     assert not ts.equal(found[0], found[1])  # without synchronization
     nn.functional.cross_entropy(model(share(x) * 2), share(y), reduction="sum").backward()
-    for a, b in zip(alone.parameters(), model.parameters()):
+    for a, b in zip(local_model.parameters(), model.parameters()):
         ts.testing.assert_close(a.grad, b.grad * 3, rtol=1e-4, atol=1e-5)
 
 
@@ -134,14 +134,14 @@ def sampled():
 def scripted():
     """A scripted module can be trained."""
     x, y = data()
-    alone = net()
-    model = DistributedDataParallel(ts.jit.script(copy.deepcopy(alone)))
+    local_model = net()
+    model = DistributedDataParallel(ts.jit.script(copy.deepcopy(local_model)))
     for _ in range(3):
-        alone.zero_grad()
+        local_model.zero_grad()
         model.zero_grad()
-        nn.functional.cross_entropy(alone(x), y).backward()
+        nn.functional.cross_entropy(local_model(x), y).backward()
         nn.functional.cross_entropy(model(share(x)), share(y)).backward()
-        for a, b in zip(alone.parameters(), model.parameters()):
+        for a, b in zip(local_model.parameters(), model.parameters()):
             ts.testing.assert_close(a.grad, b.grad, rtol=1e-4, atol=1e-6)
 
 

@@ -290,7 +290,7 @@ def test_contexts_end_everywhere(module_workers, x):
 def test_tasks_of_scripts(module_workers, x, y, via):
     """Tasks forked by a script run inside the context, locally or in another process."""
 
-    def alone(x, y):
+    def local_loss(x, y):
         return sum(scripted(scripted(x + n, y), y) for n in range(3))
 
     with dist_autograd.context() as context_id:
@@ -299,5 +299,5 @@ def test_tasks_of_scripts(module_workers, x, y, via):
         else:
             found = rpc.rpc_sync(via, forks, args=("worker0", x, y))
         dist_autograd.backward(context_id, [found.sum()])
-        for ours, theirs in zip(gradients(context_id, x, y), in_one_process(alone, x, y), strict=True):
+        for ours, theirs in zip(gradients(context_id, x, y), in_one_process(local_loss, x, y), strict=True):
             assert ours == pytest.approx(theirs)

@@ -22,15 +22,15 @@ def trained(kind, steps, **options):
     remote, x = layers(), ts.tensor([1.0, 2.0])
     across = DistributedOptimizer(kind, [layer.remote().parameter() for layer in remote], **options)
     local = [ts.nn.Parameter(ts.tensor([1.0, float(k)])) for k in (1, 2)]
-    alone = kind(local, **options)
+    local_optimizer = kind(local, **options)
     for _ in range(steps):
         with dist_autograd.context() as context_id:
             inner, outer = (layer.rpc_sync().parameter() for layer in remote)
             dist_autograd.backward(context_id, [(outer * (inner * x).tanh()).sum()])
             across.step(context_id)
-        alone.zero_grad()
+        local_optimizer.zero_grad()
         (local[1] * (local[0] * x).tanh()).sum().backward()
-        alone.step()
+        local_optimizer.step()
     return [layer.rpc_sync().state() for layer in remote], local
 
 

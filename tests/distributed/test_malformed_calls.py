@@ -86,39 +86,39 @@ VALID = [
 ]  # fmt: skip
 
 
-def deeply_nested(chance):
-    found = chance.choice((None, 1, "x"))
-    for _ in range(chance.choice((10, 100, 200))):
-        found = [chance.choice((0, 1, 2, 13)), found]
+def deeply_nested(generator):
+    found = generator.choice((None, 1, "x"))
+    for _ in range(generator.choice((10, 100, 200))):
+        found = [generator.choice((0, 1, 2, 13)), found]
     return found
 
 
 ARBITRARY_VALUES = (
-    lambda chance: chance.choice((None, True, -1, 0, 2**31, 2**62, -(2**63), 1e308, float("nan"), "", "x", b"")),
-    lambda chance: chance.randbytes(chance.choice((1, 8, 5000))),
-    lambda chance: [chance.randrange(16) for _ in range(chance.randrange(9))],
-    lambda chance: {"a": chance.random()},
-    lambda chance: [3, chance.randrange(20), chance.randrange(5), 0, 0, [chance.choice((2**40, -1, 2))] * 3, [1] * 3],
-    lambda chance: [5, "f" * chance.choice((1, 10_000))],
-    lambda chance: "aten::" + chance.choice(("add", "zeros", "nothing", "__init__")),
-    lambda chance: chance.choice(VALID),
-    lambda chance: [chance.randrange(-1, 3), chance.randrange(-1, 2**41)],
+    lambda generator: generator.choice((None, True, -1, 0, 2**31, 2**62, -(2**63), 1e308, float("nan"), "", "x", b"")),
+    lambda generator: generator.randbytes(generator.choice((1, 8, 5000))),
+    lambda generator: [generator.randrange(16) for _ in range(generator.randrange(9))],
+    lambda generator: {"a": generator.random()},
+    lambda generator: [3, generator.randrange(20), generator.randrange(5), 0, 0, [generator.choice((2**40, -1, 2))] * 3, [1] * 3],
+    lambda generator: [5, "f" * generator.choice((1, 10_000))],
+    lambda generator: "aten::" + generator.choice(("add", "zeros", "nothing", "__init__")),
+    lambda generator: generator.choice(VALID),
+    lambda generator: [generator.randrange(-1, 3), generator.randrange(-1, 2**41)],
     deeply_nested,
 )  # fmt: skip
 
 
-def mutated(chance, value):
+def mutated(generator, value):
     """Return a message with a random change."""
-    if not isinstance(value, list) or not value or chance.random() < 0.25:
-        return chance.choice(ARBITRARY_VALUES)(chance)
-    value, at = list(value), chance.randrange(len(value))
-    what = chance.randrange(8)
+    if not isinstance(value, list) or not value or generator.random() < 0.25:
+        return generator.choice(ARBITRARY_VALUES)(generator)
+    value, at = list(value), generator.randrange(len(value))
+    what = generator.randrange(8)
     if what == 0:
         del value[at]
     elif what == 1:
-        value.insert(at, chance.choice(ARBITRARY_VALUES)(chance))
+        value.insert(at, generator.choice(ARBITRARY_VALUES)(generator))
     else:
-        value[at] = mutated(chance, value[at])
+        value[at] = mutated(generator, value[at])
     return value
 
 
@@ -129,9 +129,9 @@ def fills_memory_if_valid(message):
 
 def send_malformed_calls(worker, seeds, how):
     """Send malformed messages in groups; the worker must answer each of them."""
-    before, chance, channel = resident_bytes(worker), random.Random(str(seeds)), connect_authenticated(worker, more=how)
+    before, generator, channel = resident_bytes(worker), random.Random(str(seeds)), connect_authenticated(worker, more=how)
     for _ in range(len(seeds) // MESSAGES_PER_GROUP):
-        several = [mutated(chance, chance.choice(VALID)) for _ in range(MESSAGES_PER_GROUP)]
+        several = [mutated(generator, generator.choice(VALID)) for _ in range(MESSAGES_PER_GROUP)]
         several = [message for message in several if not fills_memory_if_valid(message)]
         for number, message in enumerate(several, 1):
             channel.send([number, message])
@@ -222,13 +222,13 @@ def test_disconnected_caller_releases_its_thread(worker):
     maker.close()
 
 
-def send_until_blocked(channel, message, most):
+def send_until_blocked(channel, message, max_count):
     """Return the number of messages that the other end accepts while its answers are not read."""
     sock, data = channel._socket, b"".join(MessageEncoder().pack(message))
     sock.settimeout(0.5)
     count = 0
     with contextlib.suppress(TimeoutError):
-        for count in range(most):
+        for count in range(max_count):
             sock.sendall(data)
     return count
 
@@ -243,8 +243,8 @@ def test_unread_answers(worker):
         [],
         None,
     ]
-    most = 6 * MAX_UNSENT_RESPONSE_BYTES // 100_000
-    assert send_until_blocked(channel, [1, echo], most) < most - 1
+    max_count = 6 * MAX_UNSENT_RESPONSE_BYTES // 100_000
+    assert send_until_blocked(channel, [1, echo], max_count) < max_count - 1
     assert resident_bytes(worker) < 10 * MAX_UNSENT_RESPONSE_BYTES
     channel.close()
 
@@ -256,8 +256,8 @@ def test_pending_calls_are_bounded(worker):
     for number in range(16):
         channel.send([number, sleep])
     filler = ["call", *add(1, 2)[1:3], [b"x" * 4000], None]
-    most = 30 * MAX_PENDING_CALLS
-    assert send_until_blocked(channel, [1, filler], most) < most - 1
+    max_count = 30 * MAX_PENDING_CALLS
+    assert send_until_blocked(channel, [1, filler], max_count) < max_count - 1
     channel.close()
 
 

@@ -215,20 +215,20 @@ def test_slow_senders(server):
 
 def mutated_message(seed):
     """Return a random message with random damage."""
-    chance = random.Random(seed)
-    kind = chance.randrange(4)
+    generator = random.Random(seed)
+    kind = generator.randrange(4)
     if kind == 0:
-        return chance.randbytes(chance.randrange(1, 200))
+        return generator.randbytes(generator.randrange(1, 200))
     if kind == 1:
-        head = chance.randbytes(chance.randrange(40))
-        return header(head, [chance.randrange(9) for _ in range(chance.randrange(3))])
+        head = generator.randbytes(generator.randrange(40))
+        return header(head, [generator.randrange(9) for _ in range(generator.randrange(3))])
     whole = bytearray(
-        sent({"op": "echo", "data": [chance.random(), b"x" * chance.randrange(5000)], "a": None})
+        sent({"op": "echo", "data": [generator.random(), b"x" * generator.randrange(5000)], "a": None})
     )
     if kind == 2:
-        return bytes(whole[: chance.randrange(len(whole))])
-    for _ in range(chance.randrange(1, 4)):
-        whole[chance.randrange(min(len(whole), 64))] = chance.randrange(256)
+        return bytes(whole[: generator.randrange(len(whole))])
+    for _ in range(generator.randrange(1, 4)):
+        whole[generator.randrange(min(len(whole), 64))] = generator.randrange(256)
     return bytes(whole)
 
 
@@ -268,10 +268,10 @@ def test_many_random_messages(server):
 
 def test_random_data_before_authentication(server):
     """Random data before authentication is rejected unread."""
-    chance = random.Random(0)
+    generator = random.Random(0)
     for _ in range(500):
         sock = connect_unauthenticated(server)
-        send(sock, chance.randbytes(chance.choice((64, 200, 5000))))
+        send(sock, generator.randbytes(generator.choice((64, 200, 5000))))
         assert is_closed(sock)
 
 

@@ -173,12 +173,12 @@ def test_random_bytes(data):
 
 def test_random_bytes_of_many_lengths():
     """Random bytes of many lengths raise `MalformedMessageError` or decode."""
-    chance = random.Random(0)
+    generator = random.Random(0)
     for _ in range(10_000):
-        head = chance.randbytes(chance.randrange(30))
-        frames = [chance.randrange(20) for _ in range(chance.randrange(3))]
+        head = generator.randbytes(generator.randrange(30))
+        frames = [generator.randrange(20) for _ in range(generator.randrange(3))]
         try:
-            read(header(head, frames) + chance.randbytes(sum(frames)))
+            read(header(head, frames) + generator.randbytes(sum(frames)))
         except MalformedMessageError:
             continue
 

@@ -266,7 +266,7 @@ def called_self(tree):
 
 
 GRAPH = ("graph_module", "graph")
-WRONG = {
+INVALID_CHANGES = {
     "an operator that is not there": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.mylib.sin.default"), "mylib::sin"),
     "a function of Python": (edit(*GRAPH, "nodes", 0, "target", to="os.system"), "os.system"),
     "a module's attribute": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.aten.__class__.mro"), "__class__"),
@@ -329,9 +329,9 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", INVALID_CHANGES)
 def test_invalid_files_are_rejected(saved, name):
-    change, message = WRONG[name]
+    change, message = INVALID_CHANGES[name]
     with pytest.raises(ArchiveError, match=message):
         loaded(changed(saved, change))
 

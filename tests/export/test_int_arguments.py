@@ -21,7 +21,7 @@ def checked(x, n):
 
 
 # Programs over n, which is 4 in the example, with the smallest and largest accepted n.
-ENDS = {
+RANGES = {
     "n > 4": (branch_on(lambda n: n > 4), 0, 4),
     "n >= 4": (branch_on(lambda n: n >= 4), 4, None),
     "n < 2**40": (branch_on(lambda n: n < 2**40), 0, 2**40 - 1),
@@ -50,14 +50,14 @@ def saved_and_loaded(program):
     return ts.export.load(file)
 
 
-def check_ends(program, function, least, most):
+def check_ends(program, function, smallest, largest):
     """Check that the program accepts numbers in the range and rejects others before it runs."""
     x = ts.arange(9.0)
     module = program.module()
-    for n in {least, 4, least + 1000 if most is None else most}:
+    for n in {smallest, 4, smallest + 1000 if largest is None else largest}:
         assert values(module(x, n)) == values(function(x, n))
-    fixed = least == most
-    for n, relation, end in ((least - 1, ">=", least), (None if most is None else most + 1, "<=", most)):
+    fixed = smallest == largest
+    for n, relation, end in ((smallest - 1, ">=", smallest), (None if largest is None else largest + 1, "<=", largest)):
         if n is None:
             continue
         with pytest.raises(AssertionError, match="Guard failed") as info:
@@ -65,12 +65,12 @@ def check_ends(program, function, least, most):
         assert str(info.value) == f"Guard failed: b {'==' if fixed and n >= 0 else relation} {end}"
 
 
-@pytest.mark.parametrize("text", ENDS)
+@pytest.mark.parametrize("text", RANGES)
 def test_range_of_int_arguments(text):
-    function, least, most = ENDS[text]
+    function, smallest, largest = RANGES[text]
     program = export(Function(function), (ts.arange(9.0), 4), dynamic_shapes=(None, Dim.AUTO))
-    check_ends(program, function, least, most)
-    check_ends(saved_and_loaded(program), function, least, most)
+    check_ends(program, function, smallest, largest)
+    check_ends(saved_and_loaded(program), function, smallest, largest)
 
 
 def test_declared_ranges():
@@ -79,15 +79,15 @@ def test_declared_ranges():
     def function(x, n):
         return x * n
 
-    for hint, least, most in (
+    for hint, smallest, largest in (
         (Dim.AUTO(max=9), 0, 9),
         (Dim.AUTO(min=3, max=9), 3, 9),
         (Dim.AUTO(min=3), 3, None),
     ):
         program = export(Function(function), (ts.arange(9.0), 4), dynamic_shapes=(None, hint))
         (range,) = program.range_constraints.values()
-        assert (range.lower, str(range.upper)) == (least, "int_oo" if most is None else str(most))
-        check_ends(program, function, least, most)
+        assert (range.lower, str(range.upper)) == (smallest, "int_oo" if largest is None else str(largest))
+        check_ends(program, function, smallest, largest)
     with pytest.raises(ConstraintViolationError, match=r"b = 4 not in range \[0, 3\]"):
         export(Function(function), (ts.arange(9.0), 4), dynamic_shapes=(None, Dim.AUTO(max=3)))
 

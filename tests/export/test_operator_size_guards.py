@@ -26,11 +26,11 @@ def test_calls_of_other_sizes():
         program.module()(ts.ones(3, 5, 9, 8))
 
 
-@pytest.mark.parametrize("layer, least", [(nn.Conv1d(4, 6, 5), 5), (nn.AvgPool1d(3, 2), 3)])
-def test_smallest_inputs(layer, least):
+@pytest.mark.parametrize("layer, minimum", [(nn.Conv1d(4, 6, 5), 5), (nn.AvgPool1d(3, 2), 3)])
+def test_smallest_inputs(layer, minimum):
     """The minimum input size of a layer is its window size."""
     program = export(layer, (ts.ones(2, 4, 8),), dynamic_shapes=({2: Dim.AUTO},))
-    assert [int(r.lower) for r in program.range_constraints.values()] == [least]
+    assert [int(r.lower) for r in program.range_constraints.values()] == [minimum]
 
 
 def test_number_of_parts():

@@ -114,7 +114,7 @@ def test_a_slice_up_to_a_number_of_data():
 
 @pytest.mark.parametrize("dim", [Dim.AUTO, Dim("n"), Dim("n", min=1)])
 @pytest.mark.parametrize(
-    ("forward", "least"),
+    ("forward", "minimum"),
     [
         (lambda self, x: x * 7 if x.shape[0] == 1 else x * 1, 2),
         (lambda self, x: x * max(x.shape[0], 2), 0),
@@ -126,13 +126,13 @@ def test_a_slice_up_to_a_number_of_data():
         (lambda self, x: x * 3, 0),
     ],
 )
-def test_conditions_that_fail_for_sizes_0_and_1(forward, least, dim):
+def test_conditions_that_fail_for_sizes_0_and_1(forward, minimum, dim):
     program = exported(forward, (ts.rand(5),), ({0: dim},))
     for each in (program.module(), program.run_decompositions().module()):
         for n in (0, 1, 2, 5):
             x = ts.rand(n)
-            if n < least:
-                with pytest.raises(AssertionError, match=f"Guard failed: .* >= {least}"):
+            if n < minimum:
+                with pytest.raises(AssertionError, match=f"Guard failed: .* >= {minimum}"):
                     each(x)
             else:
                 ts.testing.assert_close(each(x), module(forward)(x))

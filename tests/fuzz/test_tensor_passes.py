@@ -125,12 +125,12 @@ def insert_guards_and_bail_outs(graph):
 
 def move_nodes(graph, seed):
     """Move nodes to random positions allowed by alias analysis."""
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     aliases = AliasDb(graph)
     nodes = list(walk_nodes(graph.block()))
     for _ in range(2 * len(nodes)):
-        node, target = chance.choice(nodes), chance.choice(nodes)
-        move = chance.choice([aliases.move_before_topologically_valid, aliases.move_after_topologically_valid])
+        node, target = generator.choice(nodes), generator.choice(nodes)
+        move = generator.choice([aliases.move_before_topologically_valid, aliases.move_after_topologically_valid])
         move(node, target)
     return True
 

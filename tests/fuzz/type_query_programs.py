@@ -51,21 +51,21 @@ class TypeQueryProgramWriter(TensorProgramWriter):
         return self.pick(list(QUESTIONS)).format(x=self.tensor(), y=self.tensor())
 
     def statement(self, indent: int) -> list[str]:
-        chance = self.choose(6)
-        if chance == 0 and indent == 1:
+        kind = self.choose(6)
+        if kind == 0 and indent == 1:
             x = self.tensor()
             expression = self.pick([f"{x}.unsqueeze(0)", f"{x}.double()", f"({x} > 0)", f"{x}.sum(0)", f"{x}.reshape(-1)", f"({x} > 0).sum()"])
             self.others.append(self.fresh("o"))
             return [f"{self.others[-1]} = {expression}"]
-        if chance == 1 and indent == 1 and self.choose(3) == 0:
+        if kind == 1 and indent == 1 and self.choose(3) == 0:
             return [self.other_view()]
-        if chance == 1 and self.others:
+        if kind == 1 and self.others:
             x = self.pick(self.others)
             return [self.pick([f"{x}.unsqueeze_(0)", f"{x}.squeeze_()", f"{x} = {x}.unsqueeze(-1)", f"{x} = {x} + 1"])]
-        if chance == 2:
+        if kind == 2:
             m = self.pick(self.matrices)
             return ["if c is not None:", f"    {m}.add_(c.to({m}.dtype))"]
-        if chance == 3 and indent < 3:
+        if kind == 3 and indent < 3:
             return self.nested(indent)
         return super().statement(indent)
 

@@ -127,13 +127,13 @@ def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
     return ""
 
 
-def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
-    """Compare up to `most` of the first twelve samples of an entry; return their number and the first
+def compare(entry: Any, dtype: torch.dtype, max_samples: int, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
+    """Compare up to `max_samples` of the first twelve samples of an entry; return their number and the first
     difference."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
-    for sample in samples[:: max(1, len(samples) // most)]:
+    for sample in samples[:: max(1, len(samples) // max_samples)]:
         args, options = [sample.input, *sample.args], dict(sample.kwargs)
         wanted = []
         try:

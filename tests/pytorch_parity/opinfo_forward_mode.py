@@ -62,13 +62,13 @@ def tangents(library, name, args, options):
         return [library.autograd.forward_ad.unpack_dual(x).tangent for x in tensors_in(results, library)]
 
 
-def compare(entry, dtype, most):
-    """Compare up to `most` of the first twelve samples of an entry; return their number and the first
+def compare(entry, dtype, max_samples):
+    """Compare up to `max_samples` of the first twelve samples of an entry; return their number and the first
     difference."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
-    for sample in samples[:: max(1, len(samples) // most)]:
+    for sample in samples[:: max(1, len(samples) // max_samples)]:
         args, options = [sample.input, *sample.args], dict(sample.kwargs)
         try:
             wanted = tangents(torch, entry.name, args, options)

@@ -116,7 +116,7 @@ def test_rejected_calls(call):
 
 # Maximum distance in units in the last place from PyTorch's fused step, and from its single operators, whose
 # roots are approximate.
-FUSED, SINGLE = 2, 2
+FUSED_TOLERANCE_ULPS, SINGLE_TOLERANCE_ULPS = 2, 2
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -146,7 +146,7 @@ def test_steps_to_the_last_bits(rule, options, dtype):
         ours, by_fused, by_single = ([np.asarray(v) for v in values] for values in results)
         for x, y, z in zip(ours, by_fused, by_single, strict=True):
             size = np.maximum(np.abs(z), np.abs(where.numpy()) if z.shape else 0)  # magnitude of the summands
-            assert np.all(np.abs(x - y) <= FUSED * np.spacing(size))
-            assert np.all(np.abs(x - z) <= SINGLE * np.spacing(size))
+            assert np.all(np.abs(x - y) <= FUSED_TOLERANCE_ULPS * np.spacing(size))
+            assert np.all(np.abs(x - z) <= SINGLE_TOLERANCE_ULPS * np.spacing(size))
         where.grad = torch.from_numpy(grad)
         fused.step()

@@ -104,12 +104,12 @@ def test_archives(name):
     """Frozen archives of each library load in the other."""
     x = torch.rand(EXAMPLES[name])
     (_, theirs), (_, ours) = (frozen(framework, name) for framework in (torch, ts))
-    there, here = io.BytesIO(), io.BytesIO()
-    torch.jit.save(theirs, there)
-    ts.jit.save(ours, here)
-    there.seek(0), here.seek(0)
-    first = torch.jit.load(here)(x)
-    second = ts.jit.load(there)(ts.from_numpy(x.numpy()))
+    their_file, our_file = io.BytesIO(), io.BytesIO()
+    torch.jit.save(theirs, their_file)
+    ts.jit.save(ours, our_file)
+    their_file.seek(0), our_file.seek(0)
+    first = torch.jit.load(our_file)(x)
+    second = ts.jit.load(their_file)(ts.from_numpy(x.numpy()))
     assert torch.allclose(first, torch.from_numpy(second.detach().numpy()), rtol=1e-4, atol=1e-5)
 
 
@@ -146,10 +146,10 @@ def containers(framework):
 
 def test_containers():
     """Frozen containers are saved as their elements, without `requires_grad`, and load in PyTorch."""
-    theirs, here = containers(torch), io.BytesIO()
-    ts.jit.save(containers(ts), here)
-    here.seek(0)
-    loaded, x = torch.jit.load(here), torch.rand(4, 1, 3)
+    theirs, our_file = containers(torch), io.BytesIO()
+    ts.jit.save(containers(ts), our_file)
+    our_file.seek(0)
+    loaded, x = torch.jit.load(our_file), torch.rand(4, 1, 3)
     for name in "ab":
         assert torch.allclose(loaded(x, name), theirs(x, name), atol=1e-5)
 
@@ -194,13 +194,13 @@ class Bagged(torch.nn.Module):
 
 def test_objects_that_are_constants():
     """Objects become constants, as in PyTorch, and writes to them are preserved between calls."""
-    there, here = io.BytesIO(), io.BytesIO()
-    torch.jit.save(torch.jit.freeze(torch.jit.script(Bagged().eval())), there)
-    there.seek(0)
-    ours = ts.jit.load(there)
+    their_file, our_file = io.BytesIO(), io.BytesIO()
+    torch.jit.save(torch.jit.freeze(torch.jit.script(Bagged().eval())), their_file)
+    their_file.seek(0)
+    ours = ts.jit.load(their_file)
     assert [ours(ts.ones(1)).item() for _ in range(3)] == [5, 6, 7]
     assert str(ours.inlined_graph).count("prim::Constant[value=object(0x") == 1
-    ts.jit.save(ours, here)
+    ts.jit.save(ours, our_file)
     for load, x in ((torch.jit.load, torch.ones(1)), (ts.jit.load, ts.ones(1))):
-        here.seek(0)
-        assert load(here)(x).item() == 8
+        our_file.seek(0)
+        assert load(our_file)(x).item() == 8

@@ -98,9 +98,9 @@ def no_future(x):
 def too_many(x):
     return torch.jit.wait(torch.jit.fork(torch.neg, x), 3)
 """
-GOOD = ("keyword", "two", "operator", "loop", "computed", "mutates", "listed", "method")
+VALID = ("keyword", "two", "operator", "loop", "computed", "mutates", "listed", "method")
 REORDERED = {"operator"}  # PyTorch's source forks the second task before it waits for the first
-BAD = ("fails", "no_function", "nothing", "no_future", "too_many")
+INVALID = ("fails", "no_function", "nothing", "no_future", "too_many")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def scripted(modules, name):
     return theirs, ours
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALID)
 def test_texts(modules, name):
     """Graphs with their subgraphs and source equal PyTorch's."""
     theirs, ours = scripted(modules, name)
@@ -134,7 +134,7 @@ def test_texts(modules, name):
         assert ours.code.replace("forking_ts___", "forking_torch") == theirs.code
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALID)
 def test_results(modules, name):
     """Futures return PyTorch's values."""
     theirs, ours = scripted(modules, name)
@@ -155,7 +155,7 @@ def test_modules(modules):
     assert ours(ts.ones(2)).tolist() == theirs(torch.ones(2)).tolist() == [4.0, 4.0]
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", INVALID)
 def test_rejected_calls(modules, name):
     """The message begins with PyTorch's."""
     with pytest.raises(RuntimeError) as expected:
@@ -166,7 +166,7 @@ def test_rejected_calls(modules, name):
     assert str(found.value).strip().splitlines()[0] == first
 
 
-@pytest.mark.parametrize("name", GOOD[:5])
+@pytest.mark.parametrize("name", VALID[:5])
 def test_inline_fork_wait(modules, name):
     """Forks whose futures are only waited for are inlined, as by PyTorch's pass."""
     from ts.passes.inline_fork_wait import inline_fork_wait

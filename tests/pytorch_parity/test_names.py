@@ -72,7 +72,7 @@ ACCIDENTS = {
     "numa",
     "maskedtensor",
 }
-PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functional", "masked", "functional")
+NAMESPACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functional", "masked", "functional")
 
 
 def has(module, name):
@@ -86,7 +86,7 @@ def at(package, place):
     return package
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", NAMESPACES)
 def test_names(place):
     theirs, ours = at(torch, place), at(ts, place)
     missing = {name for name in dir(theirs) if not name.startswith("_") and not has(ours, name)}
@@ -95,6 +95,6 @@ def test_names(place):
 
 def test_every_exception_is_needed():
     missing = {
-        n for p in PLACES for n in dir(at(torch, p)) if not n.startswith("_") and not has(at(ts, p), n)
+        n for p in NAMESPACES for n in dir(at(torch, p)) if not n.startswith("_") and not has(at(ts, p), n)
     }
     assert [p for p in PATTERNS if p not in ACCIDENTS and not any(fnmatch(name, p) for name in missing)] == []

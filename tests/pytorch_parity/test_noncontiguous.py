@@ -23,11 +23,11 @@ def layouts(x):
     yield x[:, :1].expand(*x.shape)
 
 
-def tensor_pairs(shape, seed, most):
+def tensor_pairs(shape, seed, max_pairs):
     """Return pairs of tensors of both libraries with equal strides."""
     x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
     pairs = list(zip(layouts(ts.tensor(x)), layouts(torch.tensor(x)), strict=True))
-    return pairs if len(pairs) <= most else random.Random(seed).sample(pairs, most)
+    return pairs if len(pairs) <= max_pairs else random.Random(seed).sample(pairs, max_pairs)
 
 
 def outcome(function, *operands):
@@ -102,7 +102,7 @@ def test_rows(shape):
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-5, 1e-6, err_msg=name)
 
 
-CHOSEN = {
+SELECTIONS = {
     "where": lambda p, m, x, y: p.where(m, x, y),
     "a number": lambda p, m, x, y: p.where(m, x, 2.5),
     "and a tensor": lambda p, m, x, y: p.where(m, -1.0, y),
@@ -113,14 +113,14 @@ CHOSEN = {
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (4, 3, 2, 2)])
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", SELECTIONS)
 def test_selection_by_masks(name, shape):
     """Selections by masks that broadcast, in any order of dimensions."""
     masks = tensor_pairs(shape, 2, 9)
     masks += [(x[..., :1], y[..., :1]) for x, y in masks[:4]] + [(x[0], y[0]) for x, y in masks[:2]]
     for (x, u), (y, v), (m, n) in zip(tensor_pairs(shape, 0, 9) * 9, tensor_pairs(shape, 1, 9) * 9, masks * 5, strict=False):
         what = (u.stride(), v.stride(), tuple(n.shape), n.stride())
-        found, wanted = outcome(CHOSEN[name], ts, m > 0, x, y), outcome(CHOSEN[name], torch, n > 0, u, v)
+        found, wanted = outcome(SELECTIONS[name], ts, m > 0, x, y), outcome(SELECTIONS[name], torch, n > 0, u, v)
         if isinstance(wanted, tuple) and "in place" in name:
             assert found[0] == wanted[0], what  # PyTorch's message has the sizes in reverse order
         else:
@@ -166,7 +166,7 @@ def test_layers_of_encoders(mask):
     rng = np.random.default_rng(0)
     torch.manual_seed(0)
     for _ in range(40):
-        heads, batch, length, inner = (int(rng.integers(1, most)) for most in (4, 4, 22, 40))
+        heads, batch, length, inner = (int(rng.integers(1, max_pairs)) for max_pairs in (4, 4, 22, 40))
         width = heads * int(rng.choice([2, 4, 8]))
         sizes = [(3 * width, width), (3 * width,), (width, width), (width,), *[(width,)] * 4]
         sizes += [(inner, width), (inner,), (width, inner), (width,)]
@@ -224,7 +224,7 @@ def test_two_dtypes(name):
 
 # ---------------------------------------------------------------- views
 
-SEEN = {
+VIEWS = {
     "view": lambda x, shape: x.view(shape),
     "reshape": lambda x, shape: x.reshape(shape),
     "flatten": lambda x, shape: x.flatten(min(1, x.dim() - 1)),
@@ -247,7 +247,7 @@ def drawn_shape(rng, n):
     return shape
 
 
-@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("name", VIEWS)
 def test_other_shapes(name):
     """Views have PyTorch's strides, shared memory and errors, for any order of dimensions and gaps."""
     rng = random.Random(name)
@@ -265,7 +265,7 @@ def test_other_shapes(name):
             x = package.arange(2 * n).reshape([*old, 2])[..., 0] if gaps else package.arange(n).reshape(old)
             x = x.permute(*order)
             x = x.unsqueeze(0).expand(3, *x.shape) if repeated else x
-            y = outcome(SEEN[name], x, shape)
+            y = outcome(VIEWS[name], x, shape)
             results.append(y)
             shares = isinstance(y, tuple) or y._is_view()
             results.append(shares)

@@ -23,9 +23,9 @@ from ts._core.builtin_ops.registry import operators  # noqa: E402
 from ts._core.value.spec import KINDS, SPECS, TypeSpec  # noqa: E402
 
 OPERATORS = operators()
-INF, NAN, LEAST = math.inf, math.nan, -(2**63)
+INF, NAN, MIN_INT = math.inf, math.nan, -(2**63)
 POOLS: dict[str, list[Any]] = {
-    "int": [0, 1, -1, 2, 3, -7, 5, 12, 63, 64, 2**40 + 1, 2**62, 2**63 - 1, LEAST],
+    "int": [0, 1, -1, 2, 3, -7, 5, 12, 63, 64, 2**40 + 1, 2**62, 2**63 - 1, MIN_INT],
     "float": [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e20, 1e-7, -3.0, 7.25, INF, -INF, NAN],
     "bool": [False, True],
     "complex": [0j, 1j, 1 + 2j, -2.5 + 0.5j],
@@ -42,16 +42,16 @@ SMALL_INTS = [0, 1, 2, -1, -2, 3, 7]
 CRASHES = {  # calls for which PyTorch crashes, hangs, or has processor-dependent results
     "aten::remainder.int": lambda a, b: b == 0 or abs(a) > 2**61 or abs(b) > 2**61,
     "aten::remainder": lambda a, b: b == 0,
-    "aten::floordiv.int": lambda a, b: a == LEAST and b == -1,
-    "aten::__round_to_zero_floordiv.int": lambda a, b: b == 0 or (a == LEAST and b == -1),
-    "aten::divmod.int": lambda a, b: a == LEAST and b == -1,
+    "aten::floordiv.int": lambda a, b: a == MIN_INT and b == -1,
+    "aten::__round_to_zero_floordiv.int": lambda a, b: b == 0 or (a == MIN_INT and b == -1),
+    "aten::divmod.int": lambda a, b: a == MIN_INT and b == -1,
     "aten::divmod.float_int": lambda a, b: (
         not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
     ),  # PyTorch computes in single precision
     "aten::divmod.int_float": lambda a, b: (
         not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
     ),  # PyTorch computes in single precision
-    "aten::gcd.int": lambda a, b: LEAST in (a, b),
+    "aten::gcd.int": lambda a, b: MIN_INT in (a, b),
     "aten::floor.int": lambda a: abs(a) > 2**52,  # PyTorch converts to double
     "aten::Complex.int_int": lambda a, b: max(abs(a), abs(b)) > 2**30,
     "aten::Complex.int_float": lambda a, b: abs(a) > 2**30,
@@ -91,7 +91,7 @@ CRASHES = {  # calls for which PyTorch crashes, hangs, or has processor-dependen
     "aten::__derive_index": lambda *a: max(map(abs, a)) > 2**20,
     "aten::__range_length": lambda *a: max(map(abs, a)) > 2**40,
 }
-DEPARTURES = {  # differences named in the modules' docstrings
+KNOWN_DIFFERENCES = {  # differences named in the modules' docstrings
     **{
         f"aten::{name}": lambda text, part, start, end: (
             part == "" or not (0 <= start <= len(text) and abs(end) > start)
@@ -208,7 +208,7 @@ def argument_lists(key: str, kinds: list[str], limit: int) -> Iterator[tuple[Any
     if len(combinations) > limit:
         combinations = random.Random(key).sample(combinations, limit)
     for arguments in combinations:
-        if any(table.get(key, lambda *_: False)(*arguments) for table in (CRASHES, DEPARTURES)):
+        if any(table.get(key, lambda *_: False)(*arguments) for table in (CRASHES, KNOWN_DIFFERENCES)):
             continue
         yield arguments
 

@@ -134,10 +134,10 @@ def test_methods_without_modules(text):
         for method in methods:
             method._tensor_name = "weight"
         t = library.tensor(np.random.default_rng(1).standard_normal((4, 3)).astype("f"))
-        together = P.PruningContainer(methods[0])  # PyTorch's constructor does not accept several methods
+        container = P.PruningContainer(methods[0])  # PyTorch's constructor does not accept several methods
         for method in methods[1:]:
-            together.add_pruning_method(method)
-        names = {"P": P, "methods": methods, "together": together, "t": t, "library": library}
+            container.add_pruning_method(method)
+        names = {"P": P, "methods": methods, "together": container, "t": t, "library": library}
         try:
             return eval(text, names)
         except Exception as error:

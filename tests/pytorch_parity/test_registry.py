@@ -21,7 +21,7 @@ from ts.ops import registry  # noqa: E402
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool", "complex64")
 TOLERANCE = {"float16": 5e-3, "bfloat16": 4e-2, "float32": 2e-5, "complex64": 2e-5}
-ROUGH = {"_standard_gamma_grad": 1e-3, "_dirichlet_grad": 1e-3}  # PyTorch approximates them
+APPROXIMATIONS = {"_standard_gamma_grad": 1e-3, "_dirichlet_grad": 1e-3}  # PyTorch approximates them
 
 
 def calls():
@@ -55,7 +55,7 @@ EXCUSED = {
     "get_autocast_dtype": "the number of a dtype in PyTorch, the dtype here",
 }
 # Messages of PyTorch with source locations or requests for better texts.
-THEIR_OWN = ("INTERNAL ASSERT", "Could this error message be improved?", "unbacked symbols")
+UNCOMPARED_MESSAGES = ("INTERNAL ASSERT", "Could this error message be improved?", "unbacked symbols")
 
 
 def tensors(value, t):
@@ -155,7 +155,7 @@ def same_error(ours, theirs):
     """Compare class and text of errors; for missing kernels only the dtype, as PyTorch's kernel name varies."""
     if ours[0] != theirs[0]:
         return False
-    if any(text in theirs[1] for text in THEIR_OWN):
+    if any(text in theirs[1] for text in UNCOMPARED_MESSAGES):
         return True
     if "not implemented for" in theirs[1]:
         return ours[1].rpartition(" for ")[2] == theirs[1].rpartition(" for ")[2]
@@ -170,7 +170,7 @@ def test_overload(key):
             if key in EXCUSED or (key, dtype) in EXCUSED:
                 continue
             ours, theirs = outcome(ts, key, call, dtype), outcome(torch, key, call, dtype)
-            tolerance = ROUGH.get(key) or TOLERANCE.get(dtype, 1e-9)
+            tolerance = APPROXIMATIONS.get(key) or TOLERANCE.get(dtype, 1e-9)
             agree = same_error(ours, theirs) if theirs[0] else close(ours, theirs, tolerance)
             assert agree, f"{key}({call}) {dtype}\nPyTorch {theirs}\nts      {ours}"
             if theirs[0] and dtype == "float32":

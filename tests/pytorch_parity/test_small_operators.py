@@ -139,7 +139,7 @@ def indices(lib, *values):
     return lib.tensor(list(values))
 
 
-PICKED = {
+SELECTIONS = {
     "cat": lambda lib, x, d: lib.cat([x, x, x], d),
     "cat of two lengths": lambda lib, x, d: lib.cat([x, x.narrow(d, 0, 1)], d),
     "stack": lambda lib, x, d: lib.stack([x, x], d),
@@ -165,7 +165,7 @@ PICKED = {
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", PICKED)
+@pytest.mark.parametrize("name", SELECTIONS)
 def test_indexed_selection(name, dtype):
     for shape in [(7,), (1, 1), (3, 5), (5, 300), (2, 3, 4), (4, 1, 3), (3, 0), ()]:
         if "too far" in name and 0 in shape:  # PyTorch does not check indices of empty tensors
@@ -176,13 +176,13 @@ def test_indexed_selection(name, dtype):
                 results = []
                 for lib in (ts, torch):
                     try:
-                        results.append(PICKED[name](lib, lib.from_numpy(array.copy()), dim))
+                        results.append(SELECTIONS[name](lib, lib.from_numpy(array.copy()), dim))
                     except (RuntimeError, IndexError):
                         results.append("an error")
                 agree(*results, 0)
 
 
-BLENDS = {
+INTERPOLATIONS = {
     "clamp": lambda lib, x: x.clamp(-0.5, 1.0),
     "clamp, crossed": lambda lib, x: x.clamp(1, 0),
     "clamp_min": lambda lib, x: lib.clamp_min(x, 1),
@@ -198,7 +198,7 @@ BLENDS = {
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32"])
-@pytest.mark.parametrize("name", BLENDS)
+@pytest.mark.parametrize("name", INTERPOLATIONS)
 def test_interpolation_operators(name, dtype):
     for shape in [(), (1,), (7,), (0,), (3, 5), (40, 50)]:
         for x in filled(shape, dtype):
@@ -206,7 +206,7 @@ def test_interpolation_operators(name, dtype):
                 results = []
                 for lib in (ts, torch):
                     try:
-                        results.append(BLENDS[name](lib, lib.from_numpy(array)))
+                        results.append(INTERPOLATIONS[name](lib, lib.from_numpy(array)))
                     except (RuntimeError, IndexError):
                         results.append("an error")
                 agree(*results, TOLERANCE.get(dtype, 0))

@@ -22,8 +22,8 @@ def adversarial_numbers(n):
 
 def samples(dtype):
     random = np.random.default_rng(0)
-    for shape, most in ((17, 2), (100, 5), ((40, 3), 4), (1000, 3), (3000, 10**6), ((2, 3, 70), 9)):
-        x = random.integers(0, most, shape)
+    for shape, max_value in ((17, 2), (100, 5), ((40, 3), 4), (1000, 3), (3000, 10**6), ((2, 3, 70), 9)):
+        x = random.integers(0, max_value, shape)
         yield x
         yield -x
     yield adversarial_numbers(2000)

@@ -16,7 +16,7 @@ import ts  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STEPS = 200
-NEAR = 1e-3  # maximum difference of a loss from PyTorch's after all steps
+LOSS_TOLERANCE = 1e-3  # maximum difference of a loss from PyTorch's after all steps
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -92,12 +92,12 @@ def test_curves_and_checkpoints(make_example, tmp_path):
     ours = halves(ts, make_example, tmp_path / "ours.pt")
     theirs = halves(torch, make_example, tmp_path / "theirs.pt")
     assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # training reduces the loss
-    np.testing.assert_allclose(ours, theirs, atol=NEAR, rtol=0)
+    np.testing.assert_allclose(ours, theirs, atol=LOSS_TOLERANCE, rtol=0)
     half = STEPS // 2
     np.testing.assert_allclose(
-        second_half(ts, make_example, tmp_path / "theirs.pt"), theirs[half:], atol=NEAR, rtol=0
+        second_half(ts, make_example, tmp_path / "theirs.pt"), theirs[half:], atol=LOSS_TOLERANCE, rtol=0
     )
-    np.testing.assert_allclose(second_half(torch, make_example, tmp_path / "ours.pt"), ours[half:], atol=NEAR, rtol=0)
+    np.testing.assert_allclose(second_half(torch, make_example, tmp_path / "ours.pt"), ours[half:], atol=LOSS_TOLERANCE, rtol=0)
 
 
 def test_archives_of_trained_nets(tmp_path):
