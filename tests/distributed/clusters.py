@@ -12,7 +12,7 @@ import ts
 from ts.distributed import rpc
 from ts.distributed.rpc.api import current
 
-TIMEOUT_SECONDS = 60  # seconds after which a test has failed
+TIMEOUT_SECONDS = 60  # time limit of a test
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
 
 

@@ -116,7 +116,7 @@ def test_calls_during_a_network_partition(world, pool, seconds):
 def test_arguments_larger_than_memory(world, monkeypatch):
     """A process that cannot allocate the arguments of a call reports the error and stays alive; other calls
     continue."""
-    monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # sent by socket: segments are allocated
+    monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # disable shared memory
     x = ts.ones(SIZE)
     same = {
         "rpc_sync": lambda: rpc.rpc_sync("worker1", rpc_worker.identity, args=(x,)),

@@ -45,7 +45,7 @@ def test_a_worker_that_exits_is_started_again():
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
-            rpc.rpc_sync("worker1", clusters.worker_id_of, args=(1,))  # it never knew it
+            rpc.rpc_sync("worker1", clusters.worker_id_of, args=(1,))  # a former worker's id
         assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 

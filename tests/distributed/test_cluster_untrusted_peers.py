@@ -145,7 +145,7 @@ def test_names_numbers_and_addresses_are_unique():
             assert [m["number"] for m in service.members()] == [1, 0]
             back.abort()
             removals = 0
-            while removals < 2:  # the events of the replacement and of this loss
+            while removals < 2:  # the replacement of the connection, and its loss
                 removals += sum(m["op"] == "remove-worker" and m["worker"] == WORKER_ADDRESS for m in await two.read())
             two.abort()
             await become(lambda: not service.members())

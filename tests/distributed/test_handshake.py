@@ -58,7 +58,7 @@ def test_another_secret(theirs):
 
 
 def test_replayed_connector_is_rejected():
-    """A replayed connector proof, which belongs to another nonce, is rejected."""
+    """A replayed proof of a connector is rejected, because it belongs to another nonce."""
     sent = talk(listener(SECRET), connector(SECRET))
     again = listener(SECRET)
     next(again)

@@ -42,7 +42,7 @@ def receive_exactly(sock, count):
 
 
 def connect_authenticated(server):
-    """Open an authenticated connection, of which the server sends its first message next."""
+    """Open an authenticated connection, on which the server sends its first message next."""
     sock, steps = connect_unauthenticated(server), connector("ts", SECRET, None)
     data, want = next(steps)
     try:

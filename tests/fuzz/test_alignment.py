@@ -36,7 +36,7 @@ def unaligned_copy(x, by):
 
 
 def called(operator, args):
-    """Return the result, or the class of the error."""
+    """Return the result of a call, or the class of its error."""
     try:
         return operator(*args)
     except extreme_arguments.REJECTION_ERRORS as error:

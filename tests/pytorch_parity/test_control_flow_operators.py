@@ -22,7 +22,7 @@ ALWAYS = {  # others are `long`, because PyTorch compiles each program
 
 
 def some(names):
-    """Return the names, with those for the long run marked."""
+    """Return the names as parameters, marked as long except those in `ALWAYS`."""
     return [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in names]
 
 
