@@ -4,7 +4,7 @@ import copy
 import inspect
 import pickle
 import traceback
-from dataclasses import InitVar, dataclass
+from dataclasses import KW_ONLY, InitVar, dataclass  # named in annotations
 
 import pytest
 
@@ -125,3 +125,23 @@ def test_the_traceback_names_the_constructor():
         ts.nn.Dropout(2.0)
     files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert "<constructor of _DropoutNd>" in files
+
+
+@hyperparameters
+class Mixed(Module):
+    first: "int"
+    second: "int" = 2
+    _: "KW_ONLY"
+    third: "int" = 3
+    fourth: "InitVar[int]"
+
+    def __post_init__(self, fourth):
+        self.total = self.first + self.second + self.third + fourth
+
+
+def test_keyword_only_arguments():
+    """Arguments after `_: KW_ONLY` are keyword-only, and may lack a default value."""
+    assert str(inspect.signature(Mixed)) == "(first: 'int', second: 'int' = 2, *, third: 'int' = 3, fourth: 'int') -> 'None'"
+    assert Mixed(1, fourth=4).total == 10 and Mixed.__constants__ == ["first", "second", "third"]
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'fourth'"):
+        Mixed(1)

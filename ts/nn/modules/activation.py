@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import InitVar
 from typing import Any, ClassVar
 
 import ts
@@ -303,19 +304,18 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
 
+@hyperparameters
 class PReLU(Module):
     """LeakyReLU with learned slopes."""
 
     __constants__ = ["num_parameters"]
-    num_parameters: int
+    num_parameters: int = 1
+    init: float = 0.25
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
-        self.weight = Parameter(ts.empty(num_parameters, device=device, dtype=dtype))
+    def __post_init__(self, device: Any, dtype: Any) -> None:
+        self.weight = Parameter(ts.empty(self.num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
 
+@hyperparameters
 class _NormBase(Module):
     """Base class of normalizations with scale, shift and running statistics for each channel."""
 
     _version = 2  # since version 2, the state contains `num_batches_tracked`
-    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     num_features: int
-    eps: float
-    momentum: float | None
-    affine: bool
-    track_running_stats: bool
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+    _: KW_ONLY
+    bias: InitVar[bool] = True
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
+    def __post_init__(self, device: Any, dtype: Any, bias: bool) -> None:
         options = {"device": device, "dtype": dtype}
-        for name, has_parameter in (("weight", affine), ("bias", affine and bias)):
-            tensor = Parameter(ts.empty(num_features, **options)) if has_parameter else None
+        for name, has_parameter in (("weight", self.affine), ("bias", self.affine and bias)):
+            tensor = Parameter(ts.empty(self.num_features, **options)) if has_parameter else None
             self.register_parameter(name, tensor)
-        if track_running_stats:
-            self.register_buffer("running_mean", ts.zeros(num_features, **options))
-            self.register_buffer("running_var", ts.ones(num_features, **options))
+        if self.track_running_stats:
+            self.register_buffer("running_mean", ts.zeros(self.num_features, **options))
+            self.register_buffer("running_var", ts.ones(self.num_features, **options))
             self.register_buffer("num_batches_tracked", ts.tensor(0, dtype=ts.long, device=device))
         else:
             for name in ("running_mean", "running_var", "num_batches_tracked"):

@@ -11,7 +11,8 @@ attribute of the same name, and `Threshold.__constants__`, the names of these at
 
 An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`, it receives
 these arguments after the others are stored. As in `dataclasses`, annotations determine the order of the
-arguments, but annotations of base classes do not add arguments. The constructor is compiled at first use.
+arguments, and arguments after `_: KW_ONLY` are keyword-only. Unlike there, annotations of base classes do not
+add arguments. The constructor is compiled at first use.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ def hyperparameters(cls: Any = None, /, *, kw_only: bool = False) -> Any:
 def _add_constructor(cls: Any, kw_only: bool) -> Any:
     arguments = {name: text for name, text in cls.__annotations__.items() if not text.startswith("ClassVar[")}
     constructor = _Constructor(cls, arguments, kw_only)
-    for name in constructor.init_only:
+    for name in {*constructor.init_only, *(arguments.keys() - constructor.annotations.keys())}:
         del cls.__annotations__[name]
     for name in constructor.defaults:
         delattr(cls, name)
-    cls._hyperparameters = tuple(name for name in arguments if name not in constructor.init_only)
+    cls._hyperparameters = tuple(constructor.stored)
     if "__constants__" not in vars(cls):
-        cls.__constants__ = list(cls._hyperparameters)
+        cls.__constants__ = constructor.stored
     cls.__init__ = constructor
     return cls
 
@@ -54,15 +55,18 @@ def _add_constructor(cls: Any, kw_only: bool) -> Any:
 class _Constructor:
     """Descriptor `__init__` that is replaced by the compiled constructor at its first access."""
 
-    def __init__(self, owner: type[Module], annotations: dict[str, str], kw_only: bool) -> None:
+    def __init__(self, owner: type[Module], arguments: dict[str, str], kw_only: bool) -> None:
         self.owner = owner
-        self.init_only = [name for name, text in annotations.items() if text.startswith("InitVar[")]
+        separators = [i for i, text in enumerate(arguments.values()) if text == "KW_ONLY"]
+        self.positional_count = 0 if kw_only else separators[0] if separators else len(arguments)
+        arguments = {name: text for name, text in arguments.items() if text != "KW_ONLY"}
+        self.init_only = [name for name, text in arguments.items() if text.startswith("InitVar[")]
+        self.stored = [name for name in arguments if name not in self.init_only]
         self.annotations = {
             name: text[len("InitVar[") : -1] if name in self.init_only else text
-            for name, text in annotations.items()
+            for name, text in arguments.items()
         }
-        self.defaults = {name: vars(owner)[name] for name in annotations if name in vars(owner)}
-        self.kw_only = kw_only
+        self.defaults = {name: vars(owner)[name] for name in arguments if name in vars(owner)}
 
     def __get__(self, instance: Module | None, owner: type[Module]) -> Any:
         constructor = self._compile()
@@ -70,10 +74,11 @@ class _Constructor:
         return constructor if instance is None else constructor.__get__(instance, owner)
 
     def _compile(self) -> Any:
-        owner = self.owner
-        parameters = ", ".join(["self", *["*"] * self.kw_only, *self.annotations])
+        owner, names = self.owner, list(self.annotations)
+        positional, keyword_only = names[: self.positional_count], names[self.positional_count :]
+        parameters = ", ".join(["self", *positional, *["*"][: len(keyword_only)], *keyword_only])
         lines = [f"def __init__({parameters}):", "    super(owner, self).__init__()"]
-        lines += [f"    self.{name} = {name}" for name in self.annotations if name not in self.init_only]
+        lines += [f"    self.{name} = {name}" for name in self.stored]
         if hasattr(owner, "__post_init__"):
             init_only = "".join(f", {name}={name}" for name in self.init_only)
             lines.append(f"    owner.__post_init__(self{init_only})")
@@ -83,10 +88,10 @@ class _Constructor:
         constructor.__module__ = owner.__module__
         constructor.__qualname__ = f"{owner.__qualname__}.__init__"
         constructor.__annotations__ = {**self.annotations, "return": "None"}
-        if self.kw_only:
-            constructor.__kwdefaults__ = self.defaults
-        else:
-            constructor.__defaults__ = tuple(self.defaults.values())
+        constructor.__defaults__ = tuple(self.defaults[name] for name in positional if name in self.defaults)
+        constructor.__kwdefaults__ = {
+            name: self.defaults[name] for name in keyword_only if name in self.defaults
+        }
         return constructor
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import InitVar
 from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
@@ -23,22 +25,19 @@ class Identity(Module):
         return input
 
 
+@hyperparameters
 class Linear(Module):
     """Affine map x A^T + b of the last dimension."""
 
-    __constants__ = ["in_features", "out_features"]
     in_features: int
     out_features: int
-    weight: Tensor
+    bias: InitVar[bool] = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        self.weight = Parameter(ts.empty((out_features, in_features), device=device, dtype=dtype))
-        tensor = Parameter(ts.empty(out_features, device=device, dtype=dtype)) if bias else None
+    def __post_init__(self, bias: bool, device: Any, dtype: Any) -> None:
+        self.weight = Parameter(ts.empty((self.out_features, self.in_features), device=device, dtype=dtype))
+        tensor = Parameter(ts.empty(self.out_features, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", tensor)
         self.reset_parameters()
 
@@ -62,33 +61,23 @@ class NonDynamicallyQuantizableLinear(Linear):
     """Linear layer under the class name that PyTorch uses for the output projection of attention."""
 
 
+@hyperparameters
 class Bilinear(Module):
     """Bilinear map x1^T A x2 + b of the last dimensions."""
 
-    __constants__ = ["in1_features", "in2_features", "out_features"]
     in1_features: int
     in2_features: int
     out_features: int
-    weight: Tensor
+    bias: InitVar[bool] = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
-        self.in1_features = in1_features
-        self.in2_features = in2_features
-        self.out_features = out_features
-        shape = (out_features, in1_features, in2_features)
+    def __post_init__(self, bias: bool, device: Any, dtype: Any) -> None:
+        if self.in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {self.in1_features}")
+        shape = (self.out_features, self.in1_features, self.in2_features)
         self.weight = Parameter(ts.empty(shape, device=device, dtype=dtype))
-        tensor = Parameter(ts.empty(out_features, device=device, dtype=dtype)) if bias else None
+        tensor = Parameter(ts.empty(self.out_features, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", tensor)
         self.reset_parameters()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import KW_ONLY, InitVar
 from typing import Any, ClassVar
 
 import ts
@@ -75,28 +76,20 @@ def _shape(normalized_shape: Any) -> tuple[int, ...]:
     return tuple(normalized_shape)
 
 
+@hyperparameters
 class LayerNorm(_AffineNorm):
     """Normalizes the last dimensions, of shape `normalized_shape`, to mean 0 and variance 1."""
 
-    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
-    normalized_shape: tuple[int, ...]
-    eps: float
-    elementwise_affine: bool
+    normalized_shape: Any
+    eps: float = 1e-5
+    elementwise_affine: bool = True
+    bias: InitVar[bool] = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.normalized_shape = _shape(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        has_parameters = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+    def __post_init__(self, bias: bool, device: Any, dtype: Any) -> None:
+        self.normalized_shape = _shape(self.normalized_shape)
+        has_parameters = {"weight": self.elementwise_affine, "bias": self.elementwise_affine and bias}
         self._register_parameters(has_parameters, self.normalized_shape, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -107,35 +100,24 @@ class LayerNorm(_AffineNorm):
         return f"{self.normalized_shape}, {arguments}, bias={self.bias is not None}"
 
 
+@hyperparameters
 class GroupNorm(_AffineNorm):
     """Normalizes each group of channels to mean 0 and variance 1."""
 
-    __constants__ = ["num_groups", "num_channels", "eps", "affine"]
     num_groups: int
     num_channels: int
-    eps: float
-    affine: bool
+    eps: float = 1e-5
+    affine: bool = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
+    _: KW_ONLY
+    bias: InitVar[bool] = True
 
-    def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
-        if num_channels % num_groups != 0:
+    def __post_init__(self, device: Any, dtype: Any, bias: bool) -> None:
+        if self.num_channels % self.num_groups != 0:
             raise ValueError("num_channels must be divisible by num_groups")
-        self.num_groups = num_groups
-        self.num_channels = num_channels
-        self.eps = eps
-        self.affine = affine
-        has_parameters = {"weight": affine, "bias": affine and bias}
-        self._register_parameters(has_parameters, (num_channels,), device, dtype)
+        has_parameters = {"weight": self.affine, "bias": self.affine and bias}
+        self._register_parameters(has_parameters, (self.num_channels,), device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -145,27 +127,19 @@ class GroupNorm(_AffineNorm):
         return f"{self.num_groups}, {self.num_channels}, {arguments}, bias={self.bias is not None}"
 
 
+@hyperparameters
 class RMSNorm(_AffineNorm):
     """Divides x by its root mean square over the last dimensions."""
 
-    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
-    normalized_shape: tuple[int, ...]
-    eps: float | None
-    elementwise_affine: bool
+    normalized_shape: Any
+    eps: float | None = None
+    elementwise_affine: bool = True
+    device: InitVar[Any] = None
+    dtype: InitVar[Any] = None
 
-    def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float | None = None,
-        elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.normalized_shape = _shape(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        self._register_parameters({"weight": elementwise_affine}, self.normalized_shape, device, dtype)
+    def __post_init__(self, device: Any, dtype: Any) -> None:
+        self.normalized_shape = _shape(self.normalized_shape)
+        self._register_parameters({"weight": self.elementwise_affine}, self.normalized_shape, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)

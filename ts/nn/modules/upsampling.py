@@ -6,32 +6,28 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
+from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 
 
+@hyperparameters
 class Upsample(Module):
     """Resamples its input to a given size or by a scale factor."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+    size: Any = None
+    scale_factor: Any = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
 
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
+    def __post_init__(self) -> None:
         self.name = type(self).__name__
-        self.size = size
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        factor = self.scale_factor
+        if isinstance(factor, tuple):
+            self.scale_factor = tuple(float(each) for each in factor)
         else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+            self.scale_factor = float(factor) if factor else None
 
     def forward(self, input: Tensor) -> Tensor:
         return F.interpolate(
