@@ -11,7 +11,7 @@ backend has a kernel for it.  `state_steps` contains the number of steps, includ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ts._core.dispatch.overloads import overloads
@@ -191,129 +191,58 @@ def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: T
                 )
 
 
-def _fused_sgd(
-    self: Tensors,
-    grads: Tensors,
-    momenta: Tensors,
-    weight_decay: float,
-    momentum: float,
-    lr: Number,
-    dampening: float,
-    nesterov: bool,
-    maximize: bool,
-    is_first_step: bool,
-    grad_scale: Tensor | None,
-    found_inf: Tensor | None,
-) -> None:
-    check_lists(
-        "fused_sgd_kernel",
-        self,
-        {"grads": grads, **({"momentum_buffer_list": momenta} if momentum != 0 else {})},
-    )
-    if _scaled(grads, grad_scale, found_inf):
-        sgd(
-            self,
-            grads,
-            momenta,
-            weight_decay=weight_decay,
-            momentum=momentum,
-            lr=number_in(lr),
-            dampening=dampening,
-            nesterov=nesterov,
-            maximize=maximize,
-            is_first_step=is_first_step,
-        )
+# list of tensors -> option without which it is unused
+_LIST_CONDITIONS = {"momentum_buffer_list": "momentum", "max_exp_avg_sqs": "amsgrad"}
 
 
-def _fused_adam(decoupled: bool) -> Callable[..., None]:
-    def kernel(
-        self: Tensors,
-        grads: Tensors,
-        exp_avgs: Tensors,
-        exp_avg_sqs: Tensors,
-        max_exp_avg_sqs: Tensors,
-        state_steps: Tensors,
-        lr: Number,
-        beta1: float,
-        beta2: float,
-        weight_decay: float,
-        eps: float,
-        amsgrad: bool,
-        maximize: bool,
-        grad_scale: Tensor | None,
-        found_inf: Tensor | None,
-    ) -> None:
-        moments = {"exp_avgs": exp_avgs, "exp_avg_sqs": exp_avg_sqs}
-        if amsgrad:
-            moments["max_exp_avg_sqs"] = max_exp_avg_sqs
-        check_lists("fused_adam_kernel", self, {"grads": grads, **moments}, state_steps)
-        if _scaled(grads, grad_scale, found_inf):
-            adam(
-                self,
-                grads,
-                exp_avgs,
-                exp_avg_sqs,
-                max_exp_avg_sqs,
-                state_steps,
-                lr=number_in(lr),
-                beta1=beta1,
-                beta2=beta2,
-                weight_decay=weight_decay,
-                eps=eps,
-                amsgrad=amsgrad,
-                maximize=maximize,
-                decoupled=decoupled,
-            )
+def _fused_kernel(
+    name: str, list_names: Sequence[str], option_names: Sequence[str], rule: Callable[..., None]
+) -> Callable[..., None]:
+    """Return the kernel of a fused operator: it checks the lists, unscales the gradients and runs `rule`."""
+
+    def kernel(*args: Any) -> None:
+        count = len(list_names)
+        lists = dict(zip(list_names, args[:count], strict=True))
+        options = dict(zip(option_names, args[count:-2], strict=True))
+        unused = {x for x, option in _LIST_CONDITIONS.items() if not options.get(option)}
+        read = {x: lists[x] for x in list_names if x not in ("self", "state_steps", *unused)}
+        check_lists(f"fused_{name}_kernel", lists["self"], read, lists.get("state_steps"))
+        if _scaled(lists["grads"], *args[-2:]):
+            rule(*lists.values(), **{**options, "lr": number_in(options["lr"])})
 
     return kernel
-
-
-def _fused_adagrad(
-    self: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, lr: Number, lr_decay: float,
-    weight_decay: float, eps: float, maximize: bool, grad_scale: Tensor | None, found_inf: Tensor | None,
-) -> None:  # fmt: skip
-    check_lists("fused_adagrad_kernel", self, {"grads": grads, "state_sums": state_sums}, state_steps)
-    if _scaled(grads, grad_scale, found_inf):
-        adagrad(
-            self,
-            grads,
-            state_sums,
-            state_steps,
-            lr=number_in(lr),
-            lr_decay=lr_decay,
-            weight_decay=weight_decay,
-            eps=eps,
-            maximize=maximize,
-        )
 
 
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# (name, mutated lists, parameters after these, options before the learning rate, options after it, kernel)
+# (name, mutated lists, parameters after these, options before the learning rate, options after it, rule)
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",
-        "float dampening, bool nesterov, bool maximize, bool is_first_step", _fused_sgd,
+        "float dampening, bool nesterov, bool maximize, bool is_first_step", sgd,
     ),
     (
         "adam", "self grads exp_avgs exp_avg_sqs max_exp_avg_sqs", ", Tensor[] state_steps", "",
-        f"float {_MOMENTS}", _fused_adam(False),
+        f"float {_MOMENTS}", adam,
     ),
     (
         "adamw", "self grads exp_avgs exp_avg_sqs max_exp_avg_sqs", ", Tensor[] state_steps", "",
-        f"float {_MOMENTS}", _fused_adam(True),
+        f"float {_MOMENTS}", partial(adam, decoupled=True),
     ),
     (
         "adagrad", "self grads state_sums", ", Tensor(d!)[] state_steps", "",
-        "float lr_decay, float weight_decay, float eps, bool maximize", _fused_adagrad,
+        "float lr_decay, float weight_decay, float eps, bool maximize", adagrad,
     ),
 )  # fmt: skip
 
 
-def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel: Callable[..., None]) -> None:
+def _declare(name: str, lists: str, rest: str, before: str, behind: str, rule: Callable[..., None]) -> None:
     """Declare in-place and functional operators of a row of `RULES`, with a float or tensor learning rate."""
     names = lists.split()
+    option_names = [option.split()[-1] for option in f"{before}float lr, {behind}".split(", ")]
+    list_names = [*names, "state_steps"] if rest else names
+    kernel = _fused_kernel(name.removesuffix("w"), list_names, option_names, rule)
     written = ", ".join(f"Tensor({mark}!)[] {x}" for mark, x in zip("abcde", names, strict=False))
     read = ", ".join(f"Tensor[] {x}" for x in names)
     plain = rest.replace("(d!)", "")
