@@ -122,8 +122,6 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 class VonMises(LocationCentered):
     """Von Mises distribution of angles around `loc`. A larger `concentration` makes it narrower."""
 
-    loc: Any
-    concentration: Any
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 

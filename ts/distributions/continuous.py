@@ -15,8 +15,6 @@ from ts.distributions.utils import broadcast_all
 class _LocationScale(LocationCentered):
     """Base class of location-scale families. `loc` is the center and `scale` the width."""
 
-    loc: Any
-    scale: Any
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -75,8 +73,6 @@ class Normal(_LocationScale, ExponentialFamily):
 class Uniform(Distribution):
     """Uniform distribution on the interval from `low` to `high`."""
 
-    low: Any
-    high: Any
     has_rsample = True
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
@@ -129,7 +125,6 @@ class Uniform(Distribution):
 class Exponential(ExponentialFamily):
     """Exponential distribution of the time until an event that occurs with rate `rate`."""
 
-    rate: Any
     has_rsample = True
     _mean_carrier_measure = 0
     arg_constraints = {"rate": constraints.positive}
@@ -249,9 +244,6 @@ class GeneralizedPareto(Distribution):
     If `concentration` is 0, the tail is exponential.
     """
 
-    loc: Any
-    scale: Any
-    concentration: Any
     has_rsample = True
     arg_constraints = {
         "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,

@@ -112,7 +112,6 @@ def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> 
 class Binomial(ProbsOrLogits):
     """Distribution of the number of successes in `total_count` trials of probability `probs`."""
 
-    total_count: Any
     arg_constraints = {
         "total_count": constraints.nonnegative_integer,
         "probs": constraints.unit_interval,
@@ -217,7 +216,6 @@ class Geometric(ProbsOrLogits):
 class NegativeBinomial(ProbsOrLogits):
     """Distribution of the number of successes, with probability `probs`, before `total_count` failures."""
 
-    total_count: Any
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0),
         "probs": constraints.half_open_interval(0.0, 1.0),
@@ -264,7 +262,6 @@ class NegativeBinomial(ProbsOrLogits):
 class Poisson(ExponentialFamily):
     """Poisson distribution of the number of events, with mean `rate`."""
 
-    rate: Any
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 

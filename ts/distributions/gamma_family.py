@@ -17,8 +17,6 @@ from ts.nn import functional as F
 class Gamma(ExponentialFamily):
     """Gamma distribution with shape `concentration` and rate `rate`."""
 
-    concentration: Any
-    rate: Any
     has_rsample = True
     _mean_carrier_measure = 0
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
@@ -89,8 +87,6 @@ class Chi2(Gamma):
 class FisherSnedecor(Distribution):
     """F distribution: ratio of the mean squares of `df1` and of `df2` standard normal variables."""
 
-    df1: Any
-    df2: Any
     has_rsample = True
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
@@ -131,9 +127,6 @@ class FisherSnedecor(Distribution):
 class StudentT(Distribution):
     """Student's t-distribution with `df` degrees of freedom."""
 
-    df: Any
-    loc: Any
-    scale: Any
     has_rsample = True
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -177,7 +170,6 @@ class StudentT(Distribution):
 class Dirichlet(ExponentialFamily):
     """Dirichlet distribution over probability vectors."""
 
-    concentration: Any
     has_rsample = True
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex

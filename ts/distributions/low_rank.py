@@ -20,9 +20,6 @@ class LowRankMultivariateNormal(LocationCentered):
     I + W^T D^-1 W (Woodbury identity, matrix determinant lemma).
     """
 
-    loc: Any
-    cov_factor: Any
-    cov_diag: Any
     has_rsample = True
     arg_constraints = {
         "loc": constraints.real_vector,

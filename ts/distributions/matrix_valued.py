@@ -23,7 +23,6 @@ class LKJCholesky(Distribution):
     and larger values favour matrices near the identity.
     """
 
-    concentration: Any
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
@@ -76,8 +75,6 @@ class Wishart(CovarianceBased, ExponentialFamily):
     factor. `df` is any number above the matrix size - 1.
     """
 
-    df: Any
-    _factor: Any
     _extra_event_dims = {"_factor": 2}
     has_rsample = True
     support = constraints.positive_definite

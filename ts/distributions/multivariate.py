@@ -127,7 +127,6 @@ def select_matrix(
 class MultivariateNormal(CovarianceBased, LocationCentered):
     """Multivariate normal distribution, parametrized by covariance, precision or Cholesky factor."""
 
-    loc: Any
     _extra_event_dims = {"_factor": 2}
     has_rsample = True
     arg_constraints = {

@@ -248,8 +248,6 @@ class HalfCauchy(_HalfDistribution):
 class Gumbel(TransformedDistribution):
     """Gumbel distribution: limit distribution of the maximum of many variables."""
 
-    loc: Any
-    scale: Any
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
@@ -293,8 +291,6 @@ class Gumbel(TransformedDistribution):
 class Weibull(TransformedDistribution):
     """Weibull distribution of failure times. The failure rate is a power of the age."""
 
-    scale: Any
-    concentration: Any
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
 
@@ -328,8 +324,6 @@ class Weibull(TransformedDistribution):
 class Pareto(TransformedDistribution):
     """Pareto distribution on [scale, infinity): P(X > x) is proportional to x^-alpha."""
 
-    scale: Any
-    alpha: Any
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
@@ -363,8 +357,6 @@ class Pareto(TransformedDistribution):
 class Kumaraswamy(TransformedDistribution):
     """Kumaraswamy distribution: the CDF is 1 - (1 - x^concentration1)^concentration0."""
 
-    concentration1: Any
-    concentration0: Any
     has_rsample = True
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
