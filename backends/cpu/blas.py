@@ -102,7 +102,10 @@ def _find_numpy_library(asked_for: bool) -> Library | None:
 
 
 def _load_symbols(extension: str) -> ctypes.CDLL | None:
-    """Return a handle to symbols of a loaded extension module and its libraries, or None."""
+    """Return a handle that finds symbols of an extension module and of the libraries that it links.
+
+    Return None if the module is not imported or cannot be opened.
+    """
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
         return None if file is None else ctypes.CDLL(file)

@@ -200,7 +200,10 @@ class RowLaunch:
 
 
 def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[EpilogueConfig]) -> RowLaunch:
-    """Return the launch configuration of a kernel that computes the elements and the epilogues `configs`."""
+    """Return the launch configuration of a kernel for pointwise operators and the epilogues `configs`.
+
+    If the epilogues are chunked, the kernel computes the result of each chunk.
+    """
     rows, length = configs[0].rows, configs[0].length
     if not configs[0].is_chunked:
         epilogues = [x.codegen_epilogue(x.expression, x.source, x.result) for x in configs]

@@ -74,7 +74,11 @@ class Pickler:
         name: Callable[[Type], str],
         storage_ref: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """Store the callbacks: `format_type` formats types, `name` classes, `storage_ref` locates tensors."""
+        """Store the callbacks.
+
+        `format_type` returns the annotation of a type, `name` the qualified name of a class in the archive,
+        and `storage_ref` the reference from a tensor to its storage.
+        """
         self.format_type = format_type
         self.name = name
         self.storage_ref = storage_ref

@@ -522,7 +522,10 @@ class _ZipTensorLoader(TensorLoader):
 
 
 class _LegacyTensorLoader(_ZipTensorLoader):
-    """Resolver of names and storages in a legacy file, whose storages are already loaded."""
+    """Resolver of global names and storage references in a legacy file (older than the zip format).
+
+    The storages were loaded before.
+    """
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
         self.values = {}

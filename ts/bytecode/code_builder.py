@@ -98,9 +98,9 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of `value` as operand of the next instruction.
+        """Return the register from which an instruction can read `value`.
 
-        The value must be computed already.
+        A constant gets its register at the first use. Another value without a register raises InternalError.
         """
         register = self.register.get(value)
         if register is None:

@@ -277,7 +277,7 @@ class Lowering(FutureLowering):
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast. If the graph was read from text, the cast is checked at run time if necessary."""
+        """Lower a cast, with a type check at run time if the static types do not prove it."""
         type = node.output().type()
         if (
             node.needs_type_check

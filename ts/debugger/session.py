@@ -178,7 +178,10 @@ class DebugSession:
         return bool(self.frames)
 
     def _stop(self, paused: PausedProgram, stop: Stop) -> None:
-        """Call `on_stop`, and resume the program as it returns."""
+        """Call the user's `on_stop`, and resume the program with the `Resume` that it returns.
+
+        If it returns None, the program runs without further stops.
+        """
         resume = self._notify_stop(stop)
         if resume is None:
             self.is_attached, resume = False, Resume()

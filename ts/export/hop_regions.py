@@ -21,7 +21,7 @@ from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
-Block = tuple[Any, ...]  # (higher-order operator of the block, arguments of the operator before the subgraph)
+Block = tuple[Any, ...]  # (operator that replaces the block, its arguments before the subgraph)
 WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 

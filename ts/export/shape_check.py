@@ -176,7 +176,7 @@ class _Check:
         self.recorder = ExportTracer(self.environment)
         self.recorded_values: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
-        # Key of a verified call (`_key`) -> undecided conditions of the call.
+        # `_key` of a call that was checked -> conditions of the call that the symbols' ranges do not decide
         self.conditions_by_call: dict[Any, list[Any]] = {}
         self._sample_points: list[dict[Any, int]] | None = None
 

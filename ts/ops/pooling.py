@@ -108,7 +108,7 @@ def max_pool(
     n: int,
     compute: Compute = largest,
 ) -> Any:
-    """Return the maximum of each window and its index in the plane (max_pool{n}d)."""
+    """Return the maximum of each window, and its index in the flattened last `n` dimensions."""
     w = sliding_windows(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc":
         common.raise_unsupported_dtype(f"max_pool{n}d", self.dtype)

@@ -26,8 +26,8 @@ cdef enum:
 
 ctypedef enum ArgumentContiguity:
     CONTIGUOUS
-    STRIDED  # gaps between elements or repeated elements, with dimensions in C order
-    PERMUTED
+    STRIDED  # dimensions in C order, but elements have gaps between them or are repeated (stride 0)
+    PERMUTED  # dimensions in another order
     NOT_COPYABLE                       # not a CPU tensor, or too expensive to copy
 
 

@@ -17,7 +17,7 @@ cdef class InputLayout:
     cdef int64_t length[3]
     cdef int64_t *residues[3]
     cdef int64_t residue_count[3]
-    cdef readonly object plane         # number of elements of one laid-out channel
+    cdef readonly object plane         # number of elements of one channel in this layout
     cdef list owners                     # keeps the owners of the memory behind the pointers alive
     cdef bint as_is  # whether the layout equals that of a contiguous input, so that no copy is needed
 

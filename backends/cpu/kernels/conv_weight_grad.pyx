@@ -39,7 +39,7 @@ from ts.backends.cpu import thread_pool
 cdef enum:
     PANEL_POSITIONS = 128              # number of positions in a panel
     MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions in a partial sum
-    MAX_SUM_BYTES = 1 << 17            # maximal bytes of the sums of a task
+    MAX_SUM_BYTES = 1 << 17            # desired maximal size in bytes of a task's accumulators
     # Minimal number of filters per channel of a depthwise convolution for a panel. Fewer filters are computed
     # row by row.
     MIN_PANEL_FILTERS = 4

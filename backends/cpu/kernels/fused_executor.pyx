@@ -406,5 +406,6 @@ cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("prim::FusionGroup", prepare_group)
-# runs only if autograd does not differentiate the group as a whole
+# Called only if the autograd rule has no plan for the graph, or no argument requires grad. The nodes of the
+# subgraph then run one by one.
 register_kernel("prim::DifferentiableGraph", decline)

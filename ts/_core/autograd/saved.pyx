@@ -136,7 +136,7 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, result
     cdef PackedTensor packed
-    # a hook may have run another pass, which released the value
+    # the unpack hook of another saved value may have run a backward pass, which released this value
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:

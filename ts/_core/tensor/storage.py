@@ -314,7 +314,7 @@ class TypedStorage:
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Raise RuntimeError, because only the storage classes of a dtype can map files."""
+        """Raise RuntimeError, because subclasses such as `FloatStorage`, and `UntypedStorage`, map files."""
         raise RuntimeError("from_file can only be called on derived classes")
 
     @property

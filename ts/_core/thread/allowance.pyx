@@ -1,19 +1,17 @@
-"""Memory limit (quota) of a program: lock-free counting of allocations under `ts.limits(bytes=...)`.
+"""Memory budget (limit, quota) of a program: allocations under `ts.limits(bytes=...)` are counted without locks.
 
-    with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
-    take_bytes(n)                      called when lists, dicts, tuples and objects grow. Raises
-                                       MemoryExceeded beyond the budget.
-    credit_bytes(n)                    called when these shrink or are freed
-    NumPy arrays                       counted by a NumPy memory handler, set on threads with a budget
-    take_text(n)                       called for strings, which Python allocates: see below
+    take_bytes(n)      counts n bytes: lists, dicts, tuples and objects grow. Raises MemoryExceeded beyond the budget.
+    credit_bytes(n)    subtracts n bytes: lists, dicts, tuples and objects shrink or are freed
+    take_text(n)       counts a new string of n bytes
 
-Budgets are nested like limits, and an allocation counts in all of them.  Memory that was allocated before a
-limit, and therefore not counted, may be freed inside of it, so `used` does not go below zero.
+A memory handler of NumPy counts arrays on threads with a budget.  In nested `ts.limits` blocks, an allocation
+counts in the budgets of all blocks.  `used` does not go below zero, because memory from before the block, which is
+not counted, may be freed inside of it.
 
-Python does not report when a string is freed. The sizes of new strings are added up. If the sum exceeds the
-budget, the growth of the process's resident memory (/proc on Linux) shows how much is still allocated. Before
-this measurement, free memory is returned to the system, because new strings would otherwise reuse resident
-free memory. Without /proc, only the size of a single string is limited.
+Python does not report when a string is freed, so `take_text` adds up the sizes of all new strings.  If this sum and
+the counted bytes exceed the budget, the bytes in use are estimated: by the growth of the process's resident memory
+(/proc on Linux) since the budget was set.  If the estimate exceeds the budget, free memory is returned to the
+system, and the memory is measured again.  Without /proc, only the size of a single string is limited.
 
 If no thread has a budget, the cost is one load of `limited`.
 """

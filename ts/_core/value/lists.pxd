@@ -95,7 +95,7 @@ cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
-    """Store `value` at x[i] and take over its reference. The old item must be unset or moved before."""
+    """Store `value` at x[i], stealing its reference. The old item is not released."""
     if (<List>x).item == TAG_NONE:
         assign(&(<IValue *>(<List>x).items)[i], value)
     else:

@@ -16,7 +16,7 @@ from ts._core.value.tagged cimport IValue
 
 @cython.final
 cdef class ObjectClass:
-    """Layout of a scripted class: attribute names, types and initial tags."""
+    """Layout of a scripted class: for each attribute slot, the name, the type and the IValue tag before assignment."""
     cdef readonly str name            # qualified name of the class
     cdef readonly object type         # the compiler's type of the class, which the core does not inspect
     cdef readonly tuple names         # attribute names by slot, or None until the first object is created

@@ -2,13 +2,13 @@
 
 `infer_spec` returns the TypeSpec of a Python object, and `conforms` checks an IValue against a TypeSpec:
 
-    infer_spec([1, 2])                  List[int], the type of an argument for `Any`
-    conforms([1, 2], List[int])         True
-    conforms([1, 2], List[str])         False: an instruction would use the ints as string pointers
+    infer_spec([1, 2])          List[int]: the type that the list gets as argument for a parameter of type `Any`
+    conforms(v, List[int])      True if v is the IValue of this list
+    conforms(v, List[str])      False. Without this check, an instruction would read the ints as string pointers.
 
-`conforms` tests all properties that typed instructions rely on, recursively in tuples. Lists, dicts and
-objects store their type or class, so only this is compared. The result of a future is checked when it is
-read.
+`conforms` tests all properties that typed instructions rely on. It visits the items of tuples. Lists and dicts
+store their type, and objects their class, so it compares these instead of the items. The result of a future is
+checked when it is read.
 """
 
 from enum import Enum

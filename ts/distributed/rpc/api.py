@@ -67,7 +67,7 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
-    if state.agent is not None:  # checked first, because resolving the init method may raise other errors
+    if state.agent is not None:  # before `_worker_directory_factory`, which may raise other errors
         raise RuntimeError("RPC is already initialized")
     start_agent(
         _worker_directory_factory(name, rank, -1 if world_size is None else world_size, options), options

@@ -52,7 +52,7 @@ _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _CONSUMED = range(3)
-# State of a segment -> seconds after which it may be released to make room for another segment.
+# State of a segment -> seconds since it was last sent, after which the sender may release it to make room.
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
 _created_bytes: dict[int, int] = {}  # file descriptor -> size in bytes of this process's segment

@@ -329,7 +329,7 @@ class _GraphWriter:
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
-        """Encode a node that is an argument: name of the node's value, or subgraph."""
+        """Encode an argument that is a node as the name of its value, as a subgraph, or as a constant."""
         if x.op == "get_attr":
             inner: Any = self.module
             for atom in str(x.target).split("."):

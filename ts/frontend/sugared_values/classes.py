@@ -191,7 +191,7 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
     """Compile a Python class to a script class."""
     try:
         is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
-        # For an interface, `compile_class` raises the error
+        # An interface is no script class: `compile_class` raises the error of its methods without bodies
         return ClassValue(compile_class(cls) if is_interface else class_type(cls))
     except FrontendError as error:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None

@@ -72,7 +72,10 @@ def _sparse_bag_table_gradient(
     mode: int,
     per_sample_weights: Tensor | None,
 ) -> Tensor:
-    """Return the sparse gradient of the table of an embedding bag: one row per index that is not padding."""
+    """Return the gradient with respect to the weight of `embedding_bag` as a sparse tensor.
+
+    It has one row per valid index. Padding, and indices after the last offset, are not valid.
+    """
     if mode == 2:
         raise RuntimeError("embedding_bag: max mode does not support sparse gradients")
     if scale_grad_by_freq:

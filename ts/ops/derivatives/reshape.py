@@ -1,4 +1,7 @@
-"""Derivatives of internal views of compilers, and of flattening and unflattening dense tensors."""
+"""Derivatives of PyTorch's internal reshaping operators, and of `flatten_dense_tensors` and its inverse.
+
+Internal operators are for example `_unsafe_view` and `_reshape_alias`, which compilers insert.
+"""
 
 from __future__ import annotations
 

@@ -72,9 +72,10 @@ class Timer:
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Return the number of runs in a block.
+        """Choose the number of runs in a block, a power of ten.
 
-        The overhead of the timer is negligible, and a block takes at least a thousandth of `seconds`.
+        The block must take at least a thousandth of `seconds`, and so long that the overhead of the timer is
+        negligible. The search stops at a block that takes longer than `seconds`.
         """
         overhead = min(self._timeit(0) for _ in range(5))
         iterations = 1
