@@ -58,7 +58,8 @@ class ShapeEnv:
         self.requirements: list[Requirement] = []
         self.asserted: list[Requirement] = []  # requirements for which the exported graph contains assertions
         self._lower_bounds: dict[Any, Any] = {}  # expression without constant term -> lower bound
-        self._other: dict[Any, set[Any]] = {}  # expression without constant term -> values that it does not have
+        # expression without constant term -> values that it cannot have
+        self._other: dict[Any, set[Any]] = {}
         self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `is_provably_equal`, cleared by `learn`
         self._facts: dict[Any, bool] = {}  # condition that no other table contains -> True or False
         # Symbol -> (divisor, quotient), if the symbol is known to be a multiple of the divisor.

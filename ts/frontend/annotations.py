@@ -375,8 +375,8 @@ class AnnotationParser:
         defaults = {}
         for name, value in cls._field_defaults.items():
             constant = constant_of_type(value, types[cls._fields.index(name)])
-            # A default that cannot be a constant of the field's type (a list, a dict, a value of another type) is
-            # stored as a Python value. If it has a wrong type, only a call that uses it raises an error.
+            # A default that cannot be a constant of the field's type (such as a list) is stored as a Python
+            # value. If it has a wrong type, only a call that uses it raises an error.
             defaults[name] = to_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 

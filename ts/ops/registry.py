@@ -194,8 +194,8 @@ class OperatorRecord:
     conjugates: bool = False  # True if the result is the conjugate, or a real argument itself
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
-    # Whether PyTorch's TorchScript compiler creates a `prim::DifferentiableGraph` even for a single call of the
-    # operator. A string names the only overload for which it does.
+    # Whether PyTorch's TorchScript compiler creates a `prim::DifferentiableGraph` even for a single call of
+    # the operator. A string names the only overload for which it does.
     graph_autodiff: bool | str = False
 
     # Source code in the script language: argument name -> derivative formula, and an equivalent expression

@@ -329,7 +329,7 @@ class _GraphWriter:
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
-        """Encode an argument that is a node as the name of its value, as a subgraph, or as a constant."""
+        """Encode an argument node: by the name of its value, or as a subgraph or constant."""
         if x.op == "get_attr":
             inner: Any = self.module
             for atom in str(x.target).split("."):
