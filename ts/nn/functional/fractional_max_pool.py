@@ -1,7 +1,7 @@
 """Fractional max pooling: maxima of windows whose positions are random.
 
-For each pooling operation, there are two functions, with and without indices. `boolean_dispatch` selects one
-of them by the flag `return_indices`.
+For each pooling operation, there are two functions, with and without indices. `dispatch_by_indices` selects
+one of them by the flag `return_indices`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.frontend.compile_directives import BroadcastingList2, BroadcastingList3, boolean_dispatch
+from ts.frontend.compile_directives import BroadcastingList2, BroadcastingList3
 from ts.nn.functional.interpolation import scaled
+from ts.nn.functional.pooling import dispatch_by_indices
 
 
 def _fractional_size(
@@ -75,15 +76,7 @@ def _fractional_max_pool2d(
     )[0]
 
 
-fractional_max_pool2d = boolean_dispatch(
-    "return_indices",
-    4,
-    False,
-    fractional_max_pool2d_with_indices,
-    _fractional_max_pool2d,
-    __name__,
-    "fractional_max_pool2d",
-)
+fractional_max_pool2d = dispatch_by_indices(fractional_max_pool2d_with_indices, _fractional_max_pool2d)
 
 
 def fractional_max_pool3d_with_indices(
@@ -115,12 +108,4 @@ def _fractional_max_pool3d(
     )[0]
 
 
-fractional_max_pool3d = boolean_dispatch(
-    "return_indices",
-    4,
-    False,
-    fractional_max_pool3d_with_indices,
-    _fractional_max_pool3d,
-    __name__,
-    "fractional_max_pool3d",
-)
+fractional_max_pool3d = dispatch_by_indices(fractional_max_pool3d_with_indices, _fractional_max_pool3d)

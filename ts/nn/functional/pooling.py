@@ -1,11 +1,12 @@
 """Pooling of windows: maxima (with or without indices), p-norms, and adaptive windows.
 
-For each max pooling operation, there are two functions, with and without indices. `boolean_dispatch` selects
-one of them by the flag `return_indices`.
+For each max pooling operation, there are two functions, with and without indices. `dispatch_by_indices`
+selects one of them by the flag `return_indices`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ts
@@ -16,6 +17,16 @@ from ts.frontend.compile_directives import (
     BroadcastingList3,
     boolean_dispatch,
 )
+
+
+def dispatch_by_indices(
+    with_indices: Callable[..., tuple[Tensor, Tensor]], without_indices: Callable[..., Tensor]
+) -> Callable[..., Any]:
+    """Return a function that calls one of two pooling functions, depending on the flag `return_indices`."""
+    code: Any = without_indices.__code__  # type: ignore[attr-defined]
+    index = code.co_varnames.index("return_indices")
+    module, name = without_indices.__module__, without_indices.__name__.removeprefix("_")
+    return boolean_dispatch("return_indices", index, False, with_indices, without_indices, module, name)
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:
@@ -120,9 +131,7 @@ def max_pool1d_with_indices(
     return ts.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-max_pool1d = boolean_dispatch(
-    "return_indices", 6, False, max_pool1d_with_indices, _max_pool1d, __name__, "max_pool1d"
-)
+max_pool1d = dispatch_by_indices(max_pool1d_with_indices, _max_pool1d)
 
 
 def adaptive_max_pool1d_with_indices(
@@ -140,15 +149,7 @@ def _adaptive_max_pool1d(
     return adaptive_max_pool1d_with_indices(input, output_size)[0]
 
 
-adaptive_max_pool1d = boolean_dispatch(
-    "return_indices",
-    2,
-    False,
-    adaptive_max_pool1d_with_indices,
-    _adaptive_max_pool1d,
-    __name__,
-    "adaptive_max_pool1d",
-)
+adaptive_max_pool1d = dispatch_by_indices(adaptive_max_pool1d_with_indices, _adaptive_max_pool1d)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
@@ -187,9 +188,7 @@ def max_pool2d_with_indices(
     return ts.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-max_pool2d = boolean_dispatch(
-    "return_indices", 6, False, max_pool2d_with_indices, _max_pool2d, __name__, "max_pool2d"
-)
+max_pool2d = dispatch_by_indices(max_pool2d_with_indices, _max_pool2d)
 
 
 def adaptive_max_pool2d_with_indices(
@@ -207,15 +206,7 @@ def _adaptive_max_pool2d(
     return adaptive_max_pool2d_with_indices(input, output_size)[0]
 
 
-adaptive_max_pool2d = boolean_dispatch(
-    "return_indices",
-    2,
-    False,
-    adaptive_max_pool2d_with_indices,
-    _adaptive_max_pool2d,
-    __name__,
-    "adaptive_max_pool2d",
-)
+adaptive_max_pool2d = dispatch_by_indices(adaptive_max_pool2d_with_indices, _adaptive_max_pool2d)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
@@ -254,9 +245,7 @@ def max_pool3d_with_indices(
     return ts.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-max_pool3d = boolean_dispatch(
-    "return_indices", 6, False, max_pool3d_with_indices, _max_pool3d, __name__, "max_pool3d"
-)
+max_pool3d = dispatch_by_indices(max_pool3d_with_indices, _max_pool3d)
 
 
 def adaptive_max_pool3d_with_indices(
@@ -274,15 +263,7 @@ def _adaptive_max_pool3d(
     return adaptive_max_pool3d_with_indices(input, output_size)[0]
 
 
-adaptive_max_pool3d = boolean_dispatch(
-    "return_indices",
-    2,
-    False,
-    adaptive_max_pool3d_with_indices,
-    _adaptive_max_pool3d,
-    __name__,
-    "adaptive_max_pool3d",
-)
+adaptive_max_pool3d = dispatch_by_indices(adaptive_max_pool3d_with_indices, _adaptive_max_pool3d)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:

@@ -677,23 +677,9 @@ class Module:
 
     def _repr_html_(self) -> str:
         """Return the module tree as HTML for notebooks, with the number of parameters of each module."""
-        import html
+        from ts.nn.modules.module_html import format_module
 
-        def format_row(name: str, module: Module, depth: int) -> str:
-            count = sum(p.numel() for p in module.parameters() if not is_uninitialized(p))
-            title = f"<b>{html.escape(module._get_name())}</b>({html.escape(module.extra_repr())})"
-            title = f"{html.escape(name)}: {title}" if name else title
-            head = f"{title} <small>{count:,} parameters</small>" if count else title
-            children = [*module._modules.items()]
-            if not children:
-                return f'<div style="margin-left: {depth}em">{head}</div>'
-            inner = "".join(format_row(n, m, 1) for n, m in children if m is not None)
-            opened = " open" if depth < 2 and not name else ""
-            return (
-                f'<details style="margin-left: {depth}em"{opened}><summary>{head}</summary>{inner}</details>'
-            )
-
-        return f'<div class="ts-module">{format_row("", self, 0)}</div>'
+        return format_module(self)
 
 
 hooks_of_a_module: Final = (
