@@ -353,7 +353,7 @@ class Module:
             module = getattr(module, name)
             if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
-        return module  # type: ignore[no-any-return]
+        return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Replace the submodule with the dotted name `target`. If `strict`, it must exist."""
@@ -371,13 +371,11 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter with the dotted name `target`."""
-        parameter: Parameter = self._member(target, "_parameters", "an nn.Parameter")
-        return parameter
+        return self._member(target, "_parameters", "an nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer with the dotted name `target`."""
-        buffer: Tensor = self._member(target, "_buffers", "a buffer")
-        return buffer
+        return self._member(target, "_buffers", "a buffer")
 
     def _member(self, target: str, table: str, kind: str) -> Any:
         path, _, name = target.rpartition(".")
