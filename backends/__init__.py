@@ -28,10 +28,11 @@ SETTINGS = (
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-# the position of a name is the number of its backend in `ts._core`: 0, 1, 2
+# The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
 BUILT_IN = ("cpu", "cuda", "meta")
 LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow those of the device types
-MAX_BACKENDS = 15  # each operator has a table with this number of kernels (`ts._core.dispatch.operator`)
+# length of each operator's kernel table (`ts._core.dispatch.operator`), which backend numbers index
+MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
 # Seed of the last `manual_seed` call, or None before the first. A backend that is loaded later is seeded with
@@ -104,7 +105,7 @@ def available() -> list[str]:
 
 def installed() -> list[str]:
     """Return all device types with a backend: built-in, registered, or from an installed package."""
-    from importlib.metadata import entry_points  # here, because the module is slow to import
+    from importlib.metadata import entry_points  # imported here, because the import takes long
 
     types = [name for name in _order if name not in LAYOUTS]
     return list(dict.fromkeys([*types, *sorted(e.name for e in entry_points(group="ts.backends"))]))
@@ -128,7 +129,7 @@ def _usable(name: str) -> bool:
 def _load(name: str) -> Backend:
     if name in BUILT_IN or name in LAYOUTS:
         return register(importlib.import_module(f"ts.backends.{name}").backend)
-    from importlib.metadata import entry_points  # here, because the module is slow to import
+    from importlib.metadata import entry_points  # imported here, because the import takes long
 
     for entry in entry_points(group="ts.backends", name=name):
         return register(entry.load().backend)

@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+Array = Any  # array of any backend: numpy.ndarray, cupy.ndarray, MetaArray ...
 
 
 def _scipy(module: str) -> Any:

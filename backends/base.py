@@ -24,7 +24,7 @@ from ts._core.dispatch.operator import forget_kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+Array = Any  # array of any backend: numpy.ndarray, cupy.ndarray, MetaArray ...
 Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of an operator record
 
 
@@ -54,9 +54,10 @@ class KernelOverrides(dict[str, Kernel]):
 class Backend:
     """Arrays, transfers and kernel overrides of one device type.  One instance exists per process."""
 
-    name: ClassVar[str]  # the device type: "cpu"
+    name: ClassVar[str]  # the device type, such as "cpu"
     numbered: ClassVar[bool] = False  # True if devices print as `name:0`
-    index: int = -1  # number in the list of backends, set by `register`
+    # number of the backend, by which `ts._core` selects kernels; set by `ts.backends.register`
+    index: int = -1
     xp: Any  # array namespace: functions with NumPy's names
     array_type: type  # base class of the backend's arrays
 
@@ -161,7 +162,8 @@ class Backend:
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)
-        # An override by name does not apply to the `out=` variant, which has other parameters.
+        # An override for the name without overload does not apply to the `out=` variant, because that has one
+        # more parameter.
         if kernel is None and record.variant != "out":
             kernel = self.overrides.get(record.name)
         kernel = kernel or self.own_kernel(record)

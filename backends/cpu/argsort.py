@@ -25,7 +25,8 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
         bits = wide.view(np.int64)
-        # Flip the bits of negative numbers, so that int64 order is the order of the floats.
+        # Flip all bits except the sign bit of negative numbers, so that `keys`, compared as int64, have the
+        # order of the floats.
         keys = np.where(bits < 0, bits ^ _INT64_MAX, bits)
         keys[wide != wide] = _INT64_MAX
     elif self.dtype == np.uint64:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-# Decompositions of outputs with more rows are not cached, because a decomposition stores several numbers per
-# row.
+# Maximal number of output rows of a cached decomposition. Larger decompositions take too much memory, because
+# they store several numbers per row.
 _MAX_CACHED_ROWS = 1 << 16
 
 
@@ -40,9 +40,9 @@ class ConvAxis(NamedTuple):
     Output element first + t * output_stride reads input element t * input_stride + offset.
     """
 
-    taps: list[tuple[int, int]]  # (index in the kernel window, offset of the input element)
+    taps: list[tuple[int, int]]  # (index in the kernel window, offset added to t * input_stride)
     input_stride: int
-    number: int  # number of output elements of the phase (values of t)
+    number: int  # number of output elements that the phase computes: t is in [0, number)
     first: int = 0
     output_stride: int = 1
 
@@ -99,7 +99,8 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    for phases in axes:  # compute the range of the input, in strides, that the taps of all phases read
+    # compute the range of the input, in units of the stride, that the taps of all phases read
+    for phases in axes:
         stride = phases[0].input_stride if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
         first = min((offset // stride for offset, _ in offsets), default=0)
@@ -110,9 +111,11 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % stride for offset, _ in offsets}) or [0])
     strides = [phases[0].input_stride if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    own = math.prod(lengths)  # number of input elements with equal residues modulo `strides`
+    # number of elements, in the layout, of each combination of residues modulo `strides`
+    own = math.prod(lengths)
     residue_strides = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    # for each dimension: offset of a tap -> its contribution to the offset in memory
+    # for each dimension: offset of a tap in the input -> the part of its offset in the layout that this
+    # dimension contributes
     offsets_by_dimension = [
         {
             offset: residues[d].index(offset % strides[d]) * residue_strides[d]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_MAX_CACHED_PLANS = 512  # maximal number of cached plans
+_MAX_CACHED_PLANS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class ContractionOperand:
     sums: Shape
     order: Shape | None
     shape: Shape
-    turned: bool  # True if the columns of the matrices precede the rows in `shape`
+    # True if `shape` has the columns before the rows, so that the last two dimensions must be swapped
+    turned: bool
 
     def __call__(self, x: Array) -> Array:
         """Return the operand as a batch of matrices."""
@@ -201,13 +202,14 @@ def _contract_pair(
     positions: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Contraction, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
-    # Drop the dimensions of an operand that have size 1 and are broadcast.
+    # Drop the dimensions of each operand that have size 1 and are broadcast to the size of the other operand.
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
     batch = [c for c in first if c in second and c in needed]
     inner = [c for c in first if c in second and c not in needed]
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
-    # with exchanged operands, the result needs no permutation
+    # The output has the columns before the rows. Exchange the operands, so that the product needs no
+    # permutation.
     if output and output == "".join([*batch, *columns, *rows]):
         positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
     if inner:

@@ -33,7 +33,7 @@ cdef enum:
     TILE = 512                         # number of elements of a tile
 
 cdef extern from "numpy/arrayobject.h":
-    # steals the caller's reference to the dtype
+    # PyArray_NewLikeArray takes over the caller's reference to the dtype.
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "activation.h" nogil:
@@ -49,7 +49,7 @@ cdef extern from "activation.h" nogil:
     void double_softened(const double *x, const double *soft, npy_intp n, double beta, double threshold, double *out)
 
 
-cdef struct Rows:                      # functions that compute one activation of a contiguous row
+cdef struct Rows:                      # row functions of one activation, for float32 and float64
     FloatRow of_floats
     DoubleRow of_doubles
 
@@ -316,7 +316,8 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    if float_array(&r[at[0]]) == NULL:  # the result is always C-contiguous
+    # `run_formula` keeps the dimension order of its input, but the result of log_sigmoid is always C-contiguous
+    if float_array(&r[at[0]]) == NULL:
         return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 

@@ -48,7 +48,8 @@ cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) 
     for o in range(s.outer):
         if s.inner == 1:
             if counted is uint8_t:
-                # any() is True if the first element is nonzero, or if two neighboring bytes differ
+                # A row has a nonzero byte if its first byte is nonzero or two neighboring bytes differ. memcmp
+                # of the row with itself, shifted by one byte, finds such neighbors.
                 matches = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if searched else memchr(x, 0, s.n) != NULL
             else:
                 matches = False

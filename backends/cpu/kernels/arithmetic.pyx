@@ -155,7 +155,7 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
 # ---------------------------------------------------------------- formulas of 1-3 tensors and a scalar
 
 cdef enum Formula:
-    # powers that are computed by rounded products and quotients, as in PyTorch
+    # Powers up to INVERSE_ROOT are computed by products, quotients and square roots, with PyTorch's rounding.
     SQUARE
     CUBE
     INVERSE
@@ -170,7 +170,7 @@ cdef enum Formula:
     LERP_LOW
     LERP_HIGH
 
-cdef FloatLoop *float_loops = [  # indexed by Formula, with NULL for formulas of `compute_powers`
+cdef FloatLoop *float_loops = [  # Formula -> its float32 loop, or NULL if `compute_powers` computes the formula
     simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row,
     simd_lerp_low_row, simd_lerp_high_row,
 ]
@@ -200,8 +200,8 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
-# NumPy's vectorized `power` loop. It also computes tensor exponents and strided operands in the record's
-# Python kernel, so the results are identical.
+# NumPy's vectorized `power` loop. The record's Python kernel uses the same loop for tensor exponents and
+# strided operands, so that results do not depend on which kernel runs.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 
@@ -406,7 +406,9 @@ cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) exce
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
         return run_with_contiguous_inputs(op, r, at)
     scalar = r[at[1]].v.i
-    if scalar == 0 or scalar == -1:  # division by 0 raises an error, and division by -1 can overflow
+    # The C loops require a divisor that is neither 0 (an error in PyTorch) nor -1 (which overflows for the
+    # smallest integer).
+    if scalar == 0 or scalar == -1:
         return run_with_contiguous_inputs(op, r, at)
     result = new_like(x, INT64)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)

@@ -26,7 +26,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cdef enum:
-    MAX_EXACT_QUOTIENT = 1 << 28       # float32 quotients below this are computed exactly in double
+    MAX_EXACT_QUOTIENT = 1 << 28       # limit of float32 quotients whose remainder is exact if it is computed in double
 
 ctypedef fused integral:
     uint8_t

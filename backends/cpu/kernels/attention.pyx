@@ -216,7 +216,9 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return call_python_kernel(op, r, at)
-    panels = [  # looked up first: cached panels are valid only while no other reference to the array exists
+    # The cache returns panels only while the weight tensors have the only references to their arrays. So this
+    # precedes the loop, which references the arrays.
+    panels = [
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
     ]

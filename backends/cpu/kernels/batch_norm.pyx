@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_chann
 cnp.import_array()
 
 cdef enum:
-    SUMS = 8                           # number of independent accumulators of a sum
+    SUMS = 8                           # number of accumulators among which the elements of a sum are distributed
 
 ctypedef fused floating:
     float
@@ -45,7 +45,7 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    # Arrays with one number per channel. The normalized value is x * scale + shift.
+    # Arrays with one number per channel. An element x of the channel is normalized to x * scale + shift.
     double *mean
     double *variance
     double *scale

@@ -11,7 +11,8 @@ cdef struct Matrix:
     char *data
     int64_t rows
     int64_t columns
-    # leading dimension: elements from one row to the next, or from one column to the next if TRANSPOSED
+    # leading dimension: distance, in elements, from one row to the next (from one column to the next if `flag`
+    # is TRANSPOSED)
     int64_t pitch
     int flag
 

@@ -25,9 +25,9 @@ cdef struct BlasLibrary:
     int initial_count
 
 cdef BlasLibrary libraries[MAX_LIBRARIES]
-cdef int library_count = -1            # -1 until the libraries are searched
+cdef int library_count = -1            # number of BLAS libraries in `libraries`, or -1 before the first search
 cdef int depth = 0
-cdef bint is_scipy_loaded = False      # True if scipy.linalg was loaded when the libraries were last searched
+cdef bint is_scipy_loaded = False      # whether scipy.linalg, which loads its own BLAS, was loaded at the last search
 
 
 cdef int _find_blas_libraries() except -1:

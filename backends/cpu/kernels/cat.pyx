@@ -33,7 +33,7 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    MAX_INTERLEAVED_PARTS = 16         # maximal number of tensors that are copied row by row
+    MAX_INTERLEAVED_PARTS = 16         # maximal number of tensors whose rows are copied alternately
 
 
 cdef PyArrayObject *matching_tensor(List tensors, Py_ssize_t i, int kind, int nd) noexcept:
@@ -111,7 +111,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         if sources == NULL:
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
-    # copy the addresses before the GIL is released: another thread may change the list
+    # Copy the addresses before the GIL is released, because another thread may change the list afterwards.
     for i in range(count):
         a = contiguous_array_or_null(list_slot(<PyObject *>tensors, i))
         sources[i] = data_of(a)

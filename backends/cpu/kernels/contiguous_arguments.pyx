@@ -19,8 +19,9 @@ from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 cnp.import_array()
 
 cdef enum:
-    MAX_REGISTERS = 24  # maximal number of registers of an operator whose arguments may be copied
-    # maximal elements of a copied tensor whose elements share memory (expanded tensors)
+    MAX_REGISTERS = 24  # maximal number of arguments and results of an operator whose arguments may be copied
+    # Maximal number of elements of a tensor that is copied although some of its elements share memory
+    # (expanded tensors).
     MAX_OVERLAPPING_ELEMENTS = 1 << 16
 
 
@@ -42,7 +43,7 @@ cdef ArgumentContiguity classify_contiguity(IValue *x) noexcept:
         return CONTIGUOUS
     if has_internal_overlap(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
         return NOT_COPYABLE
-    for d in range(ndim_of(a)):  # a stride of 0 does not affect the order
+    for d in range(ndim_of(a)):  # strides of 0 are ignored, because they are compatible with every order of the dimensions
         if strides_of(a)[d] > last:
             return PERMUTED
         if strides_of(a)[d]:
@@ -133,7 +134,7 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
                 set_contiguous_list(xs, &q[i])
         op.kernels[BACKEND_CPU](op, q, index)
         for j in range(n, n + op.nrets):
-            for i in range(n):  # a result that is an argument must be the caller's tensor, not the copy
+            for i in range(n):  # If the kernel returned a copied argument (in-place operators), return the caller's tensor instead.
                 if q[j].tag == TAG_OBJECT and is_tensor(&q[i]) and q[i].v.o == q[j].v.o:
                     copy_value(&q[j], &r[at[i]])
             move_value(&r[at[j]], &q[j])

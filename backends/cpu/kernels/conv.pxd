@@ -19,7 +19,7 @@ cdef class InputLayout:
     cdef int64_t residue_count[3]
     cdef readonly object plane         # number of elements of one channel in this layout
     cdef list owners                     # keeps the owners of the memory behind the pointers alive
-    cdef bint as_is  # whether the layout equals that of a contiguous input, so that no copy is needed
+    cdef bint as_is  # True if a contiguous input already has this layout, so that it need not be copied
 
 
 @cython.final
@@ -33,11 +33,11 @@ cdef class SubConvolution:
     cdef Py_ssize_t rows
     cdef int64_t row
     cdef int64_t output_stride
-    cdef int64_t length                # number of positions: the largest position index q, plus 1
-    # Maximal offsets, which `require_fitting` compares with the operands of a call:
-    cdef int64_t furthest_tap          # offset in a channel of the laid-out input
-    cdef int64_t furthest_index[3]     # index into the weight's window, in each dimension
-    cdef int64_t furthest_row        # offset in a channel of the output
+    cdef int64_t length                # number of output positions q, including the unused ones at the ends of rows
+    # The next three fields are maxima, which `require_fitting` compares with the sizes of the operands:
+    cdef int64_t furthest_tap          # offset of a tap in a channel that has the layout of `InputLayout`
+    cdef int64_t furthest_index[3]     # index of a tap in the weight's window, in each dimension
+    cdef int64_t furthest_row        # offset of an element in a channel of the output
 
 
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
@@ -58,17 +58,18 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image to the layout of `InputLayout`: zeros outside of the input, and elements whose
-# index has the same residue modulo the stride are adjacent. `strides` count elements, for images, channels
-# and three spatial dimensions.
+# Copy one channel of one image to the layout of `InputLayout`: it has zeros around the input, and elements
+# whose indices have the same residue modulo the stride are adjacent. `strides` are the strides, in elements,
+# of images, channels and the three spatial dimensions.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
-# Raise an exception unless dtypes and layouts match and all offsets lie within the operands. The loops do not
-# check this.
+# Raise an exception unless dtypes and layouts match and all offsets lie within the operands. The loops rely
+# on this and do not check offsets.
 cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1
 
-# Write the sum of all phases' correlations to `out`, like `correlate`, but without checks of the operands.
+# Write the sum of the correlations of all phases to `out`, as `correlate` does. The caller has checked the
+# operands with `require_fitting`.
 cdef int correlate_fitting(
     object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
 ) except -1

@@ -47,11 +47,12 @@ cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
     DEPTH_BLOCK = 128  # maximal depth (channels times taps) of a block, whose panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4            # number of panels that share each read of a large weight
-    # maximal number of filter tiles for which the source is read in place, without panels
+    MAX_PANELS_PER_TASK = 4  # number of panels that a task multiplies by each part of a large weight, so that the weight is read less often
+    # Maximal number of filter tiles for which the source is read in place. For more tiles, it is copied to
+    # panels, which each tile reads again.
     MAX_UNPACKED_TILES = 8
-    MIN_UNPACKED_TAPS = 4              # minimal number of taps for which more than 2 tiles are read in place
-    LARGE_WEIGHT_BYTES = 1 << 19       # a weight of this size does not fit in the L2 cache
+    MIN_UNPACKED_TAPS = 4              # minimal number of taps for which the source is read in place for more than 2 filter tiles
+    LARGE_WEIGHT_BYTES = 1 << 19       # A weight of more bytes does not fit in the L2 cache.
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 
 
@@ -146,7 +147,7 @@ cdef struct Job:
     char *source
     int64_t source_image
     int64_t source_channel
-    int64_t source_end  # number of elements of the source. None may be read at or after this index.
+    int64_t source_end  # number of elements of the source, which bounds the reads of whole vectors
     char *packed                       # weight as packed by `pack_weight`
     int64_t packed_group
     char *weight
@@ -160,7 +161,7 @@ cdef struct Job:
     int64_t channels                   # number of channels of a group
     int64_t filters                    # number of filters of a group
     int64_t depth                      # number of channels of a group times number of taps
-    int64_t *offset                    # `depth` offsets in the source, one per channel and tap
+    int64_t *offset                    # `depth` offsets in the source, one for each pair of channel and tap
     int64_t furthest                   # maximum of `offset`
     int64_t panels                     # number of panels that a task computes
 
@@ -178,7 +179,8 @@ cdef void arrange_channel(
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
-                # w * stride + residue is a valid index of the input for each w in [0, end)
+                # compute `end` so that w * stride + residue is a valid index of the input for each w in [0,
+                # end)
                 begin = min(max(-s.first[2], 0), count)
                 end = 0
                 if s.size[2] > s.residues[2][c]:
@@ -413,7 +415,7 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    cdef bint prepared  # True if the buffers are allocated. Only then may the thread pool call the methods.
+    cdef bint prepared  # True if the buffers are allocated. The methods that the thread pool calls raise an error before.
 
     def __dealloc__(self):
         free(self.job.offset)

@@ -57,7 +57,9 @@ cdef class PreparedConv:
 seal(PreparedConv)
 
 
-cdef dict prepared_cache = {}              # cache key -> plan, or None if the record's Python kernel must run
+# numbers of `key_of` -> plan, or None if the plan does not support the arguments (the record's Python kernel
+# then runs)
+cdef dict prepared_cache = {}
 
 
 ctypedef struct ConvArgumentPositions:
@@ -110,7 +112,8 @@ cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *
     cached = prepared_cache.get(numbers, prepared_cache)
     if cached is prepared_cache:
         cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
-        # creating the plan ran Python code, and another thread changed a list argument
+        # `prepare_conv` runs Python code, so another thread may have changed a list argument meanwhile. The
+        # plan then belongs to another key.
         if key_of(positions, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(prepared_cache) >= MAX_CACHED_CONVS:
@@ -210,7 +213,8 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
         return call_python_kernel(op, r, at)
-    # strong references, because another thread may replace the tensors' arrays
+    # Take strong references, because another thread may replace the tensors' arrays while the convolution reads
+    # them.
     images, filters, shift = <object>x, <object>weight, None
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:

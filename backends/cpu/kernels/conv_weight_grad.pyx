@@ -38,10 +38,10 @@ from ts.backends.cpu import thread_pool
 
 cdef enum:
     PANEL_POSITIONS = 128              # number of positions in a panel
-    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions in a partial sum
+    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions that are summed before the partial sum is added to the total
     MAX_SUM_BYTES = 1 << 17            # desired maximal size in bytes of a task's accumulators
-    # Minimal number of filters per channel of a depthwise convolution for a panel. Fewer filters are computed
-    # row by row.
+    # Minimal number of filters per channel for which a depthwise convolution uses panels of filters. With
+    # fewer filters, the gradient is computed row by row.
     MIN_PANEL_FILTERS = 4
 
 
@@ -58,13 +58,13 @@ cdef class Weights:
     cdef bint by_rows
     cdef char *conv_input              # the convolution's input as passed by the caller
     cdef int64_t strides[5]
-    cdef char *source                  # the laid-out input, unused if `by_rows`
+    cdef char *source                  # the input copied to the layout of `layout`, unused if `by_rows`
     cdef char *other
     cdef char *out
     cdef int64_t plane                 # number of elements in a channel of the source
     cdef int64_t channel_size                # number of elements in a channel of `other`
-    cdef int64_t window                # number of elements in a filter's channel
-    cdef int64_t axes[3]               # strides of the window's three dimensions
+    cdef int64_t window                # number of elements of the weight for one filter and one channel
+    cdef int64_t axes[3]               # strides, in elements, of the three dimensions of the weight's window
     cdef int64_t images
     cdef int64_t groups
     cdef int64_t channels              # number of channels of a group
@@ -296,7 +296,7 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
     w.channel_size = w.window = 1
     lead = 5 - ndim_of(x)
     w.strides[4] = 1
-    for d in range(2, -1, -1):         # innermost first, where missing dimensions have size 1
+    for d in range(2, -1, -1):         # from the innermost dimension. Dimensions that `x` lacks have size 1.
         w.axes[d] = w.window
         if d >= lead:
             w.channel_size *= dims_of(y)[2 + d - lead]

@@ -24,7 +24,7 @@ cdef extern from "short_floats.h" nogil:
     void shorten_doubles_row(const double *x, npy_intp n, float *out)
 
 cdef enum:
-    TILE = 1024                        # elements of an intermediate buffer
+    TILE = 1024                        # number of elements of a buffer for an intermediate dtype
 
 
 # ---------------------------------------------------------------- C number types of the dtypes

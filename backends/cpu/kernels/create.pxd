@@ -9,7 +9,8 @@ cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept
 # Return the ScalarType of the argument `dtype`. If it is None, return `missing`, or the default dtype if
 # `missing` is -1. Return -1 if the dtype is unsupported.
 cdef int read_dtype(IValue *dtype, int missing) except -2
-# Read a list of sizes into `dims` and `nd`. Return False for other values and for sizes out of range.
+# Write a list of sizes to `dims` and their number to `nd`. Return False if `x` is no list of sizes, or a size
+# is out of range.
 cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept
 # Write `scalar` as an element of dtype `kind`. Return False if the dtype has a lower category than the scalar
 # (int is lower than float) or cannot represent the value.

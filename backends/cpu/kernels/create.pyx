@@ -37,7 +37,8 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # for more elements, the record's Python kernel raises the error
+# tensors with more elements are left to the record's Python kernel, which raises the memory error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
 
 
 cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept:

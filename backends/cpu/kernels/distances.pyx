@@ -26,7 +26,8 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, se
 
 cnp.import_array()
 
-# for more elements, the record's Python kernel runs, which checks time limits
+# Larger operands are left to the record's Python kernel, which checks the time limit of `ts.limits` while it
+# runs.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:
@@ -42,15 +43,15 @@ cdef enum DistanceKind:
 
 ctypedef struct Pairs:
     DistanceKind measure
-    # added to differences in `pairwise_distance`, or the lower bound of the norms in `cosine_similarity`
+    # number that `pairwise_distance` adds to differences, or lower bound of the norms in `cosine_similarity`
     double eps
     int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]
-    npy_intp first[MAX_DIMS]           # byte strides of the first operand along the dimensions of the result
-    npy_intp second[MAX_DIMS]          # byte strides of the second operand
+    npy_intp first[MAX_DIMS]           # byte strides of the first operand along the result's dimensions
+    npy_intp second[MAX_DIMS]          # byte strides of the second operand along the result's dimensions
     npy_intp n                         # length of the vectors
     npy_intp first_stride              # byte stride between the elements of a vector of the first operand
-    npy_intp second_stride             # the same for the second operand
+    npy_intp second_stride             # byte stride between the elements of a vector of the second operand
 
 
 cdef double compute_distance(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:

@@ -28,21 +28,21 @@ cdef int scalar_type_of_character(str character) except -2  # NumPy type charact
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]
-    cdef Plane plane[SCALAR_TYPES]  # two-dimensional loops of binary float arithmetic by ScalarType, or NULL
+    cdef Plane plane[SCALAR_TYPES]  # ScalarType -> loop over two dimensions (for binary arithmetic on floats), or NULL
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
-    cdef Widened half_data[2]  # data arguments of the float16 and bfloat16 loops, set by `add_half_loops`
+    cdef Widened half_data[2]  # `data` arguments of the loops for float16 and bfloat16, set by `add_half_loops`
     cdef bint to_float                 # True if integer and bool operands are promoted to the default dtype
     cdef readonly str name
 
 
-# Add loops for half precision, which convert to float32 and call the float32 loop.
+# Add loops for float16 and bfloat16. They convert the operands to float32 and call the float32 loop.
 cdef void add_half_loops(Loops loops) noexcept
-# Write a Python number as an element of the tensor's dtype. Return False if type promotion would change the
-# result's dtype.
+# Write a Python number as an element of dtype `scalar_type`. Return False if type promotion with the number
+# would give another dtype.
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
-# Write the element of a 0-dim tensor `x` as an element of another dtype. Return False if this is unsupported.
-# Such a tensor is promoted like a number.
+# Write the element of a 0-dim tensor `x`, which is promoted like a number, as an element of dtype
+# `scalar_type`. Return False if the conversion is unsupported.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

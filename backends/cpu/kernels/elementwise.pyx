@@ -40,7 +40,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "numpy/arrayobject.h":
-    # steals the caller's reference to the dtype
+    # PyArray_NewLikeArray takes over the caller's reference to the dtype.
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "broadcast_loops_2d.h" nogil:
@@ -188,7 +188,8 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
-        # numbers that float32 cannot represent stay unrounded in the record's Python kernel
+        # A number that is not exact in half precision is left to the record's Python kernel, which does not
+        # round it before the operation.
         wide = <float>value
         shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
     else:

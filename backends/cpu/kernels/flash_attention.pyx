@@ -40,7 +40,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_BLOCK_SCORES = 1 << 16         # maximal number of scores of a block
-    MIN_BLOCK_ROWS = 8  # minimal number of rows of a block, even if it then exceeds MAX_BLOCK_SCORES
+    MIN_BLOCK_ROWS = 8  # minimal number of query rows of a block, even if the block then has more than MAX_BLOCK_SCORES scores
 
 
 # ---------------------------------------------------------------- scores
@@ -120,9 +120,9 @@ cdef class Heads:
     cdef bint causal
     cdef double scale
     cdef int64_t rows                  # number of query rows per task
-    cdef int64_t block_rows            # number of rows that a task processes at a time
+    cdef int64_t block_rows            # number of query rows that a task processes at a time
     cdef int64_t row_tasks
-    cdef int64_t next                  # index of the next task to start
+    cdef int64_t next                  # index of the next task that a thread takes
     cdef bint few_scores               # True if the product of query and keys uses `skinny_gemm`
     cdef bint few_sums                 # True if the product of weights and values uses `skinny_gemm`
 

@@ -9,9 +9,10 @@ cdef enum Transform:
     BACKWARDS
 
 cdef enum:
-    # for larger tensors, SciPy is faster because it transforms several rows at once
+    # Larger tensors are transformed by SciPy, which is faster because it transforms several rows at once.
     MAX_TRANSFORM_ELEMENTS = 1 << 12
 
-# Transform the rows of a contiguous array. Return a new array with rows of `m` elements. `kind` is FLOAT or
-# DOUBLE, the precision of the real numbers. `norm` is the name of a norm or "".
+# Transform the rows of a contiguous array. Return a new array with rows of `m` elements. `kind` (FLOAT or
+# DOUBLE) is the precision of the real numbers. `norm` is the normalization mode of PyTorch ("forward", "ortho"
+# ...) or "".
 cdef object transform_rows(Transform direction, int kind, object rows, npy_intp m, str norm)

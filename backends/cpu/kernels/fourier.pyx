@@ -31,7 +31,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef enum:
-    LOOPS = 5  # one loop per transform, and two for real input (for even and odd lengths)
+    LOOPS = 5  # one loop for each Transform, but two for REAL_TO_COMPLEX (for even and odd lengths)
 
 ctypedef struct FftLoop:
     Loop function

@@ -15,24 +15,26 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.fused_operands cimport Run
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
-# Clear the list of epilogues that run within a stage, and their results, before a run.
+# Before a run: clear the list of epilogues that run within a stage, and the results of all epilogues.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
-# Add epilogue `e` to the current stage, provided that its input is contiguous and has the shape `dims`, and
-# that its operator supports this. `owners` keeps the result alive.
+# Add epilogue `e` to the current stage if its input is contiguous, has the shape `dims` and is supported by the
+# operator. The epilogue's result is added to `owners`, which keeps it alive.
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
-# Return whether all epilogues that read a slot run within its stage. The slot then needs no array.
+# Return whether all epilogues that read a slot run within the stage that computes the slot. The slot then needs
+# no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
-# Set the memory of the rows that epilogues read: an existing array, or an offset in the memory of a thread.
+# For each epilogue, set where the rows that it reads are: in an existing array, or at an offset in the memory
+# of each thread.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
 # Return the number of chunks of a stage.
 cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
 # Set `start` and `end` to the range of elements of a chunk, and the addresses of its rows in `memory`.
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
-# Run the epilogues on a chunk of whole rows, or compute the partial sums of a chunk of one row.
+# Run the epilogues on the rows of a chunk. If the chunk is a part of one row, compute its partial sums instead.
 cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
-# Combine the partial sums, after all chunks have run.
+# After all chunks have run: compute the results of the epilogues from the partial sums.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
 # Run the epilogues that did not run within a stage, each on the array of its input slot.
 cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list owners) except -1

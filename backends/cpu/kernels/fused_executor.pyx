@@ -52,11 +52,11 @@ from ts.backends.cpu import thread_pool
 cnp.import_array()
 
 cdef enum:
-    # Bytes of all tile buffers. The row buffers of epilogues follow them in memory.
+    # Size of the memory for tile buffers. The rows that epilogues read follow in the same allocation.
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Buffers of groups that run with the GIL held, which prevents concurrent use.
+# Buffers for groups that run with the GIL held. So only one thread uses them at a time.
 cdef char *scratch = <char *>malloc_aligned(TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES)
 if scratch == NULL:
     raise MemoryError

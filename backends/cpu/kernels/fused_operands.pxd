@@ -21,7 +21,7 @@ from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule
 
 cdef enum:
-    MAX_RANK = 8                       # maximal number of dimensions of non-contiguous inputs
+    MAX_RANK = 8                       # maximal number of dimensions if an input is not contiguous
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct ArrayFields "PyArrayObject_fields":
@@ -38,13 +38,13 @@ ctypedef struct BorrowedArray:
     npy_intp strides[MAX_RANK]
 
 
-ctypedef struct OperandAddress:        # address of a slot
+ctypedef struct OperandAddress:
     char *data
-    npy_intp stride                      # byte distance between elements, or 0 for a single element
-    npy_intp advance  # bytes by which the address advances per element of a tile, or 0 for buffers
+    npy_intp stride                      # distance between elements in bytes, or 0 if all elements of the tile read a single element
+    npy_intp advance  # Bytes per element by which `data` moves from one tile to the next. It is 0 for buffers, which each tile reuses.
 
 
-ctypedef struct Gather:                # an input that is copied tile by tile
+ctypedef struct Gather:                # a strided input, copied to a buffer for each tile
     int slot
     int ndim
     npy_intp item
@@ -54,24 +54,25 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
-ctypedef struct StageEpilogue:         # an epilogue of a stage
+ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     EpilogueArgs args
     int slot                           # slot whose rows the epilogue reads
-    # offset of the rows in a thread's memory, after the buffers, or NO_INDEX if the rows are in an array
+    # Offset of the rows in the memory of each thread, where they follow the tile buffers. It is NO_INDEX if the
+    # rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue
-    double *totals                     # partial sums of blocks if a row is split into chunks, else NULL
+    double *totals                     # partial sums of all blocks, or NULL unless rows are split into chunks
 
 
 ctypedef struct StageEpilogues:
     int count
-    int placed                         # bit set of the epilogues of the group that are in `each`
+    int placed                         # bit set: indices of the group's epilogues that are in `each`
     npy_intp row                       # number of elements of a row
-    npy_intp chunk  # number of elements of a chunk, which is several rows or some blocks of one row
+    npy_intp chunk  # number of elements of a chunk, which consists of whole rows or is a part of one row
     npy_intp chunks_of_row             # number of chunks of a row, 1 unless rows are split
-    npy_intp bytes                     # bytes of the buffers for the rows that epilogues read
+    npy_intp bytes                     # bytes per thread for the rows that epilogues read
     StageEpilogue each[MAX_EPILOGUES]
-    PyObject *result[MAX_EPILOGUES]    # epilogue -> its array, its tensor (if it ran separately), or NULL
+    PyObject *result[MAX_EPILOGUES]  # index of an epilogue -> its result: an array, a tensor if the epilogue ran separately, or NULL before
 
 
 ctypedef struct Run:                   # state of a run of one stage
@@ -84,7 +85,7 @@ ctypedef struct Run:                   # state of a run of one stage
     Gather gather[MAX_BUFFERS]
     double numbers[MAX_SLOTS]
     Tile tile[MAX_SCALAR_LOOPS]
-    PyObject *array[MAX_SLOTS]         # arrays of results and of materialized epilogue inputs
+    PyObject *array[MAX_SLOTS]         # slot -> array, for results and for epilogue inputs that are stored as a whole
     StageEpilogues epilogues
     PyArrayObject *input[MAX_INPUTS]   # arrays of inputs that are tensors
     BorrowedArray viewed[MAX_VIEWS]
@@ -94,32 +95,32 @@ ctypedef struct Layout:
     int ndim
     npy_intp shape[MAX_RANK]           # common shape to which all slots broadcast
     npy_intp size
-    bint in_c_order                    # True if all inputs, and therefore results, are in C order
+    bint in_c_order                    # True if the dimensions of all inputs, and therefore of all results, are in C order
     int rank[MAX_SLOTS]
-    uint32_t longs[MAX_SLOTS]          # bit set of the dimensions whose size is not 1
+    uint32_t longs[MAX_SLOTS]          # slot -> bit set of the dimensions in which its size is not 1
     bint is_contiguous[MAX_SLOTS]
-    char *data[MAX_SLOTS]              # addresses of inputs and materialized results
+    char *data[MAX_SLOTS]              # slot -> address of an input or of a result that later stages read
     npy_intp strides[MAX_SLOTS][MAX_RANK]
 
 
-# Set the arrays of the inputs, or the array headers of view inputs.
+# Set the arrays of the inputs. For inputs that are views, set the array headers in `Run.viewed`.
 cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Copy the elements [start, start + count), counted in row-major order, to the buffer of the tile.
+# Copy the elements [start, start + count) of a strided input, counted in row-major order, to its buffer.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Set the addresses of tensors with one shape and equal, dense strides. `first` is set to one of these
-# tensors.
+# Set the addresses of the inputs if all tensors have the same shape and equal, dense strides, and set `first`
+# to one of these tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of operations on tensors with the layout of `like`. Add the vectors to
-# `owners`, which keeps them alive.
+# Prepare the per-channel vectors of the operations, whose tensors have the layout of `like`. The vectors are
+# added to `owners`, which keeps them alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1
-# Set the shapes and strides of the results, and of inputs that broadcast, have gaps or differ in dimension
-# order.
+# Set the shapes and strides of all slots, if inputs broadcast, have gaps or differ in the order of their
+# dimensions.
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept
 # Divide the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept
-# Set the addresses of the inputs of a stage. `order` lists the dimensions of its results from outermost to
-# innermost.
+# Set the addresses of the slots that a stage reads. `order` lists the dimensions of its results from outermost
+# to innermost.
 cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept
-# Set the address of a materialized result of a stage, so that later stages can read it.
+# Set the address of a result that a stage wrote to an array, so that later stages can read it.
 cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

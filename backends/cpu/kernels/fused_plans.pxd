@@ -22,27 +22,27 @@ from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadCha
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef enum:
-    TILE_BYTES = 8192                  # bytes of a tile: 2,048 float32 elements
+    TILE_BYTES = 8192                  # desired size of a tile: 2,048 float32 elements
     MAX_BUFFERS = 12                   # number of tile buffers that fit in the L1 cache together
-    MAX_PLANS = 6                      # maximal cached plans of a group
-    MAX_SLOTS = 128                    # maximal inputs, results and scalars of a group
+    MAX_PLANS = 6                      # maximal number of cached plans of a group
+    MAX_SLOTS = 128                    # maximal number of inputs, results and scalars of a group
     MAX_INPUTS = 32
     MAX_STAGES = 8
     MAX_OPERANDS = 3
-    MAX_ARGUMENTS = 4                  # maximal arguments of an operation: operands and scalar parameters
+    MAX_ARGUMENTS = 4                  # maximal number of operands and scalar parameters of an operation
     MAX_EPILOGUES = 4                  # maximal epilogues of a group
     MAX_EPILOGUE_ARGUMENTS = 9  # maximal arguments of an epilogue or a per-channel operation
     MAX_VIEWS = 16                     # maximal view inputs of a group
-    MAX_SCALAR_LOOPS = 24              # maximal operations with scalar parameters or per-channel vectors
+    MAX_SCALAR_LOOPS = 24              # maximal number of operations with scalar parameters or per-channel vectors
     NO_INDEX = -1
 
-cdef enum GuardBits:                   # guard of a plan: kind and dtype of one input, encoded in 32 bits
+cdef enum GuardBits:                   # guard of one input, for which a plan is valid: the kind of value and its dtype, in 32 bits
     UNSUPPORTED = 0                    # input with an unsupported value
     A_NUMBER = 1 << 8                  # Python number. The low bits are the tag of its IValue.
     A_TENSOR = 1 << 9                  # tensor. The low bits are its ScalarType.
     AN_ELEMENT = 1 << 10               # 0-dim tensor. The low bits are its ScalarType.
-    OTHER_VALUE = 1 << 11              # None, bool, string or epilogue argument, read when the group runs
-    A_DTYPE = 1 << 12                  # number that stands for a dtype. The low bits are its ScalarType.
+    OTHER_VALUE = 1 << 11  # None, bool, string or epilogue argument: the plan does not depend on it, because it is read when the group runs
+    A_DTYPE = 1 << 12                  # number that is the code of a dtype. The low bits are its ScalarType.
 
 ctypedef struct TileOp:
     Loop function
@@ -50,11 +50,11 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # index in `Run.tile` of a loop with parameters that are read when the group runs, or NO_INDEX if the loop
-    # is `function`, which has none
+    # Index in `Run.tile` of the loop, if it has parameters, which are read when the group runs. For a loop
+    # without parameters, which is `function`, the index is NO_INDEX.
     int tile
     ReadTile read
-    ReadChannels by_channels           # for loops with per-channel vectors, else NULL
+    ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if it has none
 
 ctypedef struct ViewInput:                  # an input that is a view of another input
     int input
@@ -66,27 +66,27 @@ ctypedef struct ViewInput:                  # an input that is a view of another
 
 ctypedef struct Schedule:              # execution order of the steps, and the buffers of their results
     int stages
-    int end[MAX_STAGES]                # stage -> index in `order` after its last step
+    int end[MAX_STAGES]                # stage -> index after its last step in `order`
     int order[MAX_SLOTS]
-    int buffer[MAX_SLOTS]  # slot -> buffer, or NO_INDEX if it is written to an array for later stages
-    int buffers                        # number of buffers, the maximum over all stages
+    int buffer[MAX_SLOTS]  # slot -> index of its buffer, or NO_INDEX if the slot is stored in an array, which later stages read
+    int buffers                        # number of buffers that the stage with the most buffers needs
 
 
 @cython.final
 cdef class FusedPlan:
     cdef uint32_t guards[MAX_INPUTS]
-    cdef readonly str unsupported_reason          # reason why the plan cannot run, or "" if it can
+    cdef readonly str unsupported_reason          # reason why the group does not support these inputs, or "" if it does
     cdef bint runnable
     cdef readonly int64_t runs
-    cdef list loops                    # owners of the memory to which `TileOp.data` points
+    cdef list loops                    # `Loops` objects, which own the memory that `TileOp.data` refers to
     cdef int slots
     cdef int kind[MAX_SLOTS]           # ScalarType of a slot
-    cdef int at[MAX_SLOTS]             # input or operation -> slot that has its elements
-    cdef int source[MAX_SLOTS]         # scalar or conversion -> slot whose elements it converts
+    cdef int at[MAX_SLOTS]             # number of an input or operation -> slot with its elements
+    cdef int source[MAX_SLOTS]         # slot of a number or conversion -> slot whose elements it converts
     cdef int producer[MAX_SLOTS]       # slot -> step that writes it, or NO_INDEX
     cdef bint is_result[MAX_SLOTS]     # True for slots that are results of the group
     cdef bint is_required[MAX_SLOTS]   # True for results and inputs of epilogues
-    cdef int required_count            # number of required slots, whose indices are in `required_slots`
+    cdef int required_count            # number of required slots, which `required_slots` lists
     cdef int required_slots[MAX_SLOTS]
     cdef int out_at[MAX_SLOTS]         # slots of the results, or NO_INDEX for the result of an epilogue
     cdef int epilogue_slot[MAX_EPILOGUES]   # input slot of each epilogue
@@ -95,9 +95,9 @@ cdef class FusedPlan:
     cdef int default
     cdef int tiles                     # number of steps whose loop and parameters are in `Run.tile`
     cdef npy_intp tile                 # number of elements of a tile
-    cdef bint has_elements  # True if a step computes a single element. Such a step needs a separate stage.
-    cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element, which is used for all tiles
-    cdef bint in_rows[MAX_SLOTS]       # True if a loop reads the slot as a contiguous row
+    cdef bint has_elements  # True if a step computes a single element from single elements. Such steps need a stage before the others.
+    cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element (number or 0-dim tensor), which all tiles read
+    cdef bint in_rows[MAX_SLOTS]       # True if a loop requires that the slot's elements are contiguous
     cdef TileOp tile_ops[MAX_SLOTS]
     cdef Schedule uniform_schedule     # schedule for results that all have the same shape
     cdef bint matches(self, const uint32_t *guards, int count) noexcept
@@ -108,15 +108,15 @@ cdef class FusedGroup:
     cdef readonly object program
     cdef list operators                # Operator object of each operation
     cdef readonly list plans
-    # Number of calls that ran the separate operators instead of the group, by the reason:
-    cdef readonly int64_t left_to_limits     # calls while `ts.limits` are active
-    cdef readonly int64_t left_for_inputs    # calls with an unsupported device, dtype or number
-    cdef readonly int64_t left_for_shapes    # calls with unsupported shapes or strides
+    # Numbers of calls in which the operators ran one by one instead of the group, for three reasons:
+    cdef readonly int64_t left_to_limits     # limits of `ts.limits` are active
+    cdef readonly int64_t left_for_inputs    # the device, dtype or value of an input is unsupported
+    cdef readonly int64_t left_for_shapes    # the shapes or strides are unsupported
     cdef int inputs
     cdef int op_count
     cdef int outputs
     cdef int out_at[MAX_SLOTS]         # output -> its value number in the program
-    cdef bint is_dtype[MAX_INPUTS]  # True if an input is a number that stands for the dtype of a conversion
+    cdef bint is_dtype[MAX_INPUTS]  # True if an input is the code of the dtype of a conversion
     cdef int arity[MAX_SLOTS]
     cdef int operands[MAX_SLOTS][MAX_EPILOGUE_ARGUMENTS]
     cdef bint is_plain[MAX_SLOTS]      # True if the result of an operation is always C-contiguous
@@ -133,7 +133,8 @@ cdef class FusedGroup:
     cdef FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple view_inputs) except -1
-    # Return the plan for these inputs, created on first use, or None if an input is unsupported.
+    # Return the plan for the guards of these inputs, which is created at the first call. Return None if an
+    # input is unsupported.
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
     cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)
@@ -143,7 +144,8 @@ cdef class FusedGroup:
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order)
     cdef str choose_conversion(self, FusedPlan plan, int op_index)
     cdef str choose_results(self, FusedPlan plan)
-    # Sort the steps by stage and assign buffers to their results. Return False if there are too few buffers.
+    # Set the schedule: the steps in the order of their stages, and the buffers of their results. Return False
+    # if a stage needs more than MAX_BUFFERS buffers.
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept
 

@@ -374,7 +374,8 @@ cdef class FusedGroup:
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
             if kind == HALF and not (plan.kind[first] in (HALF, NO_INDEX) and plan.kind[second] in (HALF, NO_INDEX)):
-                # NumPy has loops for two dtypes, which order signed zeros differently
+                # The result could differ in the sign of zeros: for operands of two dtypes, NumPy uses another
+                # loop.
                 return "operands of two dtypes"
         if loops.to_float and is_integral(kind):
             kind = default_kind(plan)

@@ -59,15 +59,16 @@ cdef extern from "fused_steps.h" nogil:
     void step_unscale(int floats, void *grad, npy_intp n, double scale)
 
 cdef enum:
-    PARAMETERS = 0                     # argument positions of the lists
+    PARAMETERS = 0                     # These are the positions of arguments that are lists of tensors.
     GRADIENTS = 1
     MAX_LISTS = 5
-    # cost of one element relative to a copy, by which it is decided whether the GIL is released
+    # Cost of updating one element relative to copying it. `leave_gil` compares it to decide whether to release
+    # the GIL.
     ELEMENT_COST = 4
 
 
 ctypedef struct ParameterState:                  # one parameter with its gradient and state
-    void *data[MAX_LISTS]  # elements of the tensors, in the order of the lists, or NULL for unused lists
+    void *data[MAX_LISTS]  # index of a list argument -> elements of its tensor for this parameter, or NULL if the list is unused
     npy_intp n
     double step
 
@@ -77,9 +78,9 @@ cdef struct Work:
     Py_ssize_t count
     npy_intp total                     # total number of elements
     int floats                         # 1 for float32 tensors, 0 for float64
-    double scale  # factor by which a gradient scaler has multiplied the gradients, or 1 without a scaler
+    double scale  # factor by which the gradient scaler multiplied the loss, and so the gradients, or 1 without a scaler
     bint scaled
-    bint skipped  # True if the gradient scaler found infinite gradients: nothing is updated
+    bint skipped  # True if the gradient scaler found infinite gradients. Then no parameter is updated.
 
 
 # ---------------------------------------------------------------- arguments

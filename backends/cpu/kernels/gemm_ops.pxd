@@ -4,7 +4,7 @@ from ts.backends.cpu.kernels.blas_matrix cimport Epilogue
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 
 # Return alpha * a @ b + beta * summand as a new C-contiguous array, or None if the operands are unsupported.
-# `a` and `b` may be stacks of matrices, which broadcast.
+# `a` and `b` are matrices or batches of matrices, which broadcast.
 cdef object product(object a, object b, object summand, double alpha, double beta)
 # Return x @ weight.T + bias, or None if the operands are unsupported. `bias` is None or a vector of the
 # result's last dimension.

@@ -71,7 +71,7 @@ cdef object product_with_epilogue(
     out = result = new_array(nd, dims, type_number)
     if beta == 1 and is_row(summand, dims[nd - 1], type_number):
         beta, bias = 0, summand
-    # if beta is 0, the old contents of `result` are not read
+    # If beta is 0, `result` may stay uninitialized, because the product does not read it.
     if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):
         return None
     if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions of x into its rows

@@ -9,11 +9,12 @@ cdef enum:
     BLOCK_COLUMNS = 192                # columns of a product block, whose right operand fits in the L2 cache
     BLOCK_DEPTH = 256
 
-# Return whether vectors have at least 256 bits. If so, the tiles take 50 to 90 % of the time of OpenBLAS.
+# Return whether SIMD vectors have at least 256 bits. A product by these tiles then takes 50 to 90 % of the time
+# that OpenBLAS takes.
 cdef bint has_fast_tiles() noexcept nogil
 
-# Return the number of columns of a panel for tiles (`panel_columns`) or for few rows (`narrow_columns`).
-# Tasks should start at a multiple of this number.
+# Return the number of columns of a panel for `tiled_block` (`panel_columns`) or for products with few rows
+# (`narrow_columns`). The first column of a task should be a multiple of this number.
 cdef int64_t panel_columns(bint double_) noexcept nogil
 cdef int64_t narrow_columns(bint double_) noexcept nogil
 
@@ -39,12 +40,12 @@ cdef class Packed:
     cdef int64_t bytes
 
 
-# `panel_bytes` returns the number of bytes needed to pack `b`. `pack_panels` packs `b` into `memory`, which
-# must be aligned to 64 bytes.
+# `panel_bytes` returns the size of the memory that `pack_panels` needs for `b`. `pack_panels` copies `b` to
+# panels in `memory`, which must be aligned to 64 bytes.
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil
 cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil
 
-# Return the packed columns of a floating matrix, or None if memory allocation fails.
+# Copy a floating matrix to panels of `wide` columns. Return None if memory allocation fails.
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 
 # Like `tiled_block`, for a packed right operand and beta 0. `column` must be the first column of a panel.

@@ -22,14 +22,15 @@ cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
 cdef enum:
-    EXPENSIVE_ELEMENT_COST = 4         # cost factor of operators that take about 1 ns per element
+    EXPENSIVE_ELEMENT_COST = 4         # factor for the `work` of operators that take about 1 ns per element
 
 ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
-    PyObject **references                    # references that keep arrays alive, terminated by NULL
+    PyObject **references                    # references to arrays, which end with NULL
 
-# Release the GIL while the arrays of arguments, or two arrays, are kept alive. `reacquire_gil` ends this. The
-# functions keep the GIL if memory for the list of references cannot be allocated.
+# Reference the arrays of all arguments, or two arrays, to keep them alive, then release the GIL.
+# `reacquire_gil` acquires the GIL and drops the references. If memory for the references cannot be allocated,
+# the GIL stays held.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void reacquire_gil(ReleasedGil away) noexcept

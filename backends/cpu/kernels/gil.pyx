@@ -38,8 +38,8 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
     return n
 
 
-# From here until the GIL is released, the garbage collector must not run: it could run Python code before all
-# arrays are referenced. Therefore the references are stored in C memory instead of a Python list.
+# Creating a Python list could start the garbage collector, which may run code that replaces an array before it
+# is referenced. Therefore the references are stored in C memory.
 
 cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
     """Allocate memory for `n` references and a terminating NULL. Return NULL if memory is exhausted."""

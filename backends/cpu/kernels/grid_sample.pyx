@@ -33,8 +33,8 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    # Limit of positions times channels. For larger inputs, the record's kernel, which may use several
-    # threads, runs.
+    # Maximal product of positions and channels. Larger inputs are left to the record's Python kernel, which can
+    # use several threads.
     MAX_SINGLE_THREAD_WORK = 1 << 15
 
 ctypedef fused floating:

@@ -31,7 +31,7 @@ cdef enum IndexOp:                         # the operation at each index
     TEST                               # only check that the indices are valid
     TAKE                               # other = array
     PUT                                # array = other
-    ADD  # array += other (the next operations combine `array` and `other` in the same way)
+    ADD  # array += other. The operations below also update `array` with `other`.
     MULTIPLY
     MAXIMUM
     MINIMUM
@@ -40,7 +40,8 @@ cdef enum IndexOp:                         # the operation at each index
 ctypedef struct IndexIterator:
     int nd
     npy_intp dims[MAX_DIMS]            # shape of the index tensor
-    # byte strides of the array along the indices' dimensions, or 0 for the indexed dimension
+    # Byte strides of the array along the dimensions of the index tensor. The stride is 0 in the indexed
+    # dimension, where the index gives the position (see `stride`).
     npy_intp array[MAX_DIMS]
     npy_intp index[MAX_DIMS]
     npy_intp other[MAX_DIMS]
@@ -61,15 +62,15 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
         walk.nd += 1
 
 
-# Run the operation for all indices. Return False at the first index that is not in [0, n). The operations for
-# the indices before it have then been done. `kind` is the ScalarType of the elements. Arithmetic requires
+# Run the operation for all indices. Stop and return False at an index that is not in [0, n), after the
+# operations for the indices before it. `kind` is the ScalarType of the elements. Arithmetic requires
 # `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
-# Return whether this module supports arithmetic on elements of a ScalarType.
+# Return whether ADD and the operations after it support a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
-# Combine index tensors, one for each leading dimension, into an array of linear indices with their broadcast
-# shape. `lengths` are the sizes of these dimensions. Return None if an index is out of range or the shapes do
-# not broadcast.
+# Combine index tensors, one for each leading dimension of a tensor, into one array of linear indices, which has
+# the broadcast shape of the index tensors. `lengths` are the sizes of the leading dimensions. Return None if an
+# index is out of range or the shapes do not broadcast.
 cdef object linear_indices(List indices, npy_intp *lengths)

@@ -106,7 +106,7 @@ cdef inline bint has_integer_width(npy_intp width) noexcept:
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
-ctypedef struct Axis:  # the shape of an array, folded to (outer, n, inner) around one dimension
+ctypedef struct Axis:  # a shape viewed as (outer, n, inner), where n is the size of one selected dimension
     npy_intp outer
     npy_intp n
     npy_intp inner

@@ -7,23 +7,24 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
-# The inner loop of a fused operator, with its parameters. `function` is called for each tile, which is a range
-# of elements, and receives a pointer to this struct as its `data` argument.
+# The inner loop of a fused operator, with its parameters. `function` is called for each tile (a range of
+# elements). Its `data` argument is a pointer to this struct.
 ctypedef struct Tile:
     Loop function
     int what                           # variant of the loop
     double by[3]                       # numeric parameters of the loop
-    npy_intp at                        # index in the tensor of the first element of the tile
+    npy_intp at                        # index of the tile's first element in the tensor
     npy_intp inner                     # for per-channel loops: number of consecutive elements of one channel
     npy_intp channels
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# For an operator in a fusion group (`OperatorRecord.tile`): prepare the loop over the first argument, a tensor
-# of dtype `kind`, from the other arguments. Returns False if no loop supports them.
+# For an operator in a fusion group (`OperatorRecord.tile`): set loop and parameters of `tile`, for a first
+# argument that is a tensor of dtype `kind` and the values of the other arguments. Returns False if no loop
+# supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# For an operator with per-channel vectors (`OperatorRecord.channels`): like ReadTile, with vectors of
-# `tile.channels` elements. `memory` is a buffer for two such vectors, which the loop reads.
+# For an operator with per-channel vectors (`OperatorRecord.channels`): like ReadTile. It writes at most two
+# vectors of `tile.channels` elements, which the loop reads, to `memory`.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
@@ -32,7 +33,7 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides of a view, which a view operator changes. Initially, they are those of the base array.
+# Shape and strides of a view. Initially, they are those of the base. Each view operator changes them.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
@@ -51,13 +52,13 @@ cdef enum:
 cdef int register_view(str name, ReadView read) except -1
 cdef ReadView find_view(str name) except? NULL
 
-# An epilogue, prepared for one run: an operator at the end of a fusion group that reads contiguous rows and
-# writes one result per row.
+# Arguments of an epilogue in one run. An epilogue is an operator at the end of a fusion group that reads
+# contiguous rows and writes `row_results` elements per row.
 ctypedef struct EpilogueArgs:
-    # Arguments: the epilogue, rows, number of rows, output.
+    # Computes the results of whole rows. Arguments: this struct, the rows, their number, the output.
     void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
-    # For sums, else NULL: `block` returns the partial sum of at most `reduce.BLOCK` elements, `finish`
-    # computes the result from the total of the partial sums.
+    # For sums, by which a row can be split, else NULL. `block` returns the partial sum of at most
+    # `reduce.BLOCK` elements, and `finish` computes the result from the total of the partial sums.
     double (*block)(const char *x, npy_intp n) noexcept nogil
     void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
@@ -68,7 +69,7 @@ ctypedef struct EpilogueArgs:
     int ndim                           # number of dimensions of the whole result
     npy_intp dims[64]
     double by
-    const void *vectors[2]             # vectors with one element per row element, or NULL
+    const void *vectors[2]             # vectors with one element per element of a row (such as weight and bias), or NULL
 
 # For an operator that can be an epilogue (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
 # `kind` in a tensor of shape `dims`, from the other arguments. Returns False if it does not reduce whole rows
@@ -78,7 +79,8 @@ ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue *
 cdef int register_epilogue(str name, ReadEpilogue read) except -1
 cdef ReadEpilogue find_epilogue(str name) except? NULL
 
-# Register an operator that selects by a mask, with the argument positions of the mask and of the two choices.
+# Register an operator that selects elements of two arguments by a mask, with the positions of the mask
+# (`mask`), the argument that is selected where the mask is True (`first`) and the other argument (`second`).
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple find_choice(str name)
 
@@ -87,8 +89,8 @@ cdef tuple find_choice(str name)
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
-# Register inner loops that replace those of a record's ufunc ("loops:relu"), or a ufunc of this package
-# ("ufunc:exp").
+# Register inner loops that replace those of the ufunc of a record ("loops:relu"), or a ufunc that replaces
+# NumPy's ufunc with this name ("ufunc:exp").
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 

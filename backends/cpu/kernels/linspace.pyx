@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # for more elements, the record's Python kernel checks the memory limit
+cdef int64_t MAX_ELEMENTS = 1 << 24    # larger results are left to the record's Python kernel, which checks the memory limit
 
 ctypedef fused floating:
     float

@@ -144,12 +144,12 @@ ctypedef struct TimeSteps:
     const char *cells                  # cell state after each time step, saved by the forward
     const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
-    # Gradients of the states after the current time step. The step replaces them by the gradients of the
-    # states before the step.
+    # Gradients of hidden state and cell state after the current time step. The step replaces them by the
+    # gradients of the states before it.
     char *hidden
     char *cell
-    char *now                          # gradients of the gates of the current time step
-    char *all                          # gradients of the gates of all time steps
+    char *now                          # gradients of the gates, for the current time step
+    char *all                          # gradients of the gates, for all time steps
 
 
 cdef void lstm_step_backward(
