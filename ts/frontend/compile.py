@@ -49,7 +49,7 @@ class CompiledGraph(NamedTuple):
     graph: Graph
     schema: FunctionSchema
     holds_breakpoint: bool = False
-    warned: bool = False  # whether compilation issued a warning
+    warned: bool = False  # whether the compiler issued a warning about this function
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
@@ -92,7 +92,7 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # raise these instead of a later error that they may have caused
+    if emitter.noted.errors:  # a later error may be caused by these errors, so raise them instead
         raise combine_errors(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)
@@ -128,7 +128,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)
         if is_module and em.lines:
-            # Stored as a variable for the debugger. The compiled code uses the ModuleValue.
+            # The debugger reads modules from variables. Compiled code uses the ModuleValue set above.
             em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))

@@ -173,7 +173,7 @@ def modifier_of(function: Any) -> str | None:
     marker = getattr(function, _MARKER, None)
     if builtins.isinstance(marker, str):
         return marker
-    # PyTorch's decorators set this attribute, in programs that use both libraries.
+    # Programs that also use PyTorch may apply its decorators, which set this attribute.
     modifier = getattr(function, "_torchscript_modifier", None)
     return modifier.partition(" ")[0] if builtins.isinstance(modifier, str) else None
 
@@ -270,7 +270,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is None or (not arguments and target_type is not tuple[()]):
         if not builtins.isinstance(target_type, type | None):
-            # Raises an error for an invalid type such as `List` without an element type
+            # `to_type` raises an error for an invalid type such as `List` without an element type.
             annotations = resolve("annotations")
             annotations.to_type(target_type, annotations.Resolver())
         return builtins.isinstance(obj, target_type or type(None))

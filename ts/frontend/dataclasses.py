@@ -90,8 +90,8 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
         kind = annotation if isinstance(annotation, str) else f"__type_{name}"
         if field.init:
             default = f" = __default_{name}" if has_default else ""
-            # Keyword-only parameters with defaults, which the language lacks, become the last positional
-            # ones.
+            # The language has no keyword-only parameters with defaults: such a parameter becomes positional,
+            # after all others.
             parameter_list = parameters if field.kw_only is not True else with_default if default else by_name
             parameter_list.append(f"{name}: {kind}{default}")
         if is_parameter_only:

@@ -60,7 +60,7 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.EnumType():
             return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
-            if value is None:  # a Tensor parameter with default None has the undefined tensor as default
+            if value is None:  # a default of None for a Tensor parameter stands for the undefined tensor
                 return None
             return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
         case ir.DeviceObjType():

@@ -22,7 +22,7 @@ from ts.ir.source import SourceRange
 class Dependency(NamedTuple):
     """Reference to a name, with the source range of the reference."""
 
-    kind: str  # "operator", or "name" for a definition
+    kind: str  # "operator" for the name of an operator, "name" for the name of a definition
     name: str
     range: SourceRange
 

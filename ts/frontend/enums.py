@@ -84,7 +84,7 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        # Names such as `_Color__red`, which Python does not make members of class `Color`
+        # Python does not make members of names such as `_Color__red` in a class `Color`.
         reserved = [member for member in members if member not in enum_class.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)

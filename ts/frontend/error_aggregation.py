@@ -22,7 +22,7 @@ from typing import Final
 from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 
-# Key of a function -> its error in the current compilation
+# Key of a function -> error that it raised earlier in the current compilation
 _failed: Final[dict[Hashable, FrontendError]] = {}
 _depth = 0
 
@@ -103,5 +103,6 @@ def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
         node = heads.pop(0)
         if isinstance(node, ast.Call):
             yield node
-        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # operands of these may not be executed
+        # calls in operands of these nodes may not be executed
+        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):
             heads.extend(ast.iter_child_nodes(node))

@@ -66,13 +66,13 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
     This does not use Python's tokenizer, because compiling its regular expression takes milliseconds.
     """
     column = _column(lines[0])
-    # Lower bound of the end: the line after the last instruction
+    # The definition ends at this line or later: it is the line after the last instruction.
     stop = max(_lines_of(code)) - code.co_firstlineno + 1
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    # for example, `stop` is inside a multi-line string
+    # The text is incomplete or too deeply nested. For example, `stop` is inside a multi-line string.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body

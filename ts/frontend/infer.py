@@ -97,7 +97,7 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
             raise TypeInferenceError("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", inferred)
         return DictType(keys, _common(value.values(), "Dictionary", "type", inferred))
-    # `tuple.__iter__` ignores an override in a subclass
+    # Call `tuple.__iter__`, because a subclass may override `__iter__`.
     elements = [_infer(element, inferred) for element in tuple.__iter__(value)]
     if hasattr(value, "_fields"):
         declared_type = object_type(type(value))
@@ -143,7 +143,7 @@ def _infer_instance(value: Any) -> Type:
         try:
             return compile_class(cls)
         except FrontendError:
-            pass  # the error raised below names the class
+            pass  # ignore this error: the error raised below names the class
     raise TypeInferenceError(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or "
         f"outputs of traced functions, but instead got value of type {cls.__name__}."

@@ -67,7 +67,8 @@ class ConcreteModule:
 
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
     hooks: tuple[Any, ...] = ()  # functions called after `forward`
-    container: str | None = None  # kind: "list", "dict", "parameter list", "parameter dict"
+    # "list", "dict", "parameter list" or "parameter dict", or None if the module is no container
+    container: str | None = None
 
     def __init__(self, python_class: type, *, compiled: bool = False, traced: bool = False) -> None:
         self.python_class = python_class
@@ -79,10 +80,12 @@ class ConcreteModule:
         self.submodules: dict[str, ConcreteModule] = {}
         self.constants: dict[str, object] = {}
         self.functions: dict[str, Any] = {}  # attribute name -> scripted function
-        self.python_functions: dict[str, Any] = {}  # attribute name -> function that runs in Python
+        # attribute name -> function that Python executes and scripts call
+        self.python_functions: dict[str, Any] = {}
         self.failed: dict[str, str] = {}  # attribute name -> reason why the attribute has no type
         self.ignored: set[str] = set()
-        self.overrides: dict[str, Any] = {}  # method name -> function assigned to the instance
+        # method name -> function assigned to the instance, which replaces the method of the class
+        self.overrides: dict[str, Any] = {}
         self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal description exists
 
     def same_as(self, other: ConcreteModule) -> bool:
@@ -177,7 +180,7 @@ class ConcreteModule:
                         "different python definitions. Please use unique names for all hooks."
                     )
             for name, hook in functions.items():
-                # The function is registered as a pre-hook and as a hook
+                # The same function was registered as a pre-hook, so it is already compiled.
                 if hook in self.pre_hooks and name in self.type.methods:
                     continue
                 if name in self.type.methods or self.python_function(name) not in (None, hook):
@@ -316,7 +319,7 @@ class _Description:
             return
         self._constants()
         self._add_remaining_attributes()
-        if traced:  # the traced graph already contains the hooks
+        if traced:  # the trace of `forward` already contains the nodes of the hooks
             return
         self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
         self.concrete.hooks = tuple(h.function for h in instance._forward_hooks.values())
@@ -342,7 +345,7 @@ class _Description:
             except KeyError:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
-            return False  # the annotation is an interface, which determines the type
+            return False  # an annotation with an interface determines the type, whatever the value is
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:

@@ -20,17 +20,19 @@ from ts.module_names import own_name
 if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
 
-# (name, qualified name, parser) -> script function. The runtime sets `_make_function`.
+# (name, qualified name, function that parses the source) -> script function. `ts.runtime` sets
+# `_make_function`.
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
-# PyTorch's name of a module in which `ts` defines classes -> module in which PyTorch defines them.
+# PyTorch's name of a module of `ts` -> PyTorch's name of the module in which PyTorch defines the same
+# classes.
 _PYTORCH_MODULES: Final = {
     "torch.nn.modules.attention": "torch.nn.modules.activation",
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # unmangled name in use -> object that identifies its first request
+_names: Final[dict[str, object]] = {}  # unmangled name in use -> marker of the request that received it
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
@@ -71,7 +73,7 @@ def unique_name(name: str) -> str:
     """
     prefix, _, last = name.rpartition(".")
     marker = object()
-    # `setdefault` is atomic: another thread may request `name`
+    # `setdefault` is atomic: only one of several threads that request `name` at the same time receives it.
     if _names.setdefault(name, marker) is not marker:
         return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
     return name

@@ -100,7 +100,8 @@ class ParsedFunction:
         self.source = ranges.source
         self.ranges = ranges
         self.resolver = resolver
-        self.type_comment = type_comment  # "# type: (int, Tensor) -> int", joined from per-argument comments
+        # type comment such as "# type: (int, Tensor) -> int", also if it was written per argument
+        self.type_comment = type_comment
         self.function = function  # the Python function, or None for source text
         # True for printed source (`fn.code`), which may define nested functions for forked tasks
         self.printed = printed
@@ -211,7 +212,7 @@ def parse_definition(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # lists in printed source become tuples, so that calls cannot modify them
+    if printed:  # all calls share a default value: a tuple cannot be modified, unlike a list
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 
@@ -278,7 +279,7 @@ def _definitions(source_text: str, source: Source, read: Read) -> list[ast.stmt]
     lines = (line for line in source_text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
         return _parse_source(source_text, source, read).body
-    # Removing the indentation would change the contents of multi-line strings.
+    # The source is put into an `if` block, because removing its indentation would change multi-line strings.
     block = _parse_source("if True:\n" + source_text, source, read, first_line=0).body[0]
     assert isinstance(block, ast.If)
     for statement in block.body:
@@ -479,7 +480,7 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 _SYNTAX_NODES: Final = (ast.expr, ast.stmt)
 _LEAF_FIELDS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
-# Class of nodes -> names of fields that may contain nodes
+# Class of nodes -> names of those of its fields that may contain nodes
 _fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 

@@ -120,7 +120,8 @@ def _namesake(module: str, name: str, default: object = None) -> object:
     for attribute_name in [*module.split(".")[1:], *filter(None, [name])]:
         attribute = getattr(target, attribute_name, None)
         if attribute is None:
-            # torch.functional.einsum, torch._C._nn.gelu and similar functions are found by their last name.
+            # Functions such as torch.functional.einsum and torch._C._nn.gelu are looked up in `ts` by their
+            # last name.
             return getattr(_ts(), name, default) if name else _Missing(module)
         target = attribute
     return target

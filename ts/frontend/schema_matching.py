@@ -413,7 +413,7 @@ def match_schemas(
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
-    failures: list[tuple[int, str]] = []  # number of matched arguments, and the error message
+    failures: list[tuple[int, str]] = []  # for each overload: number of arguments that matched, error message
     for allow_conversions in (False, True):
         failures = []
         tried = enumerate(schemas) if allow_conversions else _candidate_schemas(schemas, args, self)
@@ -477,7 +477,7 @@ def candidates(name: str) -> Sequence[Any]:
 # ---- calls of operators ----------------------------------------------------------------------------
 
 
-# Overloads selected for arguments that are graph values and need no conversion: (operator, number of
+# Cache of overload selections if all arguments are graph values and need no conversion: (operator, number of
 # overloads, argument types) -> (overload index, result type).
 _plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
 _PLAIN_IDS = frozenset(map(id, _PLAIN))

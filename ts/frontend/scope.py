@@ -50,7 +50,8 @@ class Scope:
         self.tentative: bool = tentative or (parent is not None and parent.tentative)
         self.types: dict[str, Type] = {}  # variable -> its type
         self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
-        self.errors: dict[str, tuple[str, SourceRange]] = {}  # name that is undefined after an `if` -> reason
+        # name that one branch of an `if` does not define -> reason for which it is undefined, location
+        self.errors: dict[str, tuple[str, SourceRange]] = {}
 
     # ---- reading -------------------------------------------------------------------------------------
 

@@ -201,8 +201,8 @@ class Constants(SugaredValue):
         if type_of_constant(value) is None:
             raise CompilationError(f"the value of CONSTANTS.{name} is not supported as a constant", range)
         constant = em.constant(value, range)
-        # The original code was compiled with plain tensor types, so dtypes and shapes are removed from the
-        # type.
+        # Dtype and shape of the tensor are removed from the constant's type, because the original code was
+        # compiled with plain tensor types.
         return SimpleValue(constant.set_type(erase_shape(constant.type())))
 
     def value(self, name: str) -> object:

@@ -24,8 +24,9 @@ from ts.ir.source import Source
 
 Definition = ast.ClassDef | ast.FunctionDef
 
-_MAX_LINES: Final = 4_000  # in longer files, definitions are not parsed separately
-# Pattern of texts in which a line that begins with `def` may be part of a string or a continued line
+_MAX_LINES: Final = 4_000  # files with more lines are parsed as a whole, not one definition at a time
+# Pattern of texts that must be parsed as a whole, because a line that begins with `def` may be part of a
+# string or a continued line
 _UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")

@@ -223,7 +223,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     default_range = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        # a default list in source text is a constant, so calls cannot share and modify it
+        # Calls cannot modify a tuple. In source text, a default list is a constant that all calls share.
         value = tuple(value)
     if _is_mutable(value):
         raise FrontendError(

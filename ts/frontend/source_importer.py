@@ -53,7 +53,8 @@ from ts.ir.types import (
     Type,
 )
 
-_MAX_HASHED_BYTES: Final = 16 << 20  # no fingerprint if the constants are larger
+# maximum size of the archive's constants. Above it, the source has no fingerprint
+_MAX_HASHED_BYTES: Final = 16 << 20
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
 
@@ -184,7 +185,8 @@ class ArchiveUnit:
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
-        self._imported[name] = type  # stored early, because members of the class may refer to it
+        # stored before it is complete, because its attributes and methods may refer to it
+        self._imported[name] = type
         for attribute, annotation, value in _attributes(node, file):
             self._attribute(type, file, attribute, annotation, value)
         self._methods(type, node, file)
@@ -269,7 +271,7 @@ class ArchiveUnit:
         fields = [field for field, _, _ in attributes]
         try:
             namedtuple(node.name, fields)
-        except ValueError as error:  # Python's `enum` rejects some names
+        except ValueError as error:  # `namedtuple` rejects some names, such as keywords
             raise CompilationError(str(error), file.ranges.of(node)) from None
         types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
         return TupleType(types, name, fields)

@@ -39,8 +39,8 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # True if the range of `x[0]` includes the closing bracket. As in PyTorch, this is so for source in
-        # strings, but not for live functions.
+        # True if the range of `x[0]` includes the closing bracket. As in PyTorch, it does so for source in
+        # strings, but not for the source of Python functions.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
@@ -67,7 +67,8 @@ class Ranges:
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the start and end offset of `of(node)`."""
         if node not in self._spans:
-            # Children before parents, so that no recursion is needed
+            # Ranges of children are computed before those of their parents, which need them, so that no
+            # recursion occurs.
             for descendant in self._bottom_up(node):
                 self._spans[descendant] = self._compute(descendant)
         return self._spans[node]

@@ -27,7 +27,7 @@ from ts.frontend import python_syntax
 
 _WIDTH = 40
 
-Tree = tuple[Any, ...]  # (kind, children...): a child is a string or a tree
+Tree = tuple[Any, ...]  # (kind of node, children...), where a child is a string or a tree
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.FloorDiv: "floordiv",
@@ -121,7 +121,7 @@ def _statement(node: ast.stmt) -> Tree:
             return "with", ("list", *item_trees), _statements(body)
         case ast.Delete(targets=targets):
             return "del", _list(targets)
-    return (type(node).__name__.lower(),)  # pass, break, continue
+    return (type(node).__name__.lower(),)  # `pass`, `break` and `continue` have no children
 
 
 # ---- expressions -------------------------------------------------------------------------------------

@@ -23,9 +23,9 @@ from ts.frontend.schema_matching import Actual, match_schemas
 from ts.frontend.sugared_values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
-# Operator -> (format version that introduced the current semantics, source with the former semantics).
+# Operator -> (first format version with the current semantics, source that implements the former semantics).
 _UPGRADERS: Final[dict[str, tuple[int, str]]] = {
-    # Formerly, the quotient of integer tensors was an integer tensor.
+    # Before version 4, the quotient of integer tensors was an integer tensor.
     "div": (
         4,
         """
@@ -59,7 +59,7 @@ def number(self: Tensor, other: Union[int, float, complex]) -> Tensor:
     return self.div_(other, rounding_mode="trunc")
 """,
     ),
-    # Formerly, the result was floating-point if no dtype was passed.
+    # Before version 5, the result was floating-point if no dtype was passed.
     "full": (
         5,
         """
@@ -74,7 +74,7 @@ def filled(
     )
 """,
     ),
-    # Formerly, the number of steps was optional.
+    # Before version 8, the number of steps was optional.
     "linspace": (
         8,
         """

@@ -78,7 +78,7 @@ def _arguments(
     args: list[Actual] = list(emit_values(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
-        assert keyword.arg is not None  # the parser rejects `**`
+        assert keyword.arg is not None  # the parser has already rejected `**kwargs` in calls
         kwargs[keyword.arg] = em.expr(keyword.value)
     return args, kwargs
 
@@ -148,7 +148,7 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     bounds_or_none = [None if bound.type() is NONE else bound for bound in bounds]
     start, stop, step = (None, bounds_or_none[0], None) if count == 1 else (*bounds_or_none, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
-    # With a negative step, the defaults of omitted bounds are not 0 and the maximum int: keep None
+    # With a negative step, omitted bounds do not mean 0 and the maximum int, so they stay None.
     if not (isinstance(constant_step, int) and constant_step < 0):
         range = em.range(node)
         start = start or em.constant(0, range)
@@ -398,7 +398,8 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    em.constant(None)  # unused: PyTorch creates it, and values must have the same numbers
+    # PyTorch creates this unused constant: without it, later values would have other numbers than in PyTorch
+    em.constant(None)
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

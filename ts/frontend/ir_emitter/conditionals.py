@@ -434,9 +434,11 @@ def _join(
         and true_type.is_subtype_of(previous_type)
         and false_type.is_subtype_of(previous_type)
     ):
-        unified = previous_type  # the variable has a declared Union type, which both branches refine
+        # the variable has a declared Union type, and both branches assign a value of a narrower type
+        unified = previous_type
     if unified is None and em.parsed.printed:
-        unified = unify(true_type, false_type, True)  # printed source does not declare Union variables
+        # printed source has no declarations of Union variables, so the type may become a union here
+        unified = unify(true_type, false_type, True)
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "

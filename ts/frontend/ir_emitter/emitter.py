@@ -45,7 +45,8 @@ STATEMENTS: Final[dict[type[ast.stmt], EmitStatement]] = {}
 EXPRESSIONS: Final[dict[type[ast.expr], EmitExpression]] = {}
 SUGARED: Final[dict[type[ast.expr], EmitSugared]] = {}
 
-# Time and memory charged to `ts.limits` for each statement and expression, as limits apply to compilation.
+# Time and memory charged to `ts.limits` for each compiled statement and expression, because the limits
+# include compilation.
 _STATEMENT_NS: Final = 50_000
 _STATEMENT_BYTES: Final = 2_000
 _EXPRESSION_NS: Final = 10_000
@@ -109,7 +110,8 @@ class Emitter:
         self.holds_breakpoint = False
         self.warned = False
         self.noted = FunctionErrors()
-        self.failed_names: set[str] = set()  # variables whose assignment does not compile
+        # variables that are undefined because their assignment does not compile
+        self.failed_names: set[str] = set()
         self.loop: str | None = None  # kind of the innermost enclosing loop: "loop", "unrolled" or None
         self._number_constants: dict[str, Value] = {}
         self._temporaries = 0
@@ -203,7 +205,8 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         sugared = self.scope.find(name)
-        # the assignment of the variable does not compile: do not find a global of this name instead
+        # The assignment of the variable does not compile: report this instead of using a global of the same
+        # name.
         if sugared is None and name in self.failed_names:
             raise CompilationError(f"undefined value {name}", range)
         if sugared is None:
@@ -308,7 +311,8 @@ class Emitter:
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
             constant = self._number_constants[key] = self.graph.insert_constant(value, range)
-            # Restored after the insertion, so that in an empty graph later nodes follow the constant.
+            # Restore the insertion point only now: in an empty graph, later nodes would otherwise precede the
+            # constant.
             self.graph.set_insert_point(saved)
         return constant
 

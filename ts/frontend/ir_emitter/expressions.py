@@ -64,7 +64,8 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
         and isinstance(node.value, ast.Name)
         and node.attr != "tolist"
     ):
-        # In `torch.add(torch, 1)`, the first `torch` is the namespace even if a tensor is called `torch`.
+        # In printed source such as `torch.add(torch, 1)`, the first `torch` is the namespace even if a tensor
+        # has this name.
         module = em.lookup_printed(node.value.id)
         if module is not None and not isinstance(base.simple.type(), OBJECT_TYPES):
             base = module
@@ -100,7 +101,8 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     """Emit a binary operator, including `%` as string formatting and operators that classes define."""
     range = em.range(node)
     operator = BINARY[type(node.op)]
-    # As in PyTorch, the left operand is emitted first to find out whether `%` formats a string.
+    # Whether `%` formats a string depends on the left operand's type. As in PyTorch, this operand is emitted
+    # once to determine it.
     if isinstance(node.op, ast.Mod) and em.emit_again(lambda: em.expr(node.left)).type() is STR:
         left, right = em.expr(node.left), to_printable(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
@@ -117,8 +119,8 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
     if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
-        # In PyTorch, the quotient of a complex and a real number has type float. Here, the real number is
-        # converted.
+        # PyTorch gives the quotient of a complex and a real number the type float. Here, the real number is
+        # converted to complex first.
         left, right = (
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)
@@ -135,9 +137,9 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     range = em.range(node)
     if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
-        # the minimum of int, because 1 << 63 itself does not fit in 64 bits
+        # `1 << 63` does not fit in 64 bits, but its negation, the minimum of int, does
         return em.constant(-(1 << 63), range)
-    # In source text, the sign is a part of the literal
+    # In source text, unlike in a Python function, the sign is a part of the literal: emit only one constant.
     if operator == "aten::neg" and em.parsed.function is None:
         match node.operand:
             case ast.Constant(value=int() | float() | complex() as literal) if not isinstance(literal, bool):
@@ -258,7 +260,7 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
     keys: list[Value] = []
     values: list[Value] = []
     for key, value in zip(node.keys, node.values, strict=True):
-        assert key is not None  # the parser rejects `**`
+        assert key is not None  # the parser has already rejected `**` in dict literals
         keys.append(em.expr(key))
         values.append(em.expr(value, inner))
     if not keys:

@@ -121,7 +121,7 @@ def list_comprehension(
         nonlocal list_type
         element = em.expr(elt, list_type.elem if list_type is not None and options else None)
         type = element.type()
-        if list_type is None:  # `hint` does not determine one list type: use the type of the element
+        if list_type is None:  # `hint` contains no list type or several: use the type of the element
             inferred_type = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
             list_type = (
@@ -153,7 +153,7 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
         nonlocal dict_type
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if dict_type is None:  # `hint` does not determine one dict type: use the types of the first item
+        if dict_type is None:  # `hint` contains no dict type or several: use the types of the first item
             inferred_type = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = inferred_type.is_subtype_of
             dict_type = (

@@ -41,7 +41,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    # PyTorch uses `fmod` for numbers, which converts ints to floats
+    # For `%=` of numbers, PyTorch uses `fmod`, which converts ints to floats.
     ast.Mod: ("aten::remainder", "aten::fmod_"),
     ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
     ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),
@@ -54,7 +54,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
 }
 
 # In-place operators for augmented assignments to items and slices of tensors (`x[i] |= y`). PyTorch uses
-# operators that create a new tensor, and discards their results, so that `x` does not change.
+# operators that create a new tensor and discards this tensor, so that `x` does not change.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

@@ -53,7 +53,8 @@ def without_none(type: Type) -> Type | None:
 class TypeTest(NamedTuple):
     """Result of an `isinstance` test: refined types of both branches, and the static result if known."""
 
-    tested: list[Type]  # types that `prim::isinstance` tests at run time
+    # types in the second argument of `isinstance` that `prim::isinstance` tests at run time
+    tested: list[Type]
     if_true: Type | None
     if_false: Type | None
     static: bool | None
@@ -67,7 +68,9 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
         return TypeTest(tested, _unify_members(tested), ANY, static)
     matching: list[Type] = []
     excluded: list[Type] = []
-    is_certain = True  # True while each matching member is a subtype of a tested type
+    # False if a matching member of the union is not a subtype of a tested type, so that only a test at run
+    # time decides
+    is_certain = True
     for member in union_members([type]):
         refined = _narrow_member(member, tested)
         if refined is None:

@@ -61,7 +61,7 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
 @statement(ast.AnnAssign)
 def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
     """Emit an assignment whose annotation determines the type of the value and of the variable."""
-    assert node.value is not None  # the parser rejects an annotation without a value
+    assert node.value is not None  # the parser has already rejected declarations without a value
     type = em.type_of(node.annotation)
     if isinstance(node.target, ast.Attribute):
         _assign_attribute(em, node.target, node.value, em.range(node), type)
@@ -265,7 +265,7 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # As in PyTorch, dict items are not changed in place, even tensors and lists.
+        # As in PyTorch, no operator on a dict item is in-place, even if the item is a tensor or a list.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:

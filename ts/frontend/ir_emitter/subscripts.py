@@ -87,7 +87,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
-        # PyTorch emits the index one more time before it checks the type of the indexed value.
+        # PyTorch emits the index twice for tensors: emit it here, too, so that values have the same numbers.
         em.emit_again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     index_value = em.sugared(index)
@@ -95,7 +95,8 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_slice(em, range, base.as_value(em, base_range), None, index_value))
     position = index_value.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
-        base.as_value(em, base_range)  # raises an error: programs cannot index `range` and `zip` objects
+        # raises the error for `range` and `zip` objects, which cannot be indexed
+        base.as_value(em, base_range)
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     if hint is not None:
@@ -140,8 +141,8 @@ def int_and_slice_indexing(
             return dim + step
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # `emit_again` removes nodes with side effects, so that bounds may be missing: emit the slice
-            # once more. This is not necessary for a name, for which no nodes are emitted.
+            # `emit_again` removes nodes with side effects, which may have computed the bounds: emit the slice
+            # once more. A name emits no nodes, so none can be missing.
             must_emit_again = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)
@@ -187,7 +188,7 @@ def int_and_slice_indexing(
             bounds = slices.get(position) or _bounds(em, index)
             value = _slice(em, range, value, dim_value, bounds)
         elif index_value is None:
-            continue  # skip the ellipsis
+            continue  # an ellipsis emits no node
         elif index_value.type() is NONE:
             dim_value = em.constant(dims[position], range)
             value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, dim_value])

@@ -17,8 +17,8 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import FunctionSchema
 
-# Operators with a number on the left and a tensor on the right. Graph text contains the line numbers of this
-# text, which are the same as in PyTorch.
+# Operators with a number on the left and a tensor on the right. The line numbers in this text appear in
+# printed graphs, so they must stay as in PyTorch.
 _SCALAR_LEFT = """
 def mul(a : {number}, b : Tensor) -> Tensor:
   return b * a

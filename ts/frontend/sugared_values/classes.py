@@ -63,7 +63,8 @@ class ClassValue(SugaredValue):
     ) -> SugaredValue:
         """Create an object and emit the call of `__init__`. Raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
-            for method in self.type.methods.values():  # compile all methods first, to report their errors
+            # compile all methods before the error is raised, because their own errors take precedence
+            for method in self.type.methods.values():
                 _schema_of(em, range, self.type, method)
             raise CompilationError(
                 f"Class {self.type.name()} does not have an __init__ function defined",
@@ -182,7 +183,9 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
         if isinstance(error, CompilationError) and error.range is None:
-            error.range = range  # a recursive call, before the return type is known
+            # the error has no location if this is a recursive call of a method whose return type is not known
+            # yet
+            error.range = range
             raise
         raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
 
@@ -191,7 +194,8 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
     """Compile a Python class to a script class."""
     try:
         is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
-        # An interface is no script class: `compile_class` raises the error of its methods without bodies
+        # An interface is no script class: `compile_class` raises the error of its methods, which have no
+        # bodies.
         return ClassValue(compile_class(cls) if is_interface else class_type(cls))
     except FrontendError as error:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None

@@ -76,7 +76,7 @@ class ModuleValue(SugaredValue):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
-        # `__add__` and similar methods, which implement operators
+        # The name is of a magic method such as `__add__`, which implements an operator.
         if name.startswith("__") and name.endswith("__"):
             raise CompilationError(
                 f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
@@ -152,7 +152,8 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            with compilation((id(self.type), name)):  # an error in the method is reported once
+            # registers the method's error, so that it is reported only once
+            with compilation((id(self.type), name)):
                 method.ensure_compiled()
         except FrontendError as error:
             del self.type.methods[name]
@@ -287,7 +288,8 @@ class ModuleValue(SugaredValue):
         """Emit a container item by a dynamic key or index. All items must be of type `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        # In printed source, the kind of the container is unknown, so emit a `prim::ModuleContainerIndex`.
+        # Printed source does not state the kind of the container: emit a `prim::ModuleContainerIndex`, which
+        # works for all kinds.
         read = em.parsed.printed and "__getitem__" not in self.type.methods
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:

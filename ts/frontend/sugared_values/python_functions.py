@@ -124,7 +124,8 @@ class PythonFunction(SugaredValue):
         all_args = args if self.receiver is None else [self.receiver, *args]
         try:
             schema = self.schema(len(all_args), n_binders)
-        except CompilationError as error:  # for an invalid annotation, PyTorch's error message shows the call
+        # an annotation is invalid: like PyTorch's message, the error message quotes the call
+        except CompilationError as error:
             error.range = error.range or range
             raise
         if self.receiver is not None:
@@ -235,7 +236,7 @@ class _KeywordOnlyAdapter:
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function = function
         self.names = tuple(names)
-        self.__wrapped__ = function  # `inspect.signature` reads it
+        self.__wrapped__ = function  # `inspect.signature` returns the signature of this function
 
     def __call__(self, *args: Any) -> Any:
         first = len(args) - len(self.names)
@@ -394,7 +395,7 @@ class BooleanDispatch(SugaredValue):
                     f"{choice.if_true.__name__} has to be a constant",
                     range,
                 )
-        # The flag is passed on, because both functions have it as a parameter, which they ignore.
+        # Both functions have the flag as a parameter, but ignore it. So it is passed to them.
         callee = function_value(em, choice.if_true if flag else choice.if_false, range)
         return callee.call(em, range, args, kwargs, n_binders)
 

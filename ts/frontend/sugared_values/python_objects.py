@@ -226,7 +226,7 @@ def operator_of(module: str, name: str) -> str | None:
     """Return the name of the operator for function `name` of module `module` of `ts`, or None."""
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
-    # The function is implemented in the script language
+    # The function of `ts` is written in the script language, so it is compiled and is no operator.
     if name in getattr(sys.modules.get(module), "WRITTEN", ()):
         return None
     if name in _SPECIAL_OPERATORS:
@@ -258,21 +258,21 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     """Convert a Python object from the enclosing scope to a sugared value."""
     if isinstance(obj, SugaredValue):  # printed source resolves names to sugared values directly
         return obj
-    # Compile the wrapped function, because scripts ignore `__torch_function__`
+    # Scripts ignore `__torch_function__`: compile the function that the Overridable wraps.
     if isinstance(obj, Overridable):
         obj = obj.__wrapped__
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
     if isinstance(obj, Enum):
         return enum_constant(em, obj, range)
-    # Exact types, which excludes numpy.float64
+    # Subclasses such as numpy.float64 are not constants, so types are compared exactly.
     if obj is None or type(obj) in (bool, int, float, complex, str):
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
-    if obj is collections.OrderedDict:  # compiled as `dict`, which is ordered
+    if obj is collections.OrderedDict:  # scripts use `dict`, because it keeps the insertion order, too
         return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
@@ -289,8 +289,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # No operator is searched for builtins of the standard library: `math.dist` differs from `aten::dist`.
-    # A bound method such as `random.random` has no module.
+    # A builtin of the standard library is not replaced by the operator of the same name: `math.dist` differs
+    # from `aten::dist`. The module of a bound method such as `random.random` is None.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
@@ -302,7 +302,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if isinstance(obj, Namespace | Packet):
         return OperatorNamespace(obj)
     if not _is_mutable(obj):
-        # For example a tuple of numbers, a device or a tensor
+        # `obj` may be, for example, a tuple of numbers, a device or a tensor.
         value = em.graph.try_insert_constant(obj, range)
         if value is not None:
             return SimpleValue(value)
@@ -336,7 +336,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        # `set_grad_enabled` has an operator, but `inference_mode` has none, so that its call is an error.
+        # `set_grad_enabled` has an operator of this name. `inference_mode` has none, so its call raises an
+        # error.
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")

@@ -62,7 +62,7 @@ class SugaredValue:
     kind: ClassVar[str] = "value"
     simple: Value | None = None  # the graph value, only for a SimpleValue
     receiver: Value | None = None  # the graph value of the module, only for a ModuleValue
-    unrolled = False  # whether loops over this value are unrolled
+    unrolled = False  # whether the compiler unrolls loops over this value
 
     def describe(self) -> str:
         """Describe the value for error messages."""
@@ -126,7 +126,8 @@ class SugaredValue:
 
 # ---- values ----------------------------------------------------------------------------------------
 
-# (namespace, names) of tensor and device attributes that are implemented by operators of one argument.
+# Attributes of tensors that are implemented by operators of one argument, in the namespaces `prim` and
+# `aten`.
 _PRIM_PROPERTIES: Final = (
     "dtype", "device", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
     "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
@@ -179,7 +180,7 @@ class SimpleValue(SugaredValue):
                 return enum_value
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             method: SugaredValue = resolve("script_classes").MethodValue(value, name)
-            return method  # an interface variable whose type is a union after an `if`
+            return method  # an `if` assigned objects of several classes to a variable of interface type
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -403,7 +404,8 @@ class WarnFunction(BuiltinFunction):
         """Emit `aten::warn` with the number of the call site as attribute `warn_id`."""
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
-        while node.kind() != self.name:  # skip the nodes after `aten::warn`, which create the result
+        # `aten::warn` is followed by nodes that create the result of the call
+        while node.kind() != self.name:
             node = node.prev()
         node.set("warn_id", next(_warnings))
         return result
@@ -517,7 +519,7 @@ class FunctionValue(SugaredValue):
         """Match the arguments with the function's schema and emit the call."""
         try:
             schema = self.function.schema
-        except CompilationError as error:  # a recursive call, before the return type is known
+        except CompilationError as error:  # a recursive call of a function whose return type is not known yet
             error.range = error.range or range
             raise
         return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
