@@ -84,7 +84,8 @@ class ArchiveNamespace:
         return type if spelling == type.annotation_str else NamedType(spelling)
 
     def _unique(self, name: str) -> str:
-        # A keyword of Python in a dotted name gets a suffix, because the name could not be parsed otherwise.
+        # A component that is a keyword of Python gets an underscore, because the dotted name could not be
+        # parsed otherwise.
         name = ".".join(
             [f"{component}_" if iskeyword(component) else component for component in name.split(".")]
         )
@@ -165,7 +166,7 @@ class DefinitionPrinter:
             except FrontendError:
                 if isinstance(type, ModuleType):
                     raise
-                continue  # omit a method that does not compile, which is an error only for its callers
+                continue  # a method that does not compile is omitted, because only its callers need it
             yield self.function(method, name)
 
     def _attribute(self, name: str, type: Type) -> str:

@@ -44,7 +44,7 @@ ValueMap = Callable[[Value], Value]
 _VISIT_NS: Final = 300
 _VISITS_PER_CHECK: Final = 64  # visited nodes between two checks of limits
 _VISIT_RANGE: Final = range(_VISITS_PER_CHECK)
-_MIN_INDEXED_USES: Final = 12  # a value with fewer uses gets no index of its uses
+_MIN_INDEXED_USES: Final = 12  # a value with fewer uses has no index of uses by position
 _POSITION: Final = attrgetter("_position")
 
 
@@ -316,8 +316,8 @@ class Graph:
         # State that a pass stores between runs, to compare two versions of the graph
         self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
-        # In a pipeline, this maps an analysis to the version of the graph that it analysed, and its result.
-        # Otherwise, it is None.
+        # While a pass pipeline runs: analysis -> (version of the graph that was analysed, result of the
+        # analysis). None outside pipelines.
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
         self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 try:
     from _blake2 import blake2b
-except ImportError:  # Python builds without the module `_blake2`
+except ImportError:  # this Python was built without the module `_blake2`
     from hashlib import blake2b
 
 __all__ = ["blake2b"]

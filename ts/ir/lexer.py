@@ -17,7 +17,7 @@ from typing import Any, Final
 from ts.dtypes import DEFAULT_NAMES
 from ts.errors import ParseError
 
-# Amount of detail of tensor types in graph text: 0 no types, 1 without strides, 2 with strides, 3 also with
+# Detail of tensor types in graph text: 0 no types, 1 types without strides, 2 with strides, 3 also with
 # device and requires_grad.
 _verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
 TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
@@ -29,7 +29,8 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<sign>->|\.\.\.|\S)
     )"""  # pattern of tokens, compiled on first use
 
-# Maximum length of an int literal. A 64-bit int has 20 characters, and Python's limit is 4,300.
+# Maximum number of characters of an int literal: a 64-bit int has 20, and Python rejects more than 4,300
+# digits.
 _MAX_INT_DIGITS: Final = 40
 _ESCAPES = {
     ord("\\"): "\\\\",
@@ -45,7 +46,7 @@ _ESCAPES = {
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _SURROGATE = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-# Surrogates that do not represent invalid UTF-8 bytes (`surrogateescape`)
+# Surrogates other than those by which `surrogateescape` represents invalid UTF-8 bytes
 _OTHER = r"\ud800-\udc7f\udd00-\udfff"
 _STRING_SECTIONS = rf"(?s)({_SURROGATE}|[{_OTHER}])|((?:\\(?!{_SURROGATE[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 CallStack = tuple[tuple[str, SourceRange | None], ...]
 """(name of the called function, source range of the call) for every inlined call, outermost call first."""
 
-# Cost of a node in `ts.limits` (time and memory), charged at creation, so that all passes obey the limits.
+# Time and memory charged to `ts.limits` at the creation of a node, so that every pass obeys the limits.
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
 POSITION_INTERVAL: Final = 1 << 20  # initial difference of the positions of adjacent nodes
-_PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` not printed in graph text
+_PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` that graph text omits
 _UNSET = object()
 _NO_BLOCKS: IterableList[Any] = IterableList()
 
@@ -470,8 +470,8 @@ class Node:
         node._next = self
         following._prev = self
         end = block._return
-        # At the ends of a block, the distance to the neighbor is POSITION_INTERVAL. Between two nodes, the
-        # position is the mean of their positions.
+        # The position of a first or last node differs by POSITION_INTERVAL from its neighbor's. The position
+        # of any other node is the mean of its neighbors' positions.
         if following is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
@@ -493,7 +493,7 @@ class Node:
         return self.insert_after(node)
 
     def _unlink(self) -> None:
-        # The removed node keeps its links, so that an iteration that has reached this node can continue.
+        # The removed node keeps its own links: an iteration that is at this node needs them to continue.
         self._graph.version += 1
         self._prev._next = self._next
         self._next._prev = self._prev

@@ -78,5 +78,5 @@ def _is_default(value: Value, default: Any) -> bool:
         return False
     constant = value.to_ivalue()
     if isinstance(constant, float) is not isinstance(default, float):
-        return False  # a Scalar argument 1.0 is not equal to a default of 1
+        return False  # for a Scalar argument, 1.0 and the default 1 are different values
     return bool(constant == default and (constant is None) == (default is None))

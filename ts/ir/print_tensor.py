@@ -25,7 +25,7 @@ from ts.ir.types import SCALAR_TYPE_NAMES
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
 _LINE_WIDTH_CHARS: Final = 80  # maximum length of a printed line of a matrix
-_DIGITS: Final = 4  # digits after the decimal point
+_DIGITS: Final = 4  # number of printed digits after the decimal point
 
 
 def format_tensor(value: Any) -> str:
@@ -65,7 +65,7 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
         yield from _matrix(items, 0)
     else:
         first = True
-        # As in PyTorch, the first index varies fastest
+        # As in PyTorch, the first index varies fastest from matrix to matrix.
         for index in itertools.product(*map(range, reversed(sizes[:-2]))):
             if not first:
                 yield ""

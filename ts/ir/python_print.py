@@ -44,7 +44,7 @@ from ts.ir.types import (
 FormatType = Callable[[Type], str]
 
 _LONG_EXPRESSION_CHARS = 40  # expressions of this length or more are assigned to variables
-_ENDLESS_ITERATIONS = (1 << 63) - 1  # the trip count of a while loop
+_ENDLESS_ITERATIONS = (1 << 63) - 1  # trip count in the graph of a `while` loop, which has no maximum
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
 # Nodes whose results are always assigned to variables
 _NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})
@@ -60,8 +60,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names that variables must not have.  Variables may be called `torch` or `print`: a reader of printed source
-# distinguishes these names by their use.
+# Names that variables must not have. Other names of printed source such as `torch` and `print` are allowed
+# for variables: a reader recognizes from the use which of both is meant.
 _RESERVED = frozenset(
     {
         "_",
@@ -358,8 +358,8 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # A while loop does not use the iteration number, so the variable of this number contains the
-            # condition.
+            # A `while` loop does not use the iteration number: the variable of this number holds the
+            # condition instead.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -538,7 +538,7 @@ class _Printer:
 
     def get_attr(self, node: Node) -> str:
         name = node.get("name")
-        if not name.isidentifier():  # a number, the name of an element of a ModuleList
+        if not name.isidentifier():  # elements of a ModuleList have numbers as names
             return f'getattr({self.use(node.input())}, "{name}")'
         return f"{self.use(node.input())}.{name}"
 
@@ -628,11 +628,13 @@ def _can_inline(value: Value) -> bool:
     (use,) = value.uses()
     user = use.user.kind()
     if _is_variable(value) and user != "prim::Return":
-        return False  # the value has the name of a variable in the user's program
+        # the value has the name of a user's variable, so the printed source has this variable, too
+        return False
     if user == "prim::Loop" and use.offset >= 2:
         return False
     if node.kind() in _TASKS:
-        return False  # printed as a nested function, whose definition is a statement
+        # a task is printed as a nested function, whose definition is a statement and cannot be inlined
+        return False
     # An inlined `isinstance` would refine types a second time when the printed source is compiled.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED
 

@@ -114,7 +114,7 @@ class Argument:
         return format_default(self._printed_default())
 
     def _printed_default(self) -> Any:
-        # `int[2] stride=1` means a default of [1, 1]. PyTorch prints this short form for int[], but not for
+        # PyTorch prints a default [1, 1] of type int[2] as `int[2] stride=1`, but has no such short form for
         # SymInt[].
         default = self.default
         if self.size is not None and isinstance(default, list) and len(default) > 1:

@@ -50,7 +50,8 @@ class Source:
         self.leading_whitespace_removed = leading_whitespace_removed
         self.is_ascii = text.isascii()
         self._line_starts: list[int] | None = None
-        # Set for printed source only: maps an offset in it to the source range in the original program.
+        # Only for printed source: function from an offset in the text to the range of the original program,
+        # or None.
         self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:

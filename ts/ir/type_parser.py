@@ -93,7 +93,7 @@ NAMED_TYPES: dict[str, Type] = {
     "Undefined": TensorType(undefined=True),
 }
 
-# Type that occurs only in schemas -> type of its values.
+# Type that occurs only in schemas -> type that graph values have instead.
 PLAIN_TYPES: dict[Type, Type] = {
     SymIntType.get(): INT,
     ScalarTypeType.get(): INT,
@@ -360,7 +360,8 @@ def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
             tokens.at -= 1
             raise tokens.error(f"unexpected {token!r} in a tensor type")
         tokens.accept(",")
-    # `Tensor(device=cpu)` has unknown rank, `Float(device=cpu)` has rank 0.
+    # A tensor type without sizes has unknown rank if it has no dtype (`Tensor(device=cpu)`), else rank 0
+    # (`Float(device=cpu)`).
     return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self, cast
 from ts.errors import CompilationError
 
 MAX_TYPE_NODES: Final = 1 << 16
-_Str = str  # alias of the built-in `str`, because `Type` has a method `str`
+_Str = str  # alias of the built-in `str`, which a method of `Type` hides
 
 
 class Type:
@@ -26,7 +26,7 @@ class Type:
     _hash: int
     _mentions: bool
     _mutable: bool
-    spec: Any  # type descriptor of `ts._core` for a type that mentions a class, created on first use
+    spec: Any  # type descriptor of `ts._core` for a type that contains a class, created at its first use
     _text: _Str
     _kind: ClassVar[_Str] = "Type"
     _spelling: ClassVar[_Str] = ""

@@ -219,7 +219,7 @@ class TupleType(Type):
         self.name = name
         self.fields = None if fields is None else tuple(fields)
         self.defaults: dict[str, object] = dict(defaults or {})
-        self.python_class = python_class  # Python class of the values
+        self.python_class = python_class  # Python class of a named tuple's values
 
     def _key(self) -> tuple[object, ...]:
         return (self.elems, self.fields, self.name)

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _MAX_LABEL_CHARS: Final = 44  # maximum length of a line of text
 _MAX_LINES: Final = 8  # maximum number of lines in a box, below the node's kind
-_LONG_WIRE_LAYERS: Final = 10  # for a wire across more layers, the value is repeated near its user instead
+# a wire that would cross more layers is replaced by a box with the value's name near the user
+_LONG_WIRE_LAYERS: Final = 10
 _MAX_BLOCK_DEPTH: Final = 24  # blocks that are nested more deeply are not drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # maximum length of a path such as `self.encoder.layers`
@@ -59,9 +60,9 @@ class Box:
     ports: list[Port] = field(default_factory=list)
     insides: list[Diagram] = field(default_factory=list)
     node: Node | None = None
-    names: Box | None = None  # for a repeated name: the original box of the value
+    names: Box | None = None  # if this box repeats the name of a value: the original box of this value
     depth: int = 0  # length of the longest path from the start of the block
-    # set by the layout, in pixels: centre x, top y, and size without the ports
+    # Computed by the layout, in pixels: center x, top y, and size without the texts of the ports
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0
@@ -93,7 +94,7 @@ class Diagram:
     text: str
     boxes: list[Box] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
-    # set by the layout, in pixels
+    # Computed by the layout, in pixels
     lines: list[Line] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
@@ -224,7 +225,8 @@ class _Drawing:
     def folded(self, value: Value) -> str | None:
         """Return the text of a value that is written inside other boxes, or None for a value with a box."""
         if value not in self._folded:
-            self._folded[value] = None  # ends the recursion in an invalid graph with a cycle
+            # an invalid graph may contain a cycle, in which the recursion ends at this entry
+            self._folded[value] = None
             self._folded[value] = self._fold(value)
         return self._folded[value]
 

@@ -34,7 +34,7 @@ _TITLE_HEIGHT: Final = 18.0  # height of a block's title, in pixels
 _ORDERING_PASSES: Final = 8
 _PLACEMENT_PASSES: Final = 10
 _MIN_OFFSET: Final = 4.0
-_WIRE_LANE_WIDTH: Final = 8.0  # width in pixels of the slot of a wire that crosses a layer
+_WIRE_LANE_WIDTH: Final = 8.0  # width in pixels that a wire takes in each layer that it crosses
 
 
 class _Slot:
@@ -47,7 +47,7 @@ class _Slot:
         self.width = width
         self.order = order
         self.x = 0.0
-        # (neighbor in the layer above, x offset of the wire from the neighbor's middle)
+        # (slot in the layer above, x offset of the wire from the center of this slot)
         self.up: list[tuple[_Slot, float]] = []
         self.down: list[tuple[_Slot, float]] = []
 
@@ -99,7 +99,8 @@ def _width_with_ports(box: Box) -> float:
 
 # ---- layers ------------------------------------------------------------------------------------------
 
-_Wires = list[tuple[Port, list[_Slot]]]  # the slots of each wire, from source to target
+# for each wire: port at which it starts, slots from its source to its target
+_Wires = list[tuple[Port, list[_Slot]]]
 
 
 def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
@@ -121,7 +122,7 @@ def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
 
     box_slots = {box: add_slot(depth[box], box, _width_with_ports(box)) for box in diagram.boxes}
     wires: _Wires = []
-    # Port -> slots of its wires in the layers below. All wires of a port use the same slots.
+    # Port -> slots of its wires in the layers below its box. All wires of a port share these slots.
     lanes: dict[Port, list[_Slot]] = {}
     for wire in sorted(diagram.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
@@ -211,7 +212,8 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit_positions(layer, desired)
     for layer in layers:
-        # Straighten wires with small bends. The gaps between slots are wide enough for the moves.
+        # Straighten a wire that bends by less than _MIN_OFFSET. The gaps between slots are wider than these
+        # moves.
         for slot in layer:
             if slot.box is None and abs(slot.up[0][0].x + slot.up[0][1] - slot.x) < _MIN_OFFSET:
                 slot.x = slot.up[0][0].x + slot.up[0][1]
@@ -231,7 +233,8 @@ def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
         if index:
             offset += (layer[index - 1].width + slot.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
-    pools: list[tuple[float, float, int]] = []  # (weighted sum of wanted x, sum of weights, number of slots)
+    # for each pool of adjacent slots: (weighted sum of desired x, sum of weights, number of slots)
+    pools: list[tuple[float, float, int]] = []
     for slot, desired_x, offset in zip(layer, desired, offsets, strict=True):
         weight = 4.0 if slot.box is None else 1.0
         total, weights, count = (desired_x - offset) * weight, weight, 1
@@ -268,7 +271,8 @@ def _set_rows(diagram: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) ->
         assert box is not None
         arriving[box].append((route[-2].x + (port.x if len(route) == 2 else 0.0), wire_index))
     end_x: dict[int, float] = {}
-    for box, arrivals in arriving.items():  # spread the wire ends over the upper edge of the box
+    # distribute the ends of the box's incoming wires over its upper edge
+    for box, arrivals in arriving.items():
         for order, (_, wire_index) in enumerate(sorted(arrivals)):
             end_x[wire_index] = box.x + box.width * ((order + 1) / (len(arrivals) + 1) - 0.5)
         if len(arrivals) == 1 and abs(arrivals[0][0] - box.x) < _MIN_OFFSET:
