@@ -31,7 +31,7 @@ from ts.fx.tracer import (
     is_fx_tracing,
 )
 
-# generated code imports the function from this module
+# The code that FX generates imports this function from here.
 from ts.fx.tracer import _assert_is_none as _assert_is_none
 from ts.nn.modules.module import Module
 from ts.unsupported import names_for

@@ -185,7 +185,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # the spec describes (positional arguments, keyword arguments)
+        ):  # the inputs are a tuple of positional arguments and a dict of keyword arguments
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(

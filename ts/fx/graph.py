@@ -49,7 +49,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# Aliases of names that other modules of `ts.fx` define, and that PyTorch's module `torch.fx.graph` has.
+# Aliases of objects from other modules of `ts.fx`, because PyTorch has these names in `torch.fx.graph`.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods

@@ -152,7 +152,8 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # In the original trace, each submodule call was one node. Other calls are already inlined.
+            # The original tracer inlined the calls of all other modules, so each remaining call stays one
+            # node.
             return True
 
     root = _CodeOnlyModule(body)

@@ -119,7 +119,7 @@ class Node:
     _erased: bool
     _repr_fn: Callable[[Node], str] | None
     _sort_key: tuple[int, ...]  # position in the graph, which `<` and `>` on nodes compare
-    _fx_partition: Any  # partition to which a pass has assigned the node, not set by default
+    _fx_partition: Any  # partition to which a pass has assigned the node (the attribute is missing before)
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops.namespace import OpOverload
 
 _SPACES: Final = ("linalg", "fft", "special")
-# operator name -> name of its function in `nn.functional`, if the names differ
+# Operator name -> different name of its function in `nn.functional`
 _RENAMED: Final = {"log_sigmoid": "logsigmoid"}
 
 

@@ -75,7 +75,8 @@ def _signature(schema: FunctionSchema) -> Signature:
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
-        # `from` is a keyword of Python, so this and all earlier parameters are positional-only
+        # `from` is a keyword of Python, so it cannot be passed by name: it and all earlier parameters become
+        # positional-only.
         if argument.name == "from":
             kind = Parameter.POSITIONAL_ONLY
             parameters = [p.replace(kind=kind) for p in parameters]

@@ -298,8 +298,8 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        # `Attribute` creates a `getattr` node at its first use, but a call of the attribute becomes a method
-        # call instead.
+        # `Attribute` does not create a node yet: if the attribute is called, it becomes a method call, and
+        # otherwise a `getattr` node at its first use.
         return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         instructions, at = _instruction(sys._getframe(1))
-        # For `a, b = proxy`, the instruction contains the number of elements.
+        # In `a, b = proxy`, the argument of this instruction is the number of targets.
         if instructions[at].opname == "UNPACK_SEQUENCE":
             return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
         return self.tracer.iter(self)

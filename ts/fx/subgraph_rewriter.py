@@ -80,7 +80,8 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    changed: dict[Node, Node] = {}  # result node of an already replaced match -> its replacement
+    # result node of a replaced match -> its replacement, which later matches use instead
+    changed: dict[Node, Node] = {}
     replaced = []
     for match in matches:
         if replacement_callback is not None:

@@ -27,7 +27,7 @@ _REDUCED: Final = "size_average=None, reduce=None, reduction='mean'"
 _DROP: Final = "training=True, inplace=False"
 _SOFTMAX: Final = "_stacklevel=3, dtype=None"
 
-# Name of a function of `torch.nn.functional` -> forwarded parameters.
+# Function of `torch.nn.functional` -> parameters that it passes to `__torch_function__`.
 _FUNCTIONAL: Final = {
     "adaptive_avg_pool2d": "input, output_size, /",
     "adaptive_avg_pool3d": "input, output_size, /",
@@ -129,7 +129,7 @@ _FUNCTIONAL: Final = {
     "reduction='mean'",
     "unfold": "input, kernel_size, /, dilation=1, padding=0, stride=1",
 }  # fmt: skip
-# Name of a function of `torch.functional` -> forwarded parameters.
+# Function of `torch.functional` -> parameters that it passes to `__torch_function__`.
 _TORCH: Final = {
     "cdist": "x1, x2, /, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'",
     "lu": "A, /, pivot=True, get_infos=False, out=None",
@@ -172,7 +172,7 @@ def forwarded_call(
     name = getattr(func, "__name__", "")
     parameters = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        # PyTorch passes the elements of the operand list as separate arguments
+        # PyTorch passes the operands in a list as separate arguments to `__torch_function__`.
         return func, (args[0], *args[1]), kwargs
     if parameters is None:
         func = _called_operator(func)

@@ -37,7 +37,7 @@ _C_NN_FUNCTIONS: Final = frozenset({
 _TORCH_FUNCTIONS: Final = frozenset(
     {"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"}
 )
-# Function of `torch` -> submodule of `torch` that is its `__module__` in PyTorch.
+# Function of `torch` -> submodule of `torch` that PyTorch states as its `__module__`.
 _MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# Imported before any tracing, because the module stores functions of `math`, which a tracer replaces.
+# This module stores functions of `math`. It must be imported before a tracer replaces these functions.
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -457,7 +457,8 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        for name, value in self.__dict__.items():  # Python modules are shared, as they cannot be copied
+        # Python modules cannot be copied, so `_autowrap_search`, a list of modules, is copied only shallowly
+        for name, value in self.__dict__.items():
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
             )

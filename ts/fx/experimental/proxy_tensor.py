@@ -44,7 +44,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.root = Module()
         self.decompositions = decompositions
         self.enable_tracing = True
-        # id of a tensor -> (tensor, its node), where the tensor is stored so that its id stays valid
+        # Id of a tensor -> (tensor, node that computes it). The stored reference keeps the tensor alive, so
+        # that its id is not reused.
         self._nodes: dict[int, tuple[Tensor, Node]] = {}
         self._constants: dict[int, tuple[Tensor, str]] = {}
 
