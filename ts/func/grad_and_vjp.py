@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        # tracer of the running export, or None outside an export
+        # tracer of the export in which this transformation runs, or None outside exports
         self.recorder = tracer if tracer is not None and tracer.is_export else None
         with GradMode(True), transforming():
             self.leaves = [
