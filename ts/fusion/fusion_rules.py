@@ -23,7 +23,7 @@ from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-MIN_GROUP_OPERATORS: Final = 2  # fusion saves memory accesses between operators, so one operator is no group
+MIN_GROUP_OPERATORS: Final = 2  # fusion avoids memory accesses between operators, so a group has at least two
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4

@@ -43,7 +43,7 @@ _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 class FusedOp(NamedTuple):
     """Operation of a fusion group: an operator, and the value numbers of its operands."""
 
-    operator: Any  # operator with a certain overload
+    operator: Any  # operator record of a specific overload
     # Value numbers of the first arguments. The other arguments have their default values.
     operands: tuple[int, ...]
 
@@ -79,8 +79,8 @@ class FusedProgram:
     ) -> None:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
-        self.outputs = outputs  # value numbers, each of the result of an operation or an epilogue
-        # the first operand of each epilogue is the result of an operation, the others are inputs
+        self.outputs = outputs  # value numbers of the results, which are computed by operations or epilogues
+        # For each epilogue, operands: the result of an operation, followed by inputs of the group.
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
@@ -208,7 +208,7 @@ class FusionGroupRecord(OperatorRecord):
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, tensor_kernel=True)
         self.program = program
-        self.groups_by_backend: dict[Any, Any] = {}  # backend (not the CPU) -> compiled group
+        self.groups_by_backend: dict[Any, Any] = {}  # backend other than the CPU -> group compiled by it
 
 
 def group_operator(program: FusedProgram) -> Operator:
@@ -232,7 +232,8 @@ def group_operator(program: FusedProgram) -> Operator:
         group = record.groups_by_backend[backend]
         try:
             viewed = program.apply_views(args)
-        except (IndexError, RuntimeError):  # the unfused node raises the error with its location
+        # the operators of the group run one by one instead, and raise the error with its location
+        except (IndexError, RuntimeError):
             group = None
         arrays = None if group is None or is_limited() else group(viewed)
         if arrays is None:
