@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _PRINTED_CODE_PATTERN = (
     r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
 )
-_HEAP_TYPE_FLAG = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes that a `class` statement creates
+_HEAP_TYPE_FLAG = 1 << 9  # flag of classes that a `class` statement creates (Py_TPFLAGS_HEAPTYPE)
 
 
 if TYPE_CHECKING:
