@@ -45,11 +45,12 @@ class BackwardHooks:
         self._module = module
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
-        self._arguments = self._results = 0  # numbers of arguments and results
+        self._arguments = self._results = 0  # numbers of the module's arguments and results
         # indices of the tensors among the arguments, or None if no argument requires grad
         self._argument_indices: list[int] | None = None
         self._result_indices: list[int] | None = None
-        # gradients of the results, between the calls of the two nodes
+        # Gradients of the results, stored from the call of the results' node until the call of the arguments'
+        # node
         self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:

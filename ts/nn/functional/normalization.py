@@ -86,7 +86,7 @@ def normalize(
 
 def _has_no_elements(input: Tensor) -> bool:
     """Return True if a tensor is empty. During tracing, return False, as the size may differ at run time."""
-    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
+    if not ts.jit.is_scripting():  # a nested `if`, because scripts would compile both operands of `and`
         if current_tracer() is not None:
             return False
     return input.numel() == 0

@@ -18,7 +18,7 @@ from ts.nn.parameter import Parameter
 class _NormBase(Module):
     """Base class of normalizations with scale, shift and running statistics for each channel."""
 
-    _version = 2  # since version 2, the state contains `num_batches_tracked`
+    _version = 2  # version of the state dict. Since version 2, it contains `num_batches_tracked`
     num_features: int
     eps: float = 1e-5
     momentum: float | None = 0.1

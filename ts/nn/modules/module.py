@@ -90,7 +90,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    # True or False after a full or non-full backward hook was registered, or None before
+    # Whether the registered backward hooks are full backward hooks, or None while there are none
     _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

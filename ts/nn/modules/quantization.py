@@ -139,7 +139,8 @@ class DeQuantize(Module):
 
     def forward(self, Xq: Tensor) -> Tensor:
         """Return the input as float32."""
-        return Xq.to(ts.float32)  # programs loaded from quantized archives compute with floats
+        # the type is float32, because programs from quantized archives compute with floats here
+        return Xq.to(ts.float32)
 
     @staticmethod
     def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> DeQuantize:

@@ -29,7 +29,7 @@ def sequences(batch_sizes: Tensor) -> int:
 
     During tracing, it is a tensor, so that the trace records it.
     """
-    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
+    if not ts.jit.is_scripting():  # a nested `if`, because scripts would compile both operands of `and`
         if current_tracer() is not None:
             return batch_sizes[0]  # type: ignore[return-value]
     return int(batch_sizes[0])
@@ -138,7 +138,9 @@ class RNNBase(Module):
     def check_input(self, input: Tensor) -> None:
         """Raise an error if dtype or number of features of the input do not fit the weights."""
         if not ts.jit.is_scripting():
-            self.flatten_parameters()  # `functional_call` or parametrizations may have replaced weights
+            # after `functional_call` or a parametrization, weights may be other tensors than the flattened
+            # ones
+            self.flatten_parameters()
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
             raise ValueError(

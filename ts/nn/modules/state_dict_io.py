@@ -190,7 +190,7 @@ def _copy(
         return None
     if (
         not is_uninitialized(tensor) and tensor.dim() == 0 and loaded.dim() == 1 and loaded.numel() == 1
-    ):  # saved by an early version of PyTorch
+    ):  # early versions of PyTorch saved 0-dimensional tensors with one dimension
         loaded = loaded[0]
     if loaded.shape != tensor.shape:
         return (

@@ -42,7 +42,7 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
         return is_causal
     if mask is None:
         return False
-    if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
+    if not ts.jit.is_scripting():  # a nested `if`, because scripts would compile both operands of `and`
         if current_tracer() is not None:
             return False
     causal = _causal_mask(size, mask.device, mask.dtype)

@@ -25,7 +25,8 @@ from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
 
 M = TypeVar("M", bound=Module)
-_ORTHONORMAL_TOLERANCE: Final = 10.0  # tolerance in units of eps times the matrix size
+# maximum deviation from orthonormality, in units of eps times the matrix size
+_ORTHONORMAL_TOLERANCE: Final = 10.0
 
 
 def _skew_symmetric(x: Tensor) -> Tensor:
