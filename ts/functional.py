@@ -371,6 +371,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(coordinates))
 
 
-# Argument classes and modes can override these functions. Scripts compile the functions in the wrappers.
+# Make the functions overridable by argument classes and modes (`__torch_function__`). Scripts ignore the
+# wrappers and compile the wrapped functions.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

@@ -28,9 +28,11 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Modules without fallback `__getattr__`, because each import in a function would call it for `__path__`.
+# Modules without the fallback `__getattr__`: each `import` statement in their functions would call it to find
+# `__path__`.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
-# Single files that are packages in PyTorch. They receive a `__path__`, so that submodules can be imported.
+# Modules that are packages in PyTorch but single files here. They receive a `__path__`, so that their
+# submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
     "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",
@@ -92,7 +94,7 @@ def rename(module: ModuleType) -> None:
     """Set the names (`__name__`, `__module__`) of a module, its classes and its functions to PyTorch's."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
-        # an `Overridable` wraps a function
+        # The function is wrapped if `value` is an `Overridable`.
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value
         has_module_name = isinstance(function, FunctionType | type) or "__module__" in getattr(
             function, "__dict__", ()

@@ -155,7 +155,7 @@ class _Implementations:
         try:
             with FakeContext(FakeImplCtx(self.name, new_size, context.new_number)):
                 result = function(*args)
-        except Exception as error:  # the user's function may raise any exception for fake tensors
+        except Exception as error:  # called with fake tensors, the user's function may raise any exception
             raise self._missing_fake_error() from error
         for x in pytree.tree_leaves(result) if created_symbols else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
@@ -400,7 +400,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
             raise RuntimeError(f"register_fake: {name} already has a fake implementation")
-        return func  # an unknown operator belongs to a C++ extension that is not loaded
+        return func  # no such operator exists here: it belongs to a C++ extension, which cannot be loaded
 
     return register if func is None else register(func)
 
