@@ -3,7 +3,7 @@
     python -m tests.type_checkers        run the installed type checkers; exit with 1 if one differs
 
 Input: `valid_uses.py` and `reveal.py`, which must have no errors, and `invalid_uses.py`, which must have an error in every line after "# ----
-mistakes", except for comments, decorators and headers of definitions.  `make lint` runs it.
+invalid operations", except for comments, decorators and headers of definitions.  `make lint` runs it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Errors = dict[str, set[int]]  # line numbers by file name
 def mistakes() -> set[int]:
     """Return the line numbers of `invalid_uses.py` that must have errors."""
     lines = FILES["invalid_uses"].read_text().split("\n")
-    start = lines.index("# ---- mistakes") + 1
+    start = lines.index("# ---- invalid operations") + 1
     return {n for n, line in enumerate(lines, 1) if n > start and line.strip() and not line.startswith(HEADS)}
 
 

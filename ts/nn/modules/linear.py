@@ -36,7 +36,9 @@ class Linear(Module):
     dtype: InitVar[Any] = None
 
     def __post_init__(self, bias: bool, device: Any, dtype: Any) -> None:
-        self.weight = Parameter(ts.empty((self.out_features, self.in_features), device=device, dtype=dtype))
+        self.weight: Tensor = Parameter(
+            ts.empty((self.out_features, self.in_features), device=device, dtype=dtype)
+        )
         tensor = Parameter(ts.empty(self.out_features, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", tensor)
         self.reset_parameters()
@@ -76,7 +78,7 @@ class Bilinear(Module):
         if self.in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {self.in1_features}")
         shape = (self.out_features, self.in1_features, self.in2_features)
-        self.weight = Parameter(ts.empty(shape, device=device, dtype=dtype))
+        self.weight: Tensor = Parameter(ts.empty(shape, device=device, dtype=dtype))
         tensor = Parameter(ts.empty(self.out_features, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", tensor)
         self.reset_parameters()
