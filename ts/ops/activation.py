@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, FOUND_DTYPE_ERROR, SCALAR
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, FOUND_DTYPE_ERROR, SCALAR
 from ts.ops.registry import op, shared_fields
 from ts.ops.type_promotion import SAME
 from ts.ops.unary import device_function, sigmoid
@@ -43,12 +43,11 @@ def _softplus(xp: Any, x: Array) -> Array:
     "aten::relu(Tensor self) -> Tensor",
     preserves_dtype=True,
     inplace=True,
-    out="out",
     promotion=SAME,
     ufunc="relu",
     cuda="max(a, 0)",
     dtype_errors={"c": _NO_CLAMP},
-    **COPIED,
+    **COPIED_OUT,
     sparse="elementwise.on_values",
     graph_autodiff=True,
 )
@@ -114,7 +113,6 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
 
 @op(
     "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    where="f",
     layout="like_all",
     dtype_errors={"bic": "prelu_cpu"},
 )
@@ -172,9 +170,8 @@ def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any 
     preserves_dtype=True,
     tile=True,
     inplace=True,
-    out="out",
     dtype_errors={"c": "elu_cpu"},
-    **COPIED,
+    **COPIED_OUT,
 )
 def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     if alpha == 0:
@@ -305,7 +302,6 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
 @op(
     "aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
     out="output",
-    out_names="output,buffer",
     out_unnamed=True,
     where="",
     layout=("contiguous", "contiguous"),
@@ -394,8 +390,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     "aten::glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor",
     where="",
     dtype_errors={"bihc": "glu_jvp_cpu"},
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
     """Return the tangent of `glu(x)` for the tangent `dx` of x."""
@@ -452,7 +447,6 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
 
 @op(
     "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"c": "softmax_lastdim_kernel_impl"},
 )
@@ -492,13 +486,7 @@ def _check_no_half_to_float(half_to_float: bool) -> None:
         raise RuntimeError("softmax with half to float conversion is not supported on CPU")
 
 
-@op(
-    "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-    where="f",
-    layout="contiguous",
-    out="out",
-    **COPIED,
-)
+@op("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", layout="contiguous", **COPIED_OUT)
 def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
     _check_no_half_to_float(half_to_float)
     return softmax_kernel(xp, self, dim, None, False)
@@ -506,10 +494,8 @@ def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array
 
 @op(
     "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-    where="f",
     layout="contiguous",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
     _check_no_half_to_float(half_to_float)
@@ -518,10 +504,8 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
 
 @op(
     "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
-    where="f",
     layout="like_first",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
@@ -547,7 +531,6 @@ def _masked_softmax(
 @op(
     "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)"
     " -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"bic": "softmax_backward_lastdim_kernel_impl"},
 )

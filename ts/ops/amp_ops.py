@@ -24,8 +24,7 @@ _UNSCALED: Final = "_amp_foreach_non_finite_check_and_unscale_cpu"
 
 @op(
     "aten::_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, "
-    "Tensor inv_scale) -> ()",
-    where="f",
+    "Tensor inv_scale) -> ()"
 )
 def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array) -> Sequence[Array]:
     """Multiply each gradient by `inv_scale` in place.
@@ -46,8 +45,7 @@ def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array)
 
 @op(
     "aten::_amp_update_scale_(Tensor(a!) self, Tensor(b!) growth_tracker, Tensor found_inf, "
-    "float scale_growth_factor, float scale_backoff_factor, int growth_interval) -> Tensor(a!)",
-    where="f",
+    "float scale_growth_factor, float scale_backoff_factor, int growth_interval) -> Tensor(a!)"
 )
 def _update_scale(
     xp: Any,

@@ -31,8 +31,8 @@ def _token_like(*args: Any) -> Any:
     return like(args[-1])
 
 
-@op("aten::_assert_async(Tensor self) -> ()", where="f", side_effect=True, shape=_nothing)
-@op("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", where="f", side_effect=True, shape=_nothing)
+@op("aten::_assert_async(Tensor self) -> ()", side_effect=True, shape=_nothing)
+@op("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", side_effect=True, shape=_nothing)
 def _assert_async(
     xp: Any, self: Array, assert_msg: str = "Expected Tensor with single nonzero value, but got zero"
 ) -> None:
@@ -42,7 +42,6 @@ def _assert_async(
 
 @op(
     "aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor",
-    where="f",
     side_effect=True,
     shape=_token_like,
 )
@@ -53,7 +52,6 @@ def _functional_assert_async(xp: Any, self: Array, assert_msg: str, dep_token: A
 
 @op(
     "aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor",
-    where="f",
     side_effect=True,
 )
 def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Array) -> Array:
@@ -66,7 +64,6 @@ def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Ar
     "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? "
     "dtype=None, *, "
     "Device? device=None, Layout? layout=None) -> ()",
-    where="f",
     tensor_kernel=True,
     side_effect=True,
     inserted_by_export=True,
@@ -104,7 +101,6 @@ def _constrain(size: Any, min_size: int | None, max_size: int | None) -> None:
 
 @op(
     "aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
-    where="f",
     side_effect=True,
     constrains_size=True,
 )
@@ -114,7 +110,6 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
 
 @op(
     "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
-    where="f",
     side_effect=True,
     constrains_size=True,
 )
@@ -130,7 +125,6 @@ def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None 
 
 @op(
     "aten::_functional_sym_constrain_range(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor",
-    where="f",
     side_effect=True,
 )
 def _functional_range(xp: Any, size: Any, min: int | None, max: int | None, dep_token: Array) -> Array:
@@ -141,7 +135,6 @@ def _functional_range(xp: Any, size: Any, min: int | None, max: int | None, dep_
 @op(
     "aten::_functional_sym_constrain_range_for_size(Scalar size, int? min, int? max, Tensor dep_token) -> "
     "Tensor",
-    where="f",
     side_effect=True,
 )
 def _functional_size(xp: Any, size: Any, min: int | None, max: int | None, dep_token: Array) -> Array:
@@ -154,13 +147,13 @@ def _need_bools(self: Array) -> None:
         raise RuntimeError(f"Expected a tensor of bools, but got one of {common.NAME_OF[self.dtype]}")
 
 
-@op("aten::_is_all_true(Tensor self) -> Tensor", where="f")
+@op("aten::_is_all_true(Tensor self) -> Tensor")
 def _is_all_true(xp: Any, self: Array) -> Array:
     _need_bools(self)
     return xp.asarray(xp.all(self))
 
 
-@op("aten::_is_any_true(Tensor self) -> Tensor", where="f")
+@op("aten::_is_any_true(Tensor self) -> Tensor")
 def _is_any_true(xp: Any, self: Array) -> Array:
     _need_bools(self)
     return xp.asarray(xp.any(self))

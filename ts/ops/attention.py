@@ -13,7 +13,7 @@ from ts.ops import common
 from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import apply_dropout
 from ts.ops.normalization import layer_norm
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 
 Array = common.Array
@@ -34,7 +34,6 @@ def _check_sizes(query: Array, key: Array, value: Array) -> None:
 @op(
     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
     "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-    where="f",
     nondeterministic=True,
     layout="like_query",
     dtype_errors={"c": "softmax_lastdim_kernel_impl"},
@@ -93,11 +92,8 @@ def _scaled_dot_product_attention(
 @op(
     "aten::_transform_bias_rescale_qkv(Tensor qkv, Tensor qkv_bias, int num_heads) -> (Tensor, Tensor, "
     "Tensor)",
-    where="f",
     layout=("contiguous", "contiguous", "contiguous"),
-    out="out",
-    out_names="out0,out1,out2",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
     """Add the bias, split into queries, keys and values per head, and divide queries by sqrt(head size)."""
@@ -148,8 +144,6 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, bool "
     "need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
     out="out",
-    out_names="out0,out1",
-    where="f",
     autocast={"cpu": "lower"},
 )
 def _native_multi_head_attention(
@@ -206,7 +200,6 @@ def _native_multi_head_attention(
     "ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? "
     "mask_type=None) -> Tensor",
     out="out",
-    where="f",
     layout="contiguous",
 )
 def _transformer_encoder_layer(
@@ -254,7 +247,7 @@ def _transformer_encoder_layer(
     return normalise(x + feed_forward(x), norm_weight_2, norm_bias_2)
 
 
-@op("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool", where="f")
+@op("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool")
 def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
     """Return False: padded tensors cannot become nested tensors, which `ts` does not support.
 
@@ -263,12 +256,10 @@ def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
     return False
 
 
-@op("aten::_nested_tensor_from_mask(Tensor t, Tensor mask, bool mask_check=True) -> Tensor", where="f")
+@op("aten::_nested_tensor_from_mask(Tensor t, Tensor mask, bool mask_check=True) -> Tensor")
 @op(
     "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor",
-    where="fm",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     order="out -",
 )
 def _nested(xp: Any, *args: Any) -> Array:

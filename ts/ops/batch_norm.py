@@ -26,7 +26,7 @@ from ts.ops.normalization import (
     normalize_backward,
     sum_parameter_gradient,
 )
-from ts.ops.out_variants import COPIED, SCALAR
+from ts.ops.out_variants import COPIED_OUT, SCALAR
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -89,7 +89,6 @@ def batch_norm_kernel(
 @op(
     "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    where="f",
     channels=True,
     layout="channels",
     updates="training",
@@ -106,14 +105,12 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out="out",
     out_names="out,save_mean,save_invstd",
-    where="f",
     layout=("channels", "contiguous", "contiguous"),
     updates="training",
 )
 @op(
     "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
     "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    where="f",
     layout=("channels", "contiguous", "contiguous"),
     out="out",
     out_names="d:out,e:save_mean,f:save_invstd",
@@ -132,7 +129,6 @@ def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out="no_stats_out",
     out_names="out,save_mean,save_invstd",
-    where="f",
     layout=("channels", "contiguous", "contiguous"),
 )
 def _native_batch_norm_without(
@@ -151,8 +147,6 @@ def _native_batch_norm_without(
     "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
     "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out="out",
-    out_names="out0,out1,out2",
-    where="f",
     layout=("channels", "contiguous", "contiguous"),
 )
 def _native_batch_norm_evaluated(
@@ -171,7 +165,6 @@ def _native_batch_norm_evaluated(
 @op(
     "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    where="f",
     updates="use_input_stats",
 )
 def _instance_norm(
@@ -216,10 +209,7 @@ def _instance_norm(
     "aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
     "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
     "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _native_batch_norm_backward(
     xp: Any,
@@ -293,7 +283,6 @@ def _reserved(xp: Any) -> Array:
     f"aten::_batch_norm_impl_index(Tensor input, {_STATISTICS}, bool training, float momentum, float eps, "
     "bool "
     "cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
-    where="f",
     layout=("channels", "contiguous", "contiguous", "contiguous", "contiguous"),
 )
 def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]:
@@ -305,9 +294,7 @@ def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]
     f"aten::_batch_norm_no_update(Tensor input, {_STATISTICS}, float momentum, float eps) -> (Tensor, "
     "Tensor, Tensor, Tensor)",
     where="",
-    out="out",
-    out_names="out0,out1,out2,out3",
-    **COPIED,
+    **COPIED_OUT,
 )
 @shared_fields(layout=("channels", "contiguous", "contiguous", "contiguous"))
 def _batch_norm_no_update(
@@ -385,12 +372,9 @@ def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
     "aten::batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) "
     "-> "
     "(Tensor, Tensor)",
-    where="f",
     layout=("contiguous", "contiguous"),
     side_effect=True,
-    out="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _update_stats(
     xp: Any, input: Array, running_mean: Array | None, running_var: Array | None, momentum: float
@@ -404,12 +388,9 @@ def _update_stats(
 
 @op(
     "aten::batch_norm_stats(Tensor input, float eps) -> (Tensor, Tensor)",
-    where="f",
     layout=("contiguous", "contiguous"),
-    out="out",
     order="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
     mean, variance = _moments(xp, input)
@@ -420,11 +401,9 @@ def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
     "aten::batch_norm_elemt(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor invstd, float "
     "eps) -> "
     "Tensor",
-    where="f",
     layout="channels",
-    out="out",
     order="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _elemt(
     xp: Any, input: Array, weight: Array | None, bias: Array | None, mean: Array, invstd: Array, eps: float
@@ -440,20 +419,14 @@ def _elemt(
     "aten::batch_norm_gather_stats_with_counts(Tensor input, Tensor mean, Tensor invstd, Tensor? "
     "running_mean, "
     "Tensor? running_var, float momentum, float eps, Tensor counts) -> (Tensor, Tensor)",
-    where="f",
-    out="out",
     order="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 @op(
     "aten::batch_norm_gather_stats(Tensor input, Tensor mean, Tensor invstd, Tensor? running_mean, Tensor? "
     "running_var, float momentum, float eps, int count) -> (Tensor, Tensor)",
-    where="f",
-    out="out",
     order="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 @shared_fields(
     layout=("contiguous", "contiguous"),

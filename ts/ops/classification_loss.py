@@ -158,8 +158,8 @@ _BACK = (
 )
 
 
-@op(f"aten::nll_loss_backward{_BACK}", out="grad_input", out_names="grad_input")
-@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input", out_names="grad_input")
+@op(f"aten::nll_loss_backward{_BACK}", out="grad_input")
+@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input")
 @shared_fields(where="", layout="contiguous", dtype_errors={"bic": "nll_loss_backward_out_frame"})
 def _nll_loss_backward(
     xp: Any,
@@ -371,7 +371,6 @@ def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int 
     "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, "
     "Tensor is_target)",
     out="output",
-    out_names="output,is_target",
     out_unnamed=True,
     where="",
     autocast={"cpu": "float32"},

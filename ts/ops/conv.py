@@ -20,7 +20,7 @@ from ts._core.tensor import size_guards
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED
-from ts.ops.registry import OperatorRecord, add, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import col2im, im2col, pad_or_crop, per_dim, sliding_window_view
 
@@ -451,13 +451,12 @@ _GENERAL = (
 )
 _ON_CUDA: Final = {"cuda": "lower"}
 add(
-    out_of(
+    OutRecord(
         add(
             OperatorRecord(
                 f"aten::convolution{_GENERAL}SymInt[] output_padding, SymInt groups) -> Tensor",
                 convolution,
                 "conv",
-                where="f",
                 layout="any_channels",
                 dtype_errors={"bc": "slow_conv2d_cpu"},
                 shape=_shape_of(convolution),
@@ -512,7 +511,7 @@ for _text, _compute, _kinds, _casts in (
         )
     )
     if not _text.startswith(("_convolution.", "_convolution_mode")):
-        add(out_of(_record, "out"))
+        add(OutRecord(_record, "out"))
 
 
 def _backward_shapes(
@@ -557,7 +556,6 @@ for _n in (1, 2, 3):
             f"aten::{_text} -> Tensor",
             _kernel,
             "conv",
-            where="f",
             layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
             dtype_errors={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
             shape=_shape_of(_kernel),
@@ -586,7 +584,7 @@ def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) ->
 
 
 add(
-    out_of(
+    OutRecord(
         add(
             OperatorRecord(
                 "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",

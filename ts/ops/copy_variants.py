@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, NEVER
-from ts.ops.registry import OperatorRecord, add, find, order, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add, find, order
 
 _VIEWS = (
     "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
@@ -44,13 +44,13 @@ def _copy_of(key: str) -> OperatorRecord:
 
 for _key in _VIEWS:
     _record = _copy_of(_key)
-    add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+    add(OutRecord(_record, f"{_record.overload}_out" if _record.overload else "out"))
 for _text, _kernel in (
     ("aten::_fw_primal_copy(Tensor self, int level) -> Tensor", _copying(lambda xp, self, level: self)),
     ("aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self)),
 ):
     _record = add(OperatorRecord(_text, _kernel, "copy_variants", where="f", **COPIED))
-    add(out_of(_record, "out"))
+    add(OutRecord(_record, "out"))
 
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
@@ -84,7 +84,7 @@ def _declare_filled(key: str, functional: str) -> None:
         **COPIED,
     }
     record = OperatorRecord(f"{name}{dot}{overload}({rest}", kernel, "copy_variants", **fields)
-    add(out_of(record, f"{overload}_out" if overload else "out"))
+    add(OutRecord(record, f"{overload}_out" if overload else "out"))
     if not functional:
         add(record)
     elif find(f"aten::{functional}") is None:

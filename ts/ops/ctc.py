@@ -18,7 +18,7 @@ import numpy as np
 
 from ts.ops import common, cost_model
 from ts.ops.loss import MEAN, NONE
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, depends, like
 
@@ -179,13 +179,11 @@ def _lengths_of(name: str, lengths: Any) -> Lengths:
 
 @op(
     "aten::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, "
-    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
-    where="f",
+    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )
 @op(
     "aten::ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
-    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
-    where="f",
+    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )
 @shared_fields(shape=_loss_shape, autocast={"cpu": "float32"})
 def _ctc_loss(
@@ -214,15 +212,11 @@ def _ctc_loss(
     "aten::_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
     "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
     out="out",
-    out_names="out0,out1",
-    where="f",
 )
 @op(
     "aten::_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
     "int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
     out="Tensor_out",
-    out_names="out0,out1",
-    where="f",
     shape=depends("_ctc_loss.Tensor"),
 )
 def _ctc_likelihood(
@@ -252,14 +246,11 @@ _BACKWARD = "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_i
 @op(
     "aten::_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, "
     f"int[] target_lengths, {_BACKWARD}",
-    out="out",
-    where="f",
-    **COPIED,
+    **COPIED_OUT,
 )
 @op(
     "aten::_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, "
-    f"Tensor target_lengths, {_BACKWARD}",
-    where="f",
+    f"Tensor target_lengths, {_BACKWARD}"
 )
 @shared_fields(shape=_gradient_shape)
 def _ctc_loss_backward(

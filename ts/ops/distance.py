@@ -10,7 +10,7 @@ from typing import Any
 from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common, cost_model
 from ts.ops.loss import MEAN, check_not_both_bool, promote_pair, reduce_loss, wide
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import NotImplementedMessage
 from ts.ops.vector_norm import vector_norm
@@ -22,7 +22,6 @@ _MIN_NORM = 1e-12  # lower bound of norms, so that the cosine of a zero vector i
 
 @op(
     "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
     autocast={"cuda": "float32"},
@@ -40,7 +39,6 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
 @op(
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool"
     " keepdim=False) -> Tensor",
-    where="f",
     layout="contiguous",
     autocast={"cuda": "float32"},
 )
@@ -55,7 +53,6 @@ def _pairwise_distance(
 
 @op(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
     work=cost_model.pairs,
@@ -94,8 +91,7 @@ def _by_products(x1: Array, x2: Array) -> bool:
     layout="contiguous",
     dtype_errors={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
     work=cost_model.pairs,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     if not p >= 0:
@@ -109,16 +105,14 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
 
 @op(
     "aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={
         "bi": "result type Float can't be cast to the desired output type Long",
         "c": NotImplementedMessage("clamp is not supported for complex types"),
     },
     work=cost_model.pairs,
-    out="out",
     autocast={"cpu": "lower"},
-    **COPIED,
+    **COPIED_OUT,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     """Compute distances by a matrix product: |a - b|^2 = |a|^2 + |b|^2 - 2 ab.
@@ -136,8 +130,7 @@ def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     where="",
     layout="contiguous",
     work=cost_model.pairs,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
     if self.ndim < 2:
@@ -185,8 +178,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     layout="contiguous",
     dtype_errors={"bihc": "cdist_backward"},
     work=cost_model.pairs,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
     """Return the gradient of `cdist` with respect to `x1`."""
@@ -200,8 +192,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     layout="contiguous",
     dtype_errors={"bihc": "pdist_backward"},
     work=cost_model.pairs,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
     """Return the gradient of `pdist` with respect to `self`.
@@ -219,7 +210,6 @@ def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -
 @op(
     "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
     "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
-    where="f",
     autocast="float32",
 )
 def _triplet_margin_loss(
@@ -250,7 +240,6 @@ def _triplet_margin_loss(
 @op(
     "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
     "reduction=1) -> Tensor",
-    where="f",
     autocast="float32",
 )
 def _cosine_embedding_loss(

@@ -14,7 +14,7 @@ from typing import Any
 
 from ts.ops import common, result_strides
 from ts.ops.generator import source
-from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR, write
+from ts.ops.out_variants import COPIED_OUT, FOUND_DTYPE_ERROR, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
@@ -115,11 +115,9 @@ _forms("feature_alpha_dropout", channels=True, alpha=True)
 
 @op(
     "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1",
     layout=("like_first", "like_first"),
     **_FIELDS,
-    **COPIED,
+    **COPIED_OUT,
     graph_autodiff=True,
 )
 def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
@@ -135,10 +133,8 @@ def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tupl
 
 @op(
     "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-    out="out",
-    where="f",
     layout="like_all",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
@@ -146,11 +142,9 @@ def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: fl
 
 @op(
     "aten::_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor",
-    where="f",
     layout="like_all",
-    out="out",
     order="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _masked_scale(xp: Any, self: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", self * common.cast(xp, mask, self.dtype), scale, self.dtype)

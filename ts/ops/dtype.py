@@ -80,20 +80,20 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     return result.reshape(size)
 
 
-@op("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType", where="f")
-@op("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType", where="f")
-@op("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType", where="f")
-@op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", where="f")
+@op("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
+@op("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType")
+@op("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType")
+@op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")
 @shared_fields(reads_elements=False)
 def _result_type(xp: Any, tensor: Any, other: Any) -> int:
     return common.CODE_OF[common.result_type(tensor, other)]
 
 
-@op("aten::can_cast(ScalarType from_, ScalarType to) -> bool", where="f")
+@op("aten::can_cast(ScalarType from_, ScalarType to) -> bool")
 def _can_cast(xp: Any, from_: int, to: int) -> bool:
     return common.can_cast(common.dtype_from(from_), common.dtype_from(to))
 
 
-@op("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", where="f")
+@op("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
 def _promote_types(xp: Any, type1: int, type2: int) -> int:
     return common.CODE_OF[common.promote_types(common.dtype_from(type1), common.dtype_from(type2))]

@@ -11,7 +11,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, depends, itself, like_first
 
@@ -35,10 +35,8 @@ def _check_indices(operator: str, ordinal: int, **indices: Array) -> None:
 @op(
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    where="f",
     work=cost_model.of(cost_model.looked_up, 0.1),
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     copies_sizes=True,
     graph_autodiff=True,
 )
@@ -62,10 +60,8 @@ def _embedding(
 @op(
     "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt "
     "padding_idx, bool scale_grad_by_freq) -> Tensor",
-    where="f",
     layout="contiguous",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _embedding_dense_backward(
     xp: Any,
@@ -158,14 +154,13 @@ def _no_grad_embedding_renorm(
 
 @op(
     "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
-    out="out",
     where="",
     layout="like_first",
     dtype_errors={
         "bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."
     },
     shape=like_first,
-    **COPIED,
+    **COPIED_OUT,
 )
 def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     return _embedding_renorm_in_place(xp, xp.copy(self), indices, max_norm, norm_type)
@@ -285,8 +280,6 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, "
     "int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
     out="out",
-    out_names="out0,out1,out2,out3",
-    where="f",
     work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @op(
@@ -294,8 +287,6 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
     "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
     out="out",
-    out_names="out0,out1,out2,out3",
-    where="f",
     work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @shared_fields(shape=_bag_shapes)
@@ -363,14 +354,12 @@ def _embedding_bag(
     "aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
-    where="f",
     work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @op(
     "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
     "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
     "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
-    where="f",
     work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @shared_fields(shape=_public_bag_shapes)
@@ -398,7 +387,6 @@ def _public_embedding_bag(
 @op(
     "aten::_rowwise_prune(Tensor weight, Tensor mask, ScalarType compressed_indices_dtype) -> (Tensor, "
     "Tensor)",
-    where="f",
     layout=("contiguous", "contiguous"),
     shape=depends("_rowwise_prune"),
 )
@@ -417,7 +405,7 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
     return weight[retained], xp.where(retained, xp.cumsum(retained) - 1, -1).astype(dtype)
 
 
-@op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)
+@op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", side_effect=True, shape=itself)
 def _saturate_weight(xp: Any, weight: Array) -> Array:
     """Clamp `weight` in place to the float16 range. The schema does not declare this mutation."""
     if weight.dtype != common.FLOAT:

@@ -15,7 +15,7 @@ from ts._core.tensor.size_guards import certain, check, evaluate_guard, hinted
 from ts._core.tensor.sym_types import SymInt
 from ts._core.thread.warnings import warn
 from ts.ops import common, storage_ops
-from ts.ops.out_variants import BY_COUNT, COPIED, COUNTED, SILENTLY
+from ts.ops.out_variants import BY_COUNT, COPIED_OUT, COUNTED, SILENTLY
 from ts.ops.registry import op
 
 Array = common.Array
@@ -26,23 +26,19 @@ Array = common.Array
     "bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
-    where="f",
     sparse="conversions.zeros_of_layout",
 )
 @op(
     "aten::_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, "
     "bool? pin_memory=None) -> Tensor",
-    where="f",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 @op(
     "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
     " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
-    where="f",
     sparse="conversions.zeros_of_layout",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
@@ -56,7 +52,6 @@ def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any
     "bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
-    where="f",
 )
 def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
     return xp.ones(common.check_sizes(size), dtype=common.dtype_from(dtype))
@@ -67,7 +62,6 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
-    where="f",
     since=5,
 )
 def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
@@ -78,9 +72,7 @@ def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = Non
 @op(
     "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
-    where="f",
+    **COPIED_OUT,
 )
 def _empty_strided(
     xp: Any, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any
@@ -104,9 +96,7 @@ def _empty_strided(
 @op(
     "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
-    where="f",
+    **COPIED_OUT,
 )
 def _empty_permuted(
     xp: Any, size: Sequence[int], physical_layout: Sequence[int], dtype: int | None = None, *_: Any
@@ -141,34 +131,22 @@ def _like(
     return storage_ops.empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
 
 
-@op(
-    f"aten::zeros_like(Tensor self, *, {_LIKE}",
-    out="out",
-    **COPIED,
-    where="f",
-    sparse="conversions.zeros_like",
-)
-@op(
-    f"aten::empty_like(Tensor self, *, {_LIKE}",
-    out="out",
-    **COPIED,
-    where="f",
-    sparse="conversions.zeros_like",
-)
+@op(f"aten::zeros_like(Tensor self, *, {_LIKE}", **COPIED_OUT, where="f", sparse="conversions.zeros_like")
+@op(f"aten::empty_like(Tensor self, *, {_LIKE}", **COPIED_OUT, where="f", sparse="conversions.zeros_like")
 def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = common.cast(xp, 0, result.dtype)
     return result
 
 
-@op(f"aten::ones_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
+@op(f"aten::ones_like(Tensor self, *, {_LIKE}", **COPIED_OUT, where="f")
 def _ones_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = 1
     return result
 
 
-@op(f"aten::full_like(Tensor self, Scalar fill_value, *, {_LIKE}", out="out", **COPIED, where="f")
+@op(f"aten::full_like(Tensor self, Scalar fill_value, *, {_LIKE}", **COPIED_OUT, where="f")
 def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = common.cast_checked(xp, fill_value, result.dtype)
@@ -178,16 +156,14 @@ def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
 @op(
     "aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     where="m",
     sparse="conversions.new_zeros",
 )
 @op(
     "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     where="m",
     sparse="conversions.new_zeros",
 )
@@ -198,8 +174,7 @@ def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = No
 @op(
     "aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     where="m",
 )
 def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
@@ -209,8 +184,7 @@ def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = Non
 @op(
     "aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?"
     " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     where="m",
 )
 def _new_full(
@@ -223,8 +197,7 @@ def _new_full(
 @op(
     "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     where="m",
 )
 def _new_empty_strided(
@@ -237,8 +210,7 @@ def _new_empty_strided(
     "aten::_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> "
     "Tensor",
     where="",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
     """Return zeros in the shape of `other`, after the first `self_num_batch_dims` sizes of `self`."""
@@ -253,9 +225,7 @@ def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: in
 @op(
     "aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None) -> Tensor",
-    out="out",
-    **COPIED,
-    where="f",
+    **COPIED_OUT,
 )
 def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
     return common.cast_checked(xp, s, common.dtype_from(dtype))
@@ -306,7 +276,6 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     "bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=COUNTED,
-    where="f",
     order="- start start_step start_out",
     sizes_from_numbers=True,
 )
@@ -317,7 +286,6 @@ def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
 @op(
     "aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
     sizes_from_numbers=True,
 )
 def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
@@ -329,7 +297,6 @@ def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: A
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="start_out",
     out_resized=COUNTED,
-    where="f",
     sizes_from_numbers=True,
 )
 def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
@@ -341,7 +308,6 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
@@ -365,14 +331,13 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
     "bool? pin_memory=None) -> Tensor",
     out="out_",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 def _range_by_ones(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     return _range(xp, start, end, 1, dtype)
 
 
-@op("aten::_dim_arange(Tensor like, int dim) -> Tensor", where="f")
+@op("aten::_dim_arange(Tensor like, int dim) -> Tensor")
 def _dim_arange(xp: Any, like: Array, dim: int) -> Array:
     return arange_kernel(xp, 0, like.shape[common.wrap_dim(dim, like.ndim)], 1, None)
 
@@ -425,7 +390,6 @@ def _line(
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Tensor_Tensor_out",
     out_resized=BY_COUNT,
-    where="f",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
     sizes_from_numbers=True,
 )
@@ -434,7 +398,6 @@ def _line(
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 @op(
@@ -442,7 +405,6 @@ def _line(
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 @op(
@@ -450,7 +412,6 @@ def _line(
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
-    where="f",
     since=8,
     sizes_from_numbers=True,
 )
@@ -464,7 +425,6 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Tensor_Tensor_out",
     out_resized=BY_COUNT,
-    where="f",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
     sizes_from_numbers=True,
 )
@@ -473,7 +433,6 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 @op(
@@ -481,7 +440,6 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
-    where="f",
     sizes_from_numbers=True,
 )
 @op(
@@ -489,7 +447,6 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
-    where="f",
     since=9,
     sizes_from_numbers=True,
 )
@@ -506,7 +463,6 @@ def _logspace(
     "pin_memory=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
-    where="f",
 )
 def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
     return xp.eye(*common.check_sizes([n]), dtype=common.dtype_from(dtype))
@@ -517,7 +473,6 @@ def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
     "device=None, bool? pin_memory=None) -> Tensor",
     out="m_out",
     out_resized=SILENTLY,
-    where="f",
 )
 def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     return xp.eye(*common.check_sizes([n, m]), dtype=common.dtype_from(dtype))
@@ -525,8 +480,7 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
 
 @op(
     "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
+    "Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
     common.check_storage(common.check_sizes([row, col]), common.INT64)
@@ -536,8 +490,7 @@ def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
 
 @op(
     "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
+    "Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
     common.check_storage(common.check_sizes([row, col]), common.INT64)
@@ -545,7 +498,7 @@ def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
     return xp.stack(xp.triu_indices(row, offset, col)).astype(common.dtype_from(dtype, common.INT64))
 
 
-@op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f", layout="contiguous")
+@op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", layout="contiguous")
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
     """Return the Vandermonde matrix of a vector."""
     if x.ndim != 1:
@@ -555,7 +508,7 @@ def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -
     return xp.vander(x, N, increasing).astype(common.accumulate_dtype(x.dtype), copy=False)
 
 
-@op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f", layout="contiguous")
+@op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", layout="contiguous")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
     x = x if x.ndim else x[None]
     if x.dtype == common.BOOL or x.dtype in common.HALF_DTYPES:

@@ -14,7 +14,7 @@ import numpy as np
 from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR, castable
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SCALAR, castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
@@ -68,7 +68,7 @@ def _singular(name: str) -> LinAlgError:
     )
 
 
-@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_dtype_error=EXPECTED_DTYPE_ERROR)
+@op("aten::linalg_det(Tensor A) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
 @shared_fields(layout="contiguous", dtype_errors={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
@@ -78,16 +78,9 @@ def _det(xp: Any, A: Array) -> Array:
 @op(
     "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
     out="out",
-    out_names="sign,logabsdet",
-    where="f",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
-@op(
-    "aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
-    out="out",
-    out_names="sign,logabsdet",
-    **COPIED,
-)
+@op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", **COPIED_OUT)
 @shared_fields(layout=("contiguous", "contiguous"), dtype_errors={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(square("linalg.slogdet", A))
@@ -104,7 +97,7 @@ def _logdet(xp: Any, self: Array) -> Array:
     return common.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
-@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_dtype_error=EXPECTED_DTYPE_ERROR)
+@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
 @op(
     "aten::inverse(Tensor self) -> Tensor",
     out="out",
@@ -127,8 +120,6 @@ def _inv(xp: Any, A: Array) -> Array:
 @op(
     "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     out="inverse",
-    out_names="inverse,info",
-    where="f",
     layout=("columns", "contiguous"),
     dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -141,7 +132,6 @@ def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array
 @op(
     "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     out="out",
-    where="f",
     layout="columns",
     dtype_errors={"h": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -173,8 +163,6 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor"
     " result, Tensor info)",
     out="out",
-    out_names="result,info",
-    where="f",
     layout=("columns", "contiguous"),
     dtype_errors={"h": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -188,7 +176,6 @@ def _solve_ex(
 @op(
     "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
     out="out",
-    where="f",
     layout="columns",
     dtype_errors={"h": "cholesky_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -222,8 +209,6 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor "
     "L, Tensor info)",
     out="L",
-    out_names="L,info",
-    where="f",
     layout=("columns", "contiguous"),
     dtype_errors={"h": "cholesky_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -276,8 +261,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     "aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor",
     where="",
     layout="columns",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 @op(
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
@@ -316,7 +300,6 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
     out="eigvals",
     out_names="eigvals,eigvecs",
-    where="f",
     layout=("contiguous", "columns"),
     dtype_errors={"bih": "linalg_eigh_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -331,7 +314,6 @@ def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
 @op(
     'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor',
     out="out",
-    where="f",
     layout="contiguous",
     dtype_errors={"bih": "linalg_eigh_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -345,8 +327,6 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
 @op(
     "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
     out="out",
-    out_names="eigenvalues,eigenvectors",
-    where="f",
     layout=("contiguous", "columns"),
     dtype_errors={"h": "linalg_eig_out_cpu"},
     work=0.4,
@@ -365,7 +345,6 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
 @op(
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     out="out",
-    where="f",
     layout="contiguous",
     dtype_errors={"h": "linalg_eig_out_cpu"},
     work=0.4,
@@ -381,8 +360,6 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
     "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S,"
     " Tensor Vh)",
     out="U",
-    out_names="U,S,Vh",
-    where="f",
     layout=("columns", "contiguous", "columns"),
     dtype_errors={"h": "linalg_svd_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -399,7 +376,6 @@ def linalg_svd(
 @op(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
     out="U",
-    out_names="U,S,V",
     layout=("columns", "contiguous", "contiguous"),
     dtype_errors={"h": "linalg_svd_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -418,7 +394,6 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
 @op(
     "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
     out="out",
-    where="f",
     layout="contiguous",
     dtype_errors={"h": "linalg_svd_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -432,8 +407,6 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
 @op(
     'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
     out="out",
-    out_names="Q,R",
-    where="f",
     layout=("columns", "columns"),
     dtype_errors={"h": "geqrf_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -450,7 +423,6 @@ def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
 @op(
     "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
     out="Q",
-    out_names="Q,R",
     layout=("columns", "columns"),
     dtype_errors={"h": "geqrf_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -463,7 +435,6 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
 @op(
     "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
     out="out",
-    where="f",
     dtype_errors={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
     work=0.2,
     out_cast_error=castable("linalg.cond"),
@@ -471,7 +442,6 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
 @op(
     "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
     out="p_str_out",
-    where="f",
     dtype_errors={"bi": f"linalg.inv: {INEXACT}", "h": f"linalg.inv: {LOW_PRECISION}"},
     work=0.01,
     out_cast_error=castable("linalg.cond"),
@@ -495,7 +465,6 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
     "unitriangular=False) -> Tensor",
     out="out",
-    where="f",
     layout="columns",
     dtype_errors={"bih": "triangular_solve_cpu"},
     out_dtype_error=SCALAR,
@@ -560,7 +529,6 @@ def _triangular_solve(
     "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
     out="out",
     out_cast_error=castable("tensorinv"),
-    where="f",
     layout="outermost_last",
     autocast={"cpu": "float32"},
 )
@@ -588,7 +556,6 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
 @op(
     "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
     out="out",
-    where="f",
     dtype_errors={"h": "lu_cpu"},
     out_cast_error=castable("tensorsolve"),
     autocast={"cpu": "float32"},
@@ -603,7 +570,7 @@ def _exponential_shape(self: Array) -> ShapeAndDtype:
 
 
 @op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
-@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2, **COPIED)
+@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", work=0.2, **COPIED_OUT)
 @shared_fields(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # The computation is in double precision, because each squaring doubles the error.

@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts._core.thread import deadline
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, COUNTED, OPTIONS, CategoryErrorMessage
+from ts.ops.out_variants import COPIED_OUT, COUNTED, OPTIONS, CategoryErrorMessage
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -108,201 +108,65 @@ def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: s
     return getattr(xp.transforms, name)(x, lengths, axes, norm)
 
 
-@op(
-    "aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors=_NO_HALF,
-    out_cast_error=CategoryErrorMessage("fft expects a complex output tensor, but got {got}"),
-    autocast={"cpu": "float32"},
-)
-def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "fft", self, n, dim, norm)
+def _output_category(name: str) -> CategoryErrorMessage:
+    """Return the error text for an `out=` of another category than the result of transform `name`."""
+    category = "floating point" if name.startswith(("irfft", "hfft")) else "complex"
+    return CategoryErrorMessage(f"{name} expects a {category} output tensor, but got {{got}}")
 
 
-@op(
-    "aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors=_NO_HALF,
-    out_cast_error=CategoryErrorMessage("ifft expects a complex output tensor, but got {got}"),
-    autocast={"cpu": "float32"},
-)
-def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "ifft", self, n, dim, norm)
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    _real_only = {"c": "ihfft expects a real input tensor, but got {dtype}"} if _name == "ihfft" else {}
+
+    @op(
+        f"aten::fft_{_name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+        out="out",
+        dtype_errors={**_NO_HALF, **_real_only},
+        out_cast_error=_output_category(_name),
+        autocast={"cpu": "float32"},
+    )
+    def _transform(
+        xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None, name: str = _name
+    ) -> Array:
+        return _one(xp, name, self, n, dim, norm)
+
+    _real_only = {"c": "Only supports floating-point dtypes, but found: {dtype}"} if _name == "ihfft" else {}
+
+    @op(
+        f"aten::fft_{_name}n(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+        out="out",
+        layout="like_first" if _name in ("fft", "ifft") else (),
+    )
+    @op(
+        f"aten::fft_{_name}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+        out="out",
+    )
+    @shared_fields(
+        dtype_errors={**_NO_HALF, **_real_only},
+        out_cast_error=_output_category("fftn" if _name == "ifft" else f"{_name}n"),
+        autocast={} if "hfft" in _name else {"cpu": "float32"},
+    )
+    def _transform_n(
+        xp: Any,
+        self: Array,
+        s: Ints = None,
+        dim: Ints = None,
+        norm: str | None = None,
+        name: str = f"{_name}n",
+    ) -> Array:
+        return _transform_axes(xp, name, self, s, dim, norm)
 
 
-@op(
-    "aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors=_NO_HALF,
-    autocast={"cpu": "float32"},
-)
-def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "rfft", self, n, dim, norm)
+for _name in ("fftshift", "ifftshift"):
 
-
-@op(
-    "aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors=_NO_HALF,
-    out_cast_error=CategoryErrorMessage("irfft expects a floating point output tensor, but got {got}"),
-    autocast={"cpu": "float32"},
-)
-def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "irfft", self, n, dim, norm)
-
-
-@op(
-    "aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors=_NO_HALF,
-    out_cast_error=CategoryErrorMessage("hfft expects a floating point output tensor, but got {got}"),
-    autocast={"cpu": "float32"},
-)
-def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "hfft", self, n, dim, norm)
-
-
-@op(
-    "aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    dtype_errors={**_NO_HALF, "c": "ihfft expects a real input tensor, but got {dtype}"},
-    autocast={"cpu": "float32"},
-)
-def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    return _one(xp, "ihfft", self, n, dim, norm)
-
-
-@op(
-    "aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    layout="like_first",
-    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
-)
-@op(
-    "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
-)
-@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
-def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "fftn", self, s, dim, norm)
-
-
-@op(
-    "aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    layout="like_first",
-    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
-)
-@op(
-    "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
-)
-@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
-def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "ifftn", self, s, dim, norm)
-
-
-@op(
-    "aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-)
-@op(
-    "aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-)
-@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
-def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "rfftn", self, s, dim, norm)
-
-
-@op(
-    "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
-)
-@op(
-    "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
-)
-@shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
-def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "irfftn", self, s, dim, norm)
-
-
-@op(
-    "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
-)
-@op(
-    "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-    out_cast_error=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
-)
-@shared_fields(dtype_errors=_NO_HALF)
-def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "hfftn", self, s, dim, norm)
-
-
-@op(
-    "aten::fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-)
-@op(
-    "aten::fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out",
-    where="f",
-)
-@shared_fields(dtype_errors={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
-def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _transform_axes(xp, "ihfftn", self, s, dim, norm)
-
-
-def _check_shifts(self: Array, dim: Ints) -> None:
-    if self.ndim == 0 and not dim:
-        raise RuntimeError("`shifts` required")
-
-
-@op(
-    "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
-    where="f",
-    layout="contiguous",
-    work=cost_model.of(cost_model.moved_bytes, 0.03),
-)
-def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
-    _check_shifts(self, dim)
-    return xp.fft.fftshift(self, None if dim is None else tuple(dim))
-
-
-@op(
-    "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
-    where="f",
-    layout="contiguous",
-    work=cost_model.of(cost_model.moved_bytes, 0.03),
-)
-def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
-    _check_shifts(self, dim)
-    return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
+    @op(
+        f"aten::fft_{_name}(Tensor self, int[1]? dim=None) -> Tensor",
+        layout="contiguous",
+        work=cost_model.of(cost_model.moved_bytes, 0.03),
+    )
+    def _shift(xp: Any, self: Array, dim: Ints = None, name: str = _name) -> Array:
+        if self.ndim == 0 and not dim:
+            raise RuntimeError("`shifts` required")
+        return getattr(xp.fft, name)(self, None if dim is None else tuple(dim))
 
 
 # ------------------------------------------------------------------------------------- internal FFT operators
@@ -327,10 +191,8 @@ def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normali
 
 @op(
     "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
-    where="f",
     dtype_errors=_COMPLEX_ONLY,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
     axes = common.wrap_dims(dim, self.ndim) if dim else ()
@@ -343,10 +205,8 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
 
 @op(
     "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
-    where="f",
     dtype_errors=_REAL_ONLY,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
     """Return the FFT of real numbers.
@@ -362,10 +222,8 @@ def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: in
 
 @op(
     "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
-    where="f",
     dtype_errors=_COMPLEX_ONLY,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _complex_to_real(
     xp: Any, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
@@ -388,22 +246,12 @@ def _frequencies(xp: Any, name: str, indices: Array, n: int, d: float, dtype: in
     return common.cast(xp, indices / xp.asarray(n * d), target)
 
 
-@op(
-    f"aten::fft_fftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
-    where="f",
-    out="out",
-    out_resized=COUNTED,
-)
+@op(f"aten::fft_fftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor", out="out", out_resized=COUNTED)
 def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
     indices = xp.arange(common.check_sizes([n])[0])
     return _frequencies(xp, "fftfreq", xp.where(indices < (n + 1) // 2, indices, indices - n), n, d, dtype)
 
 
-@op(
-    f"aten::fft_rfftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
-    where="f",
-    out="out",
-    out_resized=COUNTED,
-)
+@op(f"aten::fft_rfftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor", out="out", out_resized=COUNTED)
 def _rfftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
     return _frequencies(xp, "rfftfreq", xp.arange(n // 2 + 1), n, d, dtype)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.tensor.size_guards import equal, equal_shapes
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, like
 from ts.ops.upsample import cubic_slopes, cubic_weights
@@ -232,32 +232,26 @@ _ARGUMENTS = (
 )
 
 
-@op(f"aten::grid_sampler{_ARGUMENTS}", where="f", autocast={"cpu": "float32", "cuda": "widest"})
+@op(f"aten::grid_sampler{_ARGUMENTS}", autocast={"cpu": "float32", "cuda": "widest"})
 def _grid_sampler(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, None, mode)
     return sampled(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::grid_sampler_2d{_ARGUMENTS}", out="out", where="f", autocast={"cpu": "float32"})
+@op(f"aten::grid_sampler_2d{_ARGUMENTS}", out="out", autocast={"cpu": "float32"})
 def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 2, mode)
     return sampled(xp, input, grid, mode, padding, align)
 
 
-@op(
-    f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}",
-    where="f",
-    out="out",
-    autocast={"cpu": "float32"},
-    **COPIED,
-)
+@op(f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}", autocast={"cpu": "float32"}, **COPIED_OUT)
 def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     if input.dtype != common.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[input.dtype]}")
     return _grid_sampler_2d(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", where="f", autocast={"cpu": "float32"})
+@op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", autocast={"cpu": "float32"})
 def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 3, mode)
     return sampled(xp, input, grid, mode, padding, align)
@@ -280,11 +274,9 @@ _BACKWARD = (
 
 @op(
     f"aten::grid_sampler_2d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1",
     where="",
     shape=_gradient_shapes,
-    **COPIED,
+    **COPIED_OUT,
 )
 def _grid_sampler_2d_backward(
     xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
@@ -295,11 +287,9 @@ def _grid_sampler_2d_backward(
 
 @op(
     f"aten::grid_sampler_3d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1",
     where="",
     shape=_gradient_shapes,
-    **COPIED,
+    **COPIED_OUT,
 )
 def _grid_sampler_3d_backward(
     xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
@@ -330,7 +320,6 @@ def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
 @op(
     "aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
     out="out",
-    where="f",
     dtype_errors={"b": "linspace_cpu"},
     autocast={"cpu": "lower"},
 )

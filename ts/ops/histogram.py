@@ -15,7 +15,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, OF_INPUT
+from ts.ops.out_variants import COPIED_OUT, OF_INPUT
 from ts.ops.registry import op
 
 Array = common.Array
@@ -144,7 +144,6 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
     "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
     "(Tensor hist, Tensor bin_edges)",
     out="bins_tensor_out",
-    out_names="hist,bin_edges",
     order="bins_tensor bins_tensor_out",
     out_dtype_error=OF_INPUT,
 )
@@ -159,7 +158,6 @@ def _histogram_edges(
     "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
     "density=False) -> (Tensor hist, Tensor bin_edges)",
     out="bin_ct_out",
-    out_names="hist,bin_edges",
     out_dtype_error=OF_INPUT,
 )
 def _histogram_count(
@@ -242,9 +240,7 @@ def _histogramdd_edges(
 @op(
     "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool "
     "density=False) -> Tensor[]",
-    where="f",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _bin_edges(
     xp: Any,
@@ -263,9 +259,7 @@ def _bin_edges(
     "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
     "bool "
     "density=False) -> Tensor",
-    where="f",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _counts_in_bins(
     xp: Any,
@@ -282,9 +276,7 @@ def _counts_in_bins(
     "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
     "density=False) -> "
     "Tensor",
-    where="f",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _counts_between_edges(
     xp: Any, self: Array, bins: Sequence[Array], weight: Array | None = None, density: bool = False

@@ -20,7 +20,6 @@ Array = common.Array
 @op(
     "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     out="a",
-    out_names="a,tau",
     layout=("columns", "contiguous"),
     dtype_errors={"bih": "geqrf_cpu"},
     out_cast_error=castable("torch.geqrf", "a"),
@@ -123,7 +122,6 @@ def _product_shape(
     "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     out="out",
     out_cast_error=castable("torch.linalg.householder_product"),
-    where="f",
 )
 @op(
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",

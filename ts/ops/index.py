@@ -16,7 +16,7 @@ from ts._core.tensor import factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, write
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, write
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
@@ -197,10 +197,9 @@ def _mismatch(values: Array, shape: Sequence[int]) -> RuntimeError:
 
 @op(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    out="out",
     order="- out",
     layout="like_first",
-    **COPIED,
+    **COPIED_OUT,
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
@@ -359,10 +358,9 @@ def _check_flat(xp: Any, at: Array, n: int) -> None:
 @op(
     "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     inplace=True,
-    out="out",
     overlap=OVERLAP_RAISES_CODE,
     layout="like_first",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     if self.dtype != source.dtype:
@@ -456,9 +454,8 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
 @op(
     "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     inplace=True,
-    out="out",
     layout="contiguous",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     if self.dtype != source.dtype:
@@ -568,7 +565,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
     return xp.array(xp.broadcast_to(common.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", **COPIED)
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, **COPIED_OUT)
 @shared_fields(layout="like_first", filled_like="aten::zeros_like", sparse="conversions.zero_in_place")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)

@@ -15,7 +15,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
 from ts.ops import common
-from ts.ops.out_variants import COPIED, castable
+from ts.ops.out_variants import COPIED_OUT, castable
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, depends, like
 from ts.ops.svd import decompose
@@ -75,8 +75,6 @@ def _lstsq_shapes(
     "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
     "Tensor residuals, Tensor rank, Tensor singular_values)",
     out="out",
-    out_names="solution,residuals,rank,singular_values",
-    where="f",
     layout=("columns", "contiguous", "contiguous", "contiguous"),
     work=0.05,
     shape=_lstsq_shapes,
@@ -165,8 +163,6 @@ def _ldl_pair_shapes(self: Array, *_: Any) -> list[ShapeAndDtype]:
     "-> (Tensor LD, "
     "Tensor pivots, Tensor info)",
     out="out",
-    out_names="LD,pivots,info",
-    where="f",
     layout=("columns", "contiguous", "contiguous"),
     shape=_ldl_shapes,
 )
@@ -204,12 +200,9 @@ def _check_ldl(name: str, info: Array) -> None:
 
 @op(
     "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
-    out="out",
-    out_names="LD,pivots",
-    where="f",
     layout=("columns", "contiguous"),
     shape=_ldl_pair_shapes,
-    **COPIED,
+    **COPIED_OUT,
 )
 def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, Array]:
     factors, pivots, info = _ldl_factor_ex(xp, self, hermitian)
@@ -254,7 +247,6 @@ def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> ShapeAnd
 @op(
     "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
     out="out",
-    where="f",
     layout="columns",
     dtype_errors={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
     shape=_ldl_solution_shape,

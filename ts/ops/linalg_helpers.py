@@ -56,8 +56,6 @@ def _slogdet_shapes(A: Array) -> list[ShapeAndDtype]:
 @op(
     "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
     out="result",
-    out_names="result,LU,pivots",
-    where="f",
     layout=("contiguous", "columns", "contiguous"),
     dtype_errors={"bi": f"linalg.det: {INEXACT}"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -75,8 +73,6 @@ def _det(xp: Any, A: Array) -> tuple[Array, Array, Array]:
 @op(
     "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
     out="sign",
-    out_names="sign,logabsdet,LU,pivots",
-    where="f",
     layout=("contiguous", "contiguous", "columns", "contiguous"),
     dtype_errors={"bi": f"linalg.slogdet: {INEXACT}", "h": f"linalg.slogdet: {LOW_PRECISION}"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -117,8 +113,6 @@ def _is_vector(A: Array, B: Array) -> bool:
     "result, Tensor "
     "LU, Tensor pivots, Tensor info)",
     out="result",
-    out_names="result,LU,pivots,info",
-    where="f",
     layout=("columns", "columns", "contiguous", "contiguous"),
     dtype_errors={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -145,8 +139,6 @@ def _solve_ex(
     'aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor '
     "eigenvectors)",
     out="eigenvalues",
-    out_names="eigenvalues,eigenvectors",
-    where="f",
     layout=("contiguous", "columns"),
     dtype_errors={"bih": "linalg_eigh_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -173,8 +165,6 @@ def _eigvals(xp: Any, self: Array) -> Array:
     "(Tensor U, "
     "Tensor S, Tensor Vh)",
     out="U",
-    out_names="U,S,Vh",
-    where="f",
     layout=("columns", "contiguous", "columns"),
     dtype_errors={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -234,7 +224,6 @@ def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
 
 @op(
     "aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
-    where="f",
     side_effect=True,
     shape=ITEM,
 )

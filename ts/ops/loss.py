@@ -170,7 +170,6 @@ def _hinge_embedding_loss(
 @op(
     "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
     "reduction=1) -> Tensor",
-    where="f",
     autocast="float32",
 )
 def _margin_ranking_loss(
@@ -209,7 +208,6 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
 @op(
     "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int "
     "reduction) -> Tensor",
-    where="f",
     autocast="float32",
 )
 def _poisson_nll_loss(

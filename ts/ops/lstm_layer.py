@@ -79,7 +79,6 @@ def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
     "aten::mkldnn_rnn_layer(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
     "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, int num_layers, "
     "bool has_biases, bool bidirectional, bool batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
-    where="f",
     dtype_errors=_NO_FLOATS,
     shape=_layer_shape,
     autocast={"cpu": "lower"},

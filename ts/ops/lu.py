@@ -131,8 +131,6 @@ _PACKED = "(Tensor LU, Tensor pivots)"
 @op(
     f"aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> {_PACKED}",
     out="out",
-    out_names="LU,pivots",
-    where="f",
     layout=("columns", "contiguous"),
     dtype_errors={"bih": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -147,8 +145,6 @@ def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor "
     "pivots, Tensor info)",
     out="out",
-    out_names="LU,pivots,info",
-    where="f",
     layout=("columns", "contiguous", "contiguous"),
     dtype_errors={"bih": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
@@ -164,7 +160,6 @@ def _lu_factor_ex(
 @op(
     "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
     "Tensor info)",
-    where="f",
     layout=("columns", "contiguous", "contiguous"),
     dtype_errors={"bih": "lu_cpu"},
     shape=_factor_shapes,
@@ -180,8 +175,6 @@ def _lu_with_info(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
     "(Tensor P, Tensor L, Tensor U)",
     out="out",
-    out_names="P,L,U",
-    where="f",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_unpacked_shapes,
 )
@@ -207,8 +200,6 @@ def _lu_unpack(
 @op(
     "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
     out="out",
-    out_names="P,L,U",
-    where="f",
     dtype_errors={"bih": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_lu_shapes,
@@ -221,7 +212,6 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> "
     "Tensor",
     out="out",
-    where="f",
     layout="columns",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_solution_shape,

@@ -13,7 +13,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, castable
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, castable
 from ts.ops.registry import find, op, shared_fields
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -141,7 +141,6 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
 @op(
     "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     out="out",
-    where="f",
     layout="contiguous",
     dtype_errors={"bi": f"linalg.vecdot: {INEXACT}"},
     out_dtype_error="linalg.vecdot: Expected out of dtype{want} but found {got}",
@@ -172,16 +171,10 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
 
 
 @op(
-    "aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="matmul.matmul",
+    "aten::matmul(Tensor self, Tensor other) -> Tensor", **COPIED_OUT, sparse="matmul.matmul",
     copies_sizes=True, graph_autodiff=True,
 )  # fmt: skip
-@op(
-    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
-    out="out",
-    where="f",
-    same_as="aten::matmul",
-    **COPIED,
-)
+@op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", same_as="aten::matmul", **COPIED_OUT)
 @shared_fields(layout="contiguous", dtype_errors={"b": "addmm_impl_cpu_"}, autocast="lower")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
@@ -288,7 +281,6 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
 @op(
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     out="out",
-    where="f",
     dtype_errors={"b": "addmm_impl_cpu_"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.linear,
@@ -309,7 +301,6 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
 
 @op(
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
-    where="f",
     work=cost_model.bilinear,
     autocast={"cuda": "widest"},
 )
@@ -399,7 +390,7 @@ def _tensordot(
 
 
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
-@op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
+@op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out")
 @shared_fields(
     layout="contiguous", dtype_errors={"b": "cross"}, out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.elements, 0.1),
@@ -431,13 +422,11 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
 @op(
     "aten::chain_matmul(Tensor[] matrices) -> Tensor",
     out="out",
-    where="f",
     out_dtype_error="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
 @op(
     "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
     out="out",
-    where="f",
     out_dtype_error="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
 @shared_fields(dtype_errors={"b": "addmm_impl_cpu_"}, work=cost_model.chain, autocast="lower")
@@ -477,7 +466,6 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
 @op(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
     out="out",
-    where="f",
     work=cost_model.power,
     out_cast_error=castable("matrix_power"),
 )
@@ -558,7 +546,6 @@ def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
 
 @op(
     "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"b": "bmm"},
     work=cost_model.einsum,

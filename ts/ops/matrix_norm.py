@@ -10,7 +10,7 @@ from typing import Any
 
 from ts.ops import common, cost_model
 from ts.ops.factorizations import matrix
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.svd import apply_to_finite
 from ts.ops.unsupported_dtypes import LOW_PRECISION
@@ -23,7 +23,6 @@ Array = common.Array
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="out",
-    where="f",
     out_dtype_error="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
@@ -40,7 +39,6 @@ def _norm(
     "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="ord_str_out",
-    where="f",
     out_dtype_error="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
@@ -71,13 +69,11 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="out",
-    where="f",
 )
 @op(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="str_ord_out",
-    where="f",
 )
 @shared_fields(
     layout="contiguous",
@@ -98,12 +94,11 @@ def _matrix_norm(
 
 @op(
     "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    out="out",
     where="f",
     layout="contiguous",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
-    **COPIED,
+    **COPIED_OUT,
 )
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2, dim, keepdim)
@@ -142,7 +137,6 @@ _LIGHT = cost_model.of(cost_model.elements, 0.1)
 
 @op(
     "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-    where="f",
     work=_LIGHT,
     autocast={"cuda": "float32"},
 )
@@ -166,9 +160,7 @@ def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
     return common.cast(xp, v * (common.cast(xp, g, common.opmath(g.dtype)) / norms), v.dtype), norms
 
 
-@op(
-    "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", where="f", layout="contiguous", work=_LIGHT
-)
+@op("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", layout="contiguous", work=_LIGHT)
 def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     if dim in (0, v.ndim - 1):
         return _weight_norm_interface(xp, v, g, dim)[0]
@@ -182,12 +174,9 @@ def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
 
 @op(
     "aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
-    where="f",
     layout=("contiguous", "contiguous"),
     work=_LIGHT,
-    out="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
     """Return `v` rescaled to the norms `g` along `dim` (first or last), and its norms for backward."""
@@ -203,9 +192,7 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
     "Tensor saved_norms, int dim) -> (Tensor, Tensor)",
     where="",
     layout=("contiguous", "contiguous"),
-    out="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _weight_norm_interface_backward(
     xp: Any, grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int

@@ -15,8 +15,8 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, NEVER
-from ts.ops.registry import OperatorRecord, add, find, op, out_of
+from ts.ops.out_variants import COPIED_OUT, NEVER
+from ts.ops.registry import OperatorRecord, OutRecord, add, find, op
 from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
@@ -54,14 +54,14 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
     with_dtype = add(
         OperatorRecord(schema, kernel, "mixed_dtype_matmul", where="f", order="- out dtype_out dtype")
     )
-    add(out_of(with_dtype, "dtype_out"))
+    add(OutRecord(with_dtype, "dtype_out"))
 
 
 for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("baddbmm", 2, 3)):
     _in_dtype(_name, _matrices, _at)
 
 
-@op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", where="f", out="out", **COPIED)
+@op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", **COPIED_OUT)
 def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
     """Multiply int8 matrices with int32 accumulation."""
     for name, x in (("self", self), ("mat2", mat2)):
@@ -146,7 +146,6 @@ def _check_groups(
     "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
     "out_dtype=None) -> "
     "Tensor",
-    where="f",
     shape=_grouped_shape,
 )
 def _grouped_mm(
@@ -189,7 +188,6 @@ def _grouped_mm(
 
 @op(
     "aten::_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor",
-    where="f",
     layout="contiguous",
     out="out",
     out_resized=NEVER,
@@ -211,10 +209,8 @@ def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
     "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
     "sumdim, int "
     "unroll_dim=1) -> Tensor",
-    where="f",
     layout="contiguous",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _trilinear(
     xp: Any,

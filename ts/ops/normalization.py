@@ -12,7 +12,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 
 Array = common.Array
@@ -106,7 +106,6 @@ def _last_axes(
 @op(
     "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-    where="f",
     layout="contiguous",
     epilogue=True,
     cuda_rows="m = sum(a) / n; v = sum((a - m) * (a - m)) / n; "
@@ -131,12 +130,9 @@ def layer_norm(
 @op(
     "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
     layout=("contiguous", "contiguous", "contiguous"),
     autocast={"cuda": "float32"},
-    **COPIED,
+    **COPIED_OUT,
     graph_autodiff=True,
 )
 def _native_layer_norm(
@@ -161,7 +157,6 @@ def _native_layer_norm(
 
 @op(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    where="f",
     layout="channels",
     epilogue=True,
     cuda_rows="times(a * (1 / sqrt(sum(a * a) / n + or_epsilon(eps, a))), weight)",
@@ -180,7 +175,6 @@ def _rms_norm(
 @op(
     "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> "
     "(Tensor, Tensor)",
-    where="f",
     layout=("channels", "contiguous"),
 )
 def _fused_rms_norm(
@@ -209,10 +203,7 @@ def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) 
 @op(
     "aten::native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
     "Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _native_layer_norm_backward(
     xp: Any,
@@ -285,7 +276,6 @@ def _fused_rms_norm_backward(
 @op(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-    where="f",
     layout="channels",
     autocast={"cuda": "float32"},
 )
@@ -307,10 +297,7 @@ def _group_norm(
 @op(
     "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
     "int group, float eps) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _native_group_norm(
     xp: Any,
@@ -356,10 +343,7 @@ def _native_group_norm(
 @op(
     "aten::native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? "
     "weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _native_group_norm_backward(
     xp: Any,

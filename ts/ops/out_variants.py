@@ -105,6 +105,7 @@ SILENT: Final = Rule(resized=SILENTLY)
 
 # Record fields for operators whose `out=` variant in PyTorch computes a new result and copies it to `out`.
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
+COPIED_OUT: Final[dict[str, Any]] = {"out": "out", **COPIED}
 
 # Schema text of the factory options, which `out=` variants do not have.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -228,16 +229,26 @@ class OutVariantSpec:
         self.dtype_at = dtype_at  # index of the parameter `dtype` in the base schema, or -1
 
 
+def _output_names(returns: str, overload: str) -> list[str]:
+    """Return the default names of the outputs for results `returns` of a schema."""
+    if not returns.startswith("("):
+        return ["grad_input" if overload == "grad_input" else "out"]
+    names = [result.partition(" ")[2] for result in returns.strip("()").split(", ")]
+    return names if all(names) else [f"out{i}" for i in range(len(names))]
+
+
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the schema of the `out=` variant of `schema`.
 
     `names` are the names of the outputs, separated by commas, with prefixes for alias annotations other than
-    a, b, c: "d:out,e:save_mean". `unnamed` means that the results have no names.
+    a, b, c: "d:out,e:save_mean"; "" for the names of the results, `out0,out1` for results without names, and
+    "out" or "grad_input" for one result. `unnamed` means that the results have no names.
     """
-    marked_names = [name.rpartition(":") for name in names.split(",")]
-    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked_names)]
     head, _, rest = schema.partition("(")
     arguments, _, returns = rest.rpartition(") -> ")
+    marked_names = [name.rpartition(":") for name in names.split(",") if name]
+    marked_names = marked_names or [("", "", name) for name in _output_names(returns, overload)]
+    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked_names)]
     is_list = returns == "Tensor[]"
     parameters = arguments.split(", ")
     options_at = [x for x in parameters if x != "*"].index(_CODE) if OPTIONS in arguments else -1

@@ -299,20 +299,12 @@ def _quantized(weight: Tensor, name: str) -> Tensor:
     return weight
 
 
-@op(
-    f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack",
-    where="",
-    tensor_kernel=True,
-)
+@op(f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", tensor_kernel=True)
 def _pack_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
     return LinearParams(_quantized(weight, "linear_prepack"), bias)
 
 
-@op(
-    f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack",
-    where="",
-    tensor_kernel=True,
-)
+@op(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", tensor_kernel=True)
 def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
     """Pack a linear layer with weights rounded to float16."""
     narrow = weight.clamp(-65504.0, 65504.0).to(dtypes.float16)
@@ -321,12 +313,10 @@ def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
 
 @op(
     f"quantized::linear_unpack({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
-    where="",
     tensor_kernel=True,
 )
 @op(
     f"quantized::linear_unpack_fp16({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
-    where="",
     tensor_kernel=True,
 )
 def _unpack_linear(packed: Any) -> tuple[Tensor, Tensor | None]:
@@ -334,18 +324,12 @@ def _unpack_linear(packed: Any) -> tuple[Tensor, Tensor | None]:
     return params.weight, params.bias
 
 
-@op(
-    f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", where="", tensor_kernel=True
-)
+@op(f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", tensor_kernel=True)
 def _pack_embedding(weight: Tensor) -> EmbeddingParams:
     return EmbeddingParams(_quantized(weight, "embedding_bag_prepack"))
 
 
-@op(
-    f"quantized::embedding_bag_unpack({_EMBEDDING} W_prepack) -> Tensor W_origin",
-    where="",
-    tensor_kernel=True,
-)
+@op(f"quantized::embedding_bag_unpack({_EMBEDDING} W_prepack) -> Tensor W_origin", tensor_kernel=True)
 def _unpack_embedding(packed: Any) -> Tensor:
     return as_packed(packed, EmbeddingParams).weight
 

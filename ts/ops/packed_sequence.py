@@ -19,7 +19,7 @@ from ts._core.tensor.size_guards import equal
 from ts._core.tensor.tensor import Tensor
 from ts.dtypes import from_numpy_dtype
 from ts.ops.common import INT64, Array
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 from ts.ops.shape_functions import ITEM, ShapeAndDtype, new_size
 
@@ -53,12 +53,9 @@ def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Shape
 
 @op(
     "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
-    where="f",
     layout=("contiguous", "contiguous"),
     shape=ITEM.unless(_packed_shape),
-    out="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
     """Return the packed rows (rows, features...) and the batch size per time step."""
@@ -113,7 +110,6 @@ def _pack_backward(
 @op(
     "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, "
     "int total_length) -> (Tensor, Tensor)",
-    where="f",
     shape=ITEM,
 )
 def _pad_packed(
@@ -158,7 +154,6 @@ def _packed(
 @op(
     "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., "
     'str padding_side="right") -> Tensor',
-    where="f",
     layout="contiguous",
 )
 def _pad(

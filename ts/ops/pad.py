@@ -14,8 +14,8 @@ import numpy as np
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
-from ts.ops.registry import OperatorRecord, add, op, out_of
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SCALAR
+from ts.ops.registry import OperatorRecord, OutRecord, add, op
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import check_nonempty_dims, pad_or_crop
 
@@ -43,10 +43,9 @@ def _pairs(pad: Sizes, x: Array) -> list[tuple[int, int]]:
 
 @op(
     "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
-    out="out",
     where="f",
     layout="channels",
-    **COPIED,
+    **COPIED_OUT,
 )
 def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
     """Pad x with `value`."""
@@ -194,7 +193,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             autocast={} if (_name, _n) == ("reflection", 3) else {"cpu": "float32"},
         )
         add(_record)
-        add(out_of(_record, "out"))
+        add(OutRecord(_record, "out"))
         _record = OperatorRecord(
             f"aten::{_name}_pad{_n}d_backward(Tensor grad_output, Tensor self, SymInt[{2 * _n}] padding)"
             " -> Tensor",
@@ -205,12 +204,9 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             dtype_errors={"b": f"{_name}_pad{_n}d_backward"},
         )
         add(_record)
-        add(out_of(_record, "grad_input", "grad_input"))
+        add(OutRecord(_record, "grad_input"))
 add(
     OperatorRecord(
-        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
-        _mode_kernel("circular"),
-        "pad",
-        where="f",
+        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", _mode_kernel("circular"), "pad"
     )
 )

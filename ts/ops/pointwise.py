@@ -19,7 +19,7 @@ from ts import dtypes
 from ts.ops import common, numpy_arithmetic
 from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
 from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR, ComplexErrorMessage
-from ts.ops.registry import OperatorRecord, add, inplace_of, op, out_of, shared_fields
+from ts.ops.registry import OperatorRecord, OutRecord, add, inplace_of, op, shared_fields
 from ts.ops.type_promotion import (
     BOOLEAN,
     FLOAT,
@@ -128,7 +128,7 @@ def binary(
                 dunder = f"aten::__i{spelled[2:]}" if overloads == "dunder" else ""
                 add(inplace_of(record, renamed, inplace_order, dunder))
             if "o" in forms and out:
-                add(out_of(record, out))
+                add(OutRecord(record, out))
 
 
 def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds) -> None:
@@ -140,7 +140,7 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
         layout="like_all", **COPIED,
     )  # fmt: skip
     add(record)
-    add(out_of(record, "Scalar_Tensor_out"))
+    add(OutRecord(record, "Scalar_Tensor_out"))
 
 
 # kind -> (overload, type of the second argument, overload of the out= variant). If the kind ends with "=",
@@ -385,7 +385,7 @@ _RECTIFIED = (
     out="Scalar_out",
     **COPIED,
 )
-@shared_fields(layout="like_all", where="f")
+@shared_fields(layout="like_all")
 def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if self.dtype not in _RECTIFIED:
         raise RuntimeError(f"Unsupported datatype for add_relu:{common.CPP_NAME_OF[self.dtype]}")

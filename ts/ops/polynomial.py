@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ts.ops import common, cost_model
-from ts.ops.registry import OperatorRecord, add, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add
 from ts.ops.shape_functions import broadcast_float
 
 Array = common.Array
@@ -202,11 +202,10 @@ for _name, _family in _RECURRENCES.items():
                 f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
                 _kernel(_family),
                 "polynomial",
-                where="f",
                 shape=broadcast_float,
                 layout="like_all",
                 dtype_errors={"hc": f"{_name}_cpu"},
                 order="- out x_scalar x_scalar_out",
             )
         )
-        add(out_of(_record, _out))
+        add(OutRecord(_record, _out))

@@ -20,7 +20,7 @@ from ts._core.tensor.size_guards import equal_shapes, is_symbol
 from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, adaptive_windows, sliding_windows
-from ts.ops.registry import OperatorRecord, add, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import per_dim
 
@@ -389,7 +389,7 @@ def _enter(
     )
     add(record)
     if out is not None:
-        add(out_of(record, out, names))
+        add(OutRecord(record, out, names))
 
 
 _BOTH = "(Tensor, Tensor)"
@@ -558,7 +558,7 @@ def _enter_gradient(
     )
     add(record)
     if out:
-        add(out_of(record, "grad_input", "grad_input"))
+        add(OutRecord(record, "grad_input"))
 
 
 for _n in (2, 3):

@@ -43,27 +43,27 @@ def _require_record_function(record: Any) -> RecordFunction:
     return record
 
 
-@op("profiler::_record_function_enter(str name, str? args=None) -> Tensor", where="", side_effect=True)
+@op("profiler::_record_function_enter(str name, str? args=None) -> Tensor", side_effect=True)
 def _record_function_enter(xp: Any, name: str, args: str | None = None) -> Array:
     return xp.asarray(np.asarray(enter_label(name, args)))
 
 
 @op(
     f"profiler::_record_function_enter_new(str name, str? args=None) -> {_CLASS_NAME}",
-    where="", tensor_kernel=True, side_effect=True,
+    tensor_kernel=True, side_effect=True,
 )  # fmt: skip
 def _record_function_enter_new(name: str, args: str | None = None) -> RecordFunction:
     return RecordFunction(enter_label(name, args))
 
 
-@op("profiler::_record_function_exit(Tensor _0) -> ()", where="", side_effect=True)
+@op("profiler::_record_function_exit(Tensor _0) -> ()", side_effect=True)
 def _record_function_exit(xp: Any, _0: Array) -> None:
     leave_label(int(_0))
 
 
 @op(
     f"profiler::_record_function_exit._RecordFunction({_CLASS_NAME} record) -> ()",
-    where="", tensor_kernel=True, side_effect=True,
+    tensor_kernel=True, side_effect=True,
 )  # fmt: skip
 def _record_function_exit_object(record: RecordFunction) -> None:
     leave_label(_require_record_function(record).label)
@@ -71,7 +71,7 @@ def _record_function_exit_object(record: RecordFunction) -> None:
 
 @op(
     "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)",
-    where="", tensor_kernel=True, side_effect=True,
+    tensor_kernel=True, side_effect=True,
 )  # fmt: skip
 def _call_end_callbacks_on_jit_fut(x: Tensor, y: Future[Any]) -> Future[Any]:
     return label_until(int(x.item()), y)
@@ -79,7 +79,7 @@ def _call_end_callbacks_on_jit_fut(x: Tensor, y: Future[Any]) -> Future[Any]:
 
 @op(
     f"profiler::_call_end_callbacks_on_jit_fut._RecordFunction({_CLASS_NAME} x, Future(t) y) -> Future(t)",
-    where="", tensor_kernel=True, side_effect=True,
+    tensor_kernel=True, side_effect=True,
 )  # fmt: skip
 def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[Any]:
     return label_until(_require_record_function(x).label, y)

@@ -57,14 +57,12 @@ def _largest(xp: Any, values: Array) -> Array:
     "aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
-    where="f",
     out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
-    where="f",
     out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @shared_fields(
@@ -83,14 +81,12 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
 @op(
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     out="out",
-    where="f",
     order="- tol_tensor",
     out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     out="out_tol_tensor",
-    where="f",
     out_cast_error=castable("torch.linalg.matrix_rank"),
 )
 @shared_fields(
@@ -104,7 +100,6 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
-    where="f",
     dtype_errors=_NO_HALF,
     out_cast_error=castable("linalg.pinv"),
 )
@@ -112,7 +107,6 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
-    where="f",
     dtype_errors={"h": "This function doesn't handle types other than float and double"},
     out_cast_error=castable("linalg.pinv"),
 )
@@ -140,14 +134,12 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
 @op(
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     out="out",
-    where="f",
     order="- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out",
     out_cast_error=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     out="out_rcond_tensor",
-    where="f",
     out_cast_error=castable("linalg.pinv"),
 )
 @op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast={"cpu": "float32"})

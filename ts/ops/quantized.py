@@ -122,7 +122,6 @@ enter(f"{_WITH_INPUT}_relu_output_fp32({_LINEAR_OF_GRID}) -> Tensor Y", _then_re
 
 @op(
     "quantized::linear_dynamic_fp16_unpacked_weight(Tensor X, Tensor weight, Tensor? bias) -> Tensor Y",
-    where="",
     tensor_kernel=True,
 )
 def _linear_of_halves(x: Tensor, weight: Tensor, bias: Tensor | None) -> Any:

@@ -16,7 +16,7 @@ from ts._core.tensor import size_guards
 from ts._core.tensor.unbacked_sizes import get_ctx
 from ts._core.thread import deadline
 from ts.ops import common, cost_model, result_strides
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, TypeErrorMessage
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, TypeErrorMessage
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, new_size
 from ts.ops.view import expand_kernel, unsqueeze_axis
@@ -86,7 +86,6 @@ def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
 @op(
     "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
     out="out",
-    where="f",
     out_cast_error=_CAT_CAST_ERROR,
 )
 def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
@@ -118,7 +117,6 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
 
 @op(
     "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor",
-    where="f",
     layout="contiguous",
     out="out",
     out_cast_error=_CAT_CAST_ERROR,
@@ -274,7 +272,7 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
     return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing, copy=False))
 
 
-@op("aten::block_diag(Tensor[] tensors) -> Tensor", out="out", **COPIED)
+@op("aten::block_diag(Tensor[] tensors) -> Tensor", **COPIED_OUT)
 def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
     if not tensors:
         return xp.zeros((1, 0), dtype=common.default_dtype())
@@ -340,10 +338,9 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
 
 @op(
     "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
-    out="out",
     where="m",
     work=cost_model.of(cost_model.repeated_elements, 0.1),
-    **COPIED,
+    **COPIED_OUT,
 )
 def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
@@ -452,7 +449,6 @@ def _repeat_interleave_tensor(
 @op(
     "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     out="Tensor_out",
-    where="f",
     order="Tensor self_Tensor",
     shape=_counted_shape,
     **COPIED,
@@ -468,7 +464,7 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
     return _repeated(xp, xp.arange(repeats.size), repeats, 0)
 
 
-@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", layout="like_first", **COPIED)
+@op("aten::flip(Tensor self, int[] dims) -> Tensor", layout="like_first", **COPIED_OUT)
 def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     axes = common.wrap_dims(dims, self.ndim) if len(dims) else ()
     return xp.flip(self, axes).copy() if axes else self.copy()
@@ -488,12 +484,7 @@ def _flipud(xp: Any, self: Array) -> Array:
     return xp.flipud(self).copy()
 
 
-@op(
-    "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
-    out="out",
-    layout="channels",
-    **COPIED,
-)
+@op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", layout="channels", **COPIED_OUT)
 def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
     if not len(shifts):
         raise RuntimeError("`shifts` required")
@@ -508,7 +499,7 @@ def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ())
     return xp.roll(self, tuple(shifts), tuple(common.wrap_dim(d, self.ndim) for d in dims))
 
 
-@op("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out="out", **COPIED)
+@op("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", **COPIED_OUT)
 def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -575,9 +566,8 @@ def _diagflat(xp: Any, self: Array, offset: int = 0) -> Array:
 
 @op(
     "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    out="out",
     work=cost_model.of(cost_model.square_matrix_elements, 0.1),
-    **COPIED,
+    **COPIED_OUT,
 )
 def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     a, b = common.wrap_dim(dim1, self.ndim + 1), common.wrap_dim(dim2, self.ndim + 1)
@@ -590,7 +580,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 
-@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", **COPIED, always_copies=True)
+@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", **COPIED_OUT, always_copies=True)
 @op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f", always_copies=True)
 @shared_fields(layout="channels")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
@@ -612,7 +602,7 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
 
 
 @op(
-    "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels", **COPIED,
+    "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", layout="channels", **COPIED_OUT,
     always_copies=True,
 )  # fmt: skip
 def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
@@ -639,9 +629,8 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
 
 @op(
     "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-    out="out",
     layout="channels",
-    **COPIED,
+    **COPIED_OUT,
     always_copies=True,
 )
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:

@@ -15,8 +15,14 @@ from typing import Any
 
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, CategoryErrorMessage, DtypeErrorUnlessUint8
-from ts.ops.registry import op, shared_fields
+from ts.ops.out_variants import (
+    COPIED,
+    COPIED_OUT,
+    EXPECTED_DTYPE_ERROR,
+    CategoryErrorMessage,
+    DtypeErrorUnlessUint8,
+)
+from ts.ops.registry import op, order, shared_fields
 
 Array = common.Array
 
@@ -57,11 +63,10 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
 
 @op(
     "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    out="out",
     epilogue=True,
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
-    **COPIED,
+    **COPIED_OUT,
     sparse="reductions.sum_all",
     copies_sizes=True,
 )
@@ -85,12 +90,11 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
 
 @op(
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    out="out",
     order="- dim_int int_out",
     epilogue=True,
     cuda_rows="product(a)",
     autocast="float32",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
@@ -218,154 +222,46 @@ def _moments(
     return (xp.sqrt(value) if name.startswith("std") else value), mean
 
 
-@op(
-    "aten::std(Tensor self, bool unbiased=True) -> Tensor",
-    layout="contiguous",
-    order="- dim correction correction_out",
-    epilogue=True,
-    cuda_rows=_squares_of_rows("sqrt"),
-    graph_autodiff=True,
-)
-def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
-    return _moments("std", xp, self, None, int(unbiased), False)[0]
+def _declare_moments(name: str, fields: dict[str, Any], out_fields: dict[str, Any]) -> None:
+    """Declare the overloads of std, var, std_mean or var_mean; `fields` apply to all of them."""
+    both = name.endswith("_mean")
+    results = "(Tensor, Tensor)" if both else "Tensor"
+
+    def compute(xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
+        moments = _moments(name, xp, self, dim, correction, keepdim)
+        return moments if both else moments[0]
+
+    @op(f"aten::{name}(Tensor self, bool unbiased=True) -> {results}", **fields)
+    def of_all(xp: Any, self: Array, unbiased: bool = True) -> Any:
+        return compute(xp, self, None, int(unbiased), False)
+
+    @op(
+        f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {results}",
+        **fields,
+        out=() if both else "out",
+    )
+    def of_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Any:
+        return compute(xp, self, dim, int(unbiased), keepdim)
+
+    @op(
+        f"aten::{name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        f"keepdim=False) -> {results}",
+        **fields,
+        out="correction_out",
+        **out_fields,
+    )
+    def with_correction(
+        xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
+    ) -> Any:
+        return compute(xp, self, dim, correction, keepdim)
 
 
-@op(
-    "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    epilogue=True,
-    cuda_rows=_squares_of_rows("sqrt"),
-    graph_autodiff=True,
-)
-def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
-
-
-@op(
-    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> Tensor",
-    out="correction_out",
-    layout="contiguous",
-    epilogue=True,
-    cuda_rows=_squares_of_rows("sqrt"),
-    graph_autodiff=True,
-)
-def _std_correction(
-    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
-) -> Array:
-    return _moments("std", xp, self, dim, correction, keepdim)[0]
-
-
-@op(
-    "aten::var(Tensor self, bool unbiased=True) -> Tensor",
-    layout="contiguous",
-    order="- dim correction correction_out",
-    epilogue=True,
-    cuda_rows=_squares_of_rows(""),
-    graph_autodiff=True,
-)
-def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
-    return _moments("var", xp, self, None, int(unbiased), False)[0]
-
-
-@op(
-    "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    epilogue=True,
-    cuda_rows=_squares_of_rows(""),
-    graph_autodiff=True,
-)
-def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
-
-
-@op(
-    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> Tensor",
-    out="correction_out",
-    layout="contiguous",
-    epilogue=True,
-    cuda_rows=_squares_of_rows(""),
-    graph_autodiff=True,
-)
-def _var_correction(
-    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
-) -> Array:
-    return _moments("var", xp, self, dim, correction, keepdim)[0]
-
-
-@op(
-    "aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-)
-def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
-    return _moments("std_mean", xp, self, None, int(unbiased), False)
-
-
-@op(
-    "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
-    " Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-)
-def _std_mean_dim(
-    xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
-) -> tuple[Array, Array]:
-    return _moments("std_mean", xp, self, dim, int(unbiased), keepdim)
-
-
-@op(
-    "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> (Tensor, Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-    out="correction_out",
-    out_names="out0,out1",
-    **COPIED,
-)
-def _std_mean_correction(
-    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
-) -> tuple[Array, Array]:
-    return _moments("std_mean", xp, self, dim, correction, keepdim)
-
-
-@op(
-    "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-)
-def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
-    return _moments("var_mean", xp, self, None, int(unbiased), False)
-
-
-@op(
-    "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
-    " Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-)
-def _var_mean_dim(
-    xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
-) -> tuple[Array, Array]:
-    return _moments("var_mean", xp, self, dim, int(unbiased), keepdim)
-
-
-@op(
-    "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> (Tensor, Tensor)",
-    where="f",
-    layout=("contiguous", "contiguous"),
-    out="correction_out",
-    out_names="out0,out1",
-    **COPIED,
-)
-def _var_mean_correction(
-    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
-) -> tuple[Array, Array]:
-    return _moments("var_mean", xp, self, dim, correction, keepdim)
+for _name, _root in (("std", "sqrt"), ("var", "")):
+    _rows = {"epilogue": True, "cuda_rows": _squares_of_rows(_root), "graph_autodiff": True}
+    _declare_moments(_name, {"layout": "contiguous", **_rows}, {})
+    order(f"aten::{_name}", "- dim correction correction_out")
+for _name in ("std_mean", "var_mean"):
+    _declare_moments(_name, {"layout": ("contiguous", "contiguous"), "where": "f"}, COPIED)
 
 
 # ---------------------------------------------------------------------------------------- minimum and maximum
@@ -419,36 +315,24 @@ _OTHER_OUT = (
 )
 
 
-@op(
-    "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    out_dtype_error=_OTHER_OUT,
-    epilogue=True,
-    cuda_rows="largest(a)",
-    copies_sizes=True,
-)
-def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
-    return extreme(xp, "amax", self, dim, keepdim)
+for _name, _row in (("amax", "largest(a)"), ("amin", "smallest(a)")):
 
-
-@op(
-    "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    out_dtype_error=_OTHER_OUT,
-    epilogue=True,
-    cuda_rows="smallest(a)",
-    copies_sizes=True,
-)
-def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
-    return extreme(xp, "amin", self, dim, keepdim)
+    @op(
+        f"aten::{_name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        out="out",
+        layout="contiguous",
+        out_dtype_error=_OTHER_OUT,
+        epilogue=True,
+        cuda_rows=_row,
+        copies_sizes=True,
+    )
+    def _extreme(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, name: str = _name) -> Array:
+        return extreme(xp, name, self, dim, keepdim)
 
 
 @op(
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     out="out",
-    out_names="min,max",
     layout=("contiguous", "contiguous"),
     out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
@@ -456,12 +340,10 @@ def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
 
 
-@op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", where="f", out="out", out_names="out0,out1", **COPIED)
+@op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", **COPIED_OUT)
 @op(
     "aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
-    where="f",
     out="dim_out",
-    out_names="out0,out1",
     **COPIED,
 )
 @shared_fields(layout=("contiguous", "contiguous"))
@@ -473,26 +355,19 @@ def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = F
     return _aminmax(xp, self, dim, keepdim)
 
 
-@op(
-    "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    out="out",
-    dtype_errors={"c": "argmax(): does not support complex input"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-    copies_sizes=True,
-)
-def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    return argument(xp, "argmax", self, dim, keepdim)
+for _name in ("argmax", "argmin"):
 
-
-@op(
-    "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    out="out",
-    dtype_errors={"c": "argmin(): does not support complex input"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-    copies_sizes=True,
-)
-def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    return argument(xp, "argmin", self, dim, keepdim)
+    @op(
+        f"aten::{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+        out="out",
+        dtype_errors={"c": f"{_name}(): does not support complex input"},
+        out_dtype_error=EXPECTED_DTYPE_ERROR,
+        copies_sizes=True,
+    )
+    def _argument(
+        xp: Any, self: Array, dim: int | None = None, keepdim: bool = False, name: str = _name
+    ) -> Array:
+        return argument(xp, name, self, dim, keepdim)
 
 
 def _extreme_with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
@@ -504,17 +379,6 @@ def _extreme_with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool
     return (values, index) if keepdim else (xp.squeeze(values, axis), xp.squeeze(index, axis))
 
 
-@op(
-    "aten::max.other(Tensor self, Tensor other) -> Tensor",
-    out="out",
-    layout="like_all",
-    element_role="maximum",
-    graph_autodiff=True,
-)
-def _max_other(xp: Any, self: Array, other: Array) -> Array:
-    return _elementwise_extreme(xp, "maximum", self, other)
-
-
 def _elementwise_extreme(xp: Any, name: str, self: Array, other: Array) -> Array:
     dtype = common.result_type(self, other)
     if dtype.kind == "c":
@@ -522,65 +386,45 @@ def _elementwise_extreme(xp: Any, name: str, self: Array, other: Array) -> Array
     return getattr(xp, name)(common.cast(xp, self, dtype), common.cast(xp, other, dtype))
 
 
-@op(
-    "aten::max(Tensor self) -> Tensor",
-    out="unary_out",
-    order="other - dim dim_max unary_out",
-    out_cast_error=_OUT_CAST_ERROR,
-    epilogue=True,
-    cuda_rows="largest(a)",
-    element_role="maximum",
-)
-def _max(xp: Any, self: Array) -> Array:
-    return extreme(xp, "max", self, None, False)
+for _name, _role, _row, _out_names in (
+    ("max", "maximum", "largest(a)", "max,max_values"),
+    ("min", "minimum", "smallest(a)", "min,min_indices"),
+):
 
+    @op(
+        f"aten::{_name}.other(Tensor self, Tensor other) -> Tensor",
+        out="out",
+        layout="like_all",
+        element_role=_role,
+        graph_autodiff=True,
+    )
+    def _extreme_other(xp: Any, self: Array, other: Array, name: str = _role) -> Array:
+        return _elementwise_extreme(xp, name, self, other)
 
-@op(
-    "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_max",
-    out_names="max,max_values",
-    dtype_errors={"c": "max(): does not support complex input"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-    element_role="maximum",
-)
-def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _extreme_with_index(xp, "max", self, dim, keepdim)
+    @op(
+        f"aten::{_name}(Tensor self) -> Tensor",
+        out="unary_out",
+        order=f"other - dim dim_{_name} unary_out",
+        out_cast_error=_OUT_CAST_ERROR,
+        epilogue=True,
+        cuda_rows=_row,
+        element_role=_role,
+    )
+    def _extreme_all(xp: Any, self: Array, name: str = _name) -> Array:
+        return extreme(xp, name, self, None, False)
 
-
-@op(
-    "aten::min.other(Tensor self, Tensor other) -> Tensor",
-    out="out",
-    layout="like_all",
-    element_role="minimum",
-    graph_autodiff=True,
-)
-def _min_other(xp: Any, self: Array, other: Array) -> Array:
-    return _elementwise_extreme(xp, "minimum", self, other)
-
-
-@op(
-    "aten::min(Tensor self) -> Tensor",
-    out="unary_out",
-    order="other - dim dim_min unary_out",
-    out_cast_error=_OUT_CAST_ERROR,
-    epilogue=True,
-    cuda_rows="smallest(a)",
-    element_role="minimum",
-)
-def _min(xp: Any, self: Array) -> Array:
-    return extreme(xp, "min", self, None, False)
-
-
-@op(
-    "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_min",
-    out_names="min,min_indices",
-    dtype_errors={"c": "min(): does not support complex input"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-    element_role="minimum",
-)
-def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _extreme_with_index(xp, "min", self, dim, keepdim)
+    @op(
+        f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        out=f"dim_{_name}",
+        out_names=_out_names,
+        dtype_errors={"c": f"{_name}(): does not support complex input"},
+        out_dtype_error=EXPECTED_DTYPE_ERROR,
+        element_role=_role,
+    )
+    def _extreme_dim(
+        xp: Any, self: Array, dim: int, keepdim: bool = False, name: str = _name
+    ) -> tuple[Array, Array]:
+        return _extreme_with_index(xp, name, self, dim, keepdim)
 
 
 # ---------------------------------------------------------------------------------------- any, all and counts
@@ -592,71 +436,39 @@ def _any_or_all(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Ar
     return common.cast(xp, result, common.UINT8) if self.dtype == common.UINT8 else result
 
 
-@op(
-    "aten::any(Tensor self) -> Tensor",
-    out="all_out",
-    order="- dim dims out dims_out",
-    work=_ANY_ALL_COST,
-    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
-    sparse="reductions.any_nonzero",
-    copies_sizes=True,
-)
-def _any(xp: Any, self: Array) -> Array:
-    return _any_or_all(xp, "any", self, None, False)
+for _name in ("any", "all"):
+    _fields: dict[str, Any] = {
+        "work": _ANY_ALL_COST,
+        "out_dtype_error": DtypeErrorUnlessUint8(
+            f"{_name} only supports bool tensor for result, got: {{got}}"
+        ),
+        "copies_sizes": True,
+    }
 
+    @op(
+        f"aten::{_name}(Tensor self) -> Tensor",
+        out="all_out",
+        order="- dim dims out dims_out",
+        sparse="reductions.any_nonzero" if _name == "any" else "",
+        **_fields,
+    )
+    def _truth(xp: Any, self: Array, name: str = _name) -> Array:
+        return _any_or_all(xp, name, self, None, False)
 
-@op(
-    "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
-    copies_sizes=True,
-)
-@op(
-    "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    out="dims_out",
-    out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
-    copies_sizes=True,
-)
-@shared_fields(work=_ANY_ALL_COST)
-def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
-    return _any_or_all(xp, "any", self, dim, keepdim)
-
-
-@op(
-    "aten::all(Tensor self) -> Tensor",
-    out="all_out",
-    order="- dim dims out dims_out",
-    work=_ANY_ALL_COST,
-    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
-    copies_sizes=True,
-)
-def _all(xp: Any, self: Array) -> Array:
-    return _any_or_all(xp, "all", self, None, False)
-
-
-@op(
-    "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    out="out",
-    layout="contiguous",
-    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
-    copies_sizes=True,
-)
-@op(
-    "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    out="dims_out",
-    out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
-    copies_sizes=True,
-)
-@shared_fields(work=_ANY_ALL_COST)
-def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
-    return _any_or_all(xp, "all", self, dim, keepdim)
+    @op(
+        f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+        out="out",
+        layout="contiguous",
+    )
+    @op(f"aten::{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+    @shared_fields(**_fields)
+    def _truth_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, name: str = _name) -> Array:
+        return _any_or_all(xp, name, self, dim, keepdim)
 
 
 @op(
     "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     order="- dim_IntList dim_IntList_out",
 )
 @op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out="dim_IntList_out", **COPIED)
@@ -680,7 +492,6 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @op(
     "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
-    where="f",
     same_as="aten::logsumexp",
     out_cast_error=CategoryErrorMessage(
         "logsumexp(): Expected floating point type for result tensor, but got: {got}"
@@ -706,10 +517,9 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
 
 @op(
     "aten::trace(Tensor self) -> Tensor",
-    out="out",
     dtype_errors={"b": "trace"},
     autocast={"cpu": "float32"},
-    **COPIED,
+    **COPIED_OUT,
 )
 def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:

@@ -93,7 +93,9 @@ _INPLACE_ROLES = {"arithmetic": "in-place", "fill": "assignment"}  # `element_ro
 class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
-    where: str = "fm"  # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`
+    # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`; by
+    # default, those that the schema implies (`_implied_bindings`)
+    where: str = ""
     # Names of the overloads that overload resolution tries first, "-" for the overload without a name
     order: str = ""
     same_as: str = ""  # name of the operator of which this is an alias, and by which passes replace it
@@ -211,7 +213,7 @@ class OperatorRecord:
     _schema: FunctionSchema | None = None
 
     def __init__(
-        self, schema_text: str, kernel: Kernel, family: str, where: str = "fm", **fields: Any
+        self, schema_text: str, kernel: Kernel, family: str, where: str | None = None, **fields: Any
     ) -> None:
         if not fields.keys() <= OperatorRecord.__annotations__.keys():
             raise TypeError(
@@ -220,7 +222,7 @@ class OperatorRecord:
         self.schema_text = schema_text  # schema text as in PyTorch, with alias annotations
         self.kernel = kernel  # called as kernel(xp, *arguments)
         self.family = family  # name of the module that declares the record
-        self.where = where
+        self.where = _implied_bindings(schema_text) if where is None else where
         self.key = schema_text.partition("(")[0]  # name and overload: "aten::add.Tensor"
         self.name, _, self.overload = self.key.partition(".")
         if isinstance(fields.get("layout"), str):
@@ -282,13 +284,31 @@ class OperatorRecord:
         return self._schema
 
 
+def _implied_bindings(schema_text: str) -> str:
+    """Return the Python bindings of an operator: a method needs an argument `Tensor self`.
+
+    Operators with a leading underscore and those of `NAMESPACES` are only functions; operators of other
+    namespaces than `aten` are only callable in scripts.
+    """
+    if not schema_text.startswith("aten::"):
+        return ""
+    if schema_text[6] == "_" or _namespaced(schema_text[6:]):
+        return "f"
+    return "fm" if "Tensor self" in schema_text or "(Tensor(a" in schema_text else "f"
+
+
 class OutRecord(OperatorRecord):
-    """Record of the `out=` variant of a record. The schema text and the kernel are created on first use."""
+    """Record of the `out=` variant of a record. The schema text and the kernel are created on first use.
+
+    Its outputs are keyword arguments, which are resized if shapes differ. Their names are `names`, with
+    prefixes for alias annotations other than a, b, c ("d:out,e:save_mean"), or those of `make_out_spec`.
+    `unnamed` means that the results have no names, unlike those of the functional variant.
+    """
 
     variant = "out"
     base: OperatorRecord
 
-    def __init__(self, base: OperatorRecord, overload: str, names: str, unnamed: bool) -> None:
+    def __init__(self, base: OperatorRecord, overload: str, names: str = "", unnamed: bool = False) -> None:
         self.base = base
         self.name, self.overload, self.family, self.where = base.name, overload, base.family, base.where
         self.key = f"{base.name}.{overload}"
@@ -377,7 +397,7 @@ def op(
     inplace: bool | str = False,
     inplace_order: str = "",
     out: str | Sequence[str] = (),
-    out_names: str = "out",
+    out_names: str = "",
     out_unnamed: bool = False,
     **fields: Any,
 ) -> Callable[[K], K]:
@@ -385,8 +405,8 @@ def op(
 
     `inplace` adds the variant `x_`. If `inplace` is a string, it is the overload name of the variant, and
     `inplace_order` is the position among the variant's overloads. `out` is the overload name of the `out=`
-    variant, and `out_names` are the names of its output arguments. `out_unnamed` means that its results have
-    no names, unlike those of the functional variant.
+    variant, and `out_names` are the names of its output arguments (`OutRecord`). `out_unnamed` means that its
+    results have no names, unlike those of the functional variant.
     """
 
     def declare(kernel: K) -> K:
@@ -396,7 +416,7 @@ def op(
         if inplace is not False:
             add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
-            add(out_of(record, overload, out_names, out_unnamed), stacked=True)
+            add(OutRecord(record, overload, out_names, out_unnamed), stacked=True)
         return kernel
 
     return declare
@@ -451,18 +471,6 @@ def inplace_of(
         wraps_numbers=record.wraps_numbers, element_role=_INPLACE_ROLES.get(record.element_role, ""),
         traced_in_place=bool(record.filled_like),
     )  # fmt: skip
-
-
-def out_of(
-    record: OperatorRecord, overload: str, names: str = "out", unnamed: bool = False
-) -> OperatorRecord:
-    """Return the record of the `out=` variant: outputs are keyword arguments, resized if shapes differ.
-
-    `names` are the names of the outputs, with prefixes for alias annotations other than a, b, c:
-    "d:out,e:save_mean".  `unnamed` means that the results have no names, unlike those of the functional
-    variant.
-    """
-    return OutRecord(record, overload, names, unnamed)
 
 
 # ---------------------------------------------------------------------------------------- lookup

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 
 Array = common.Array
@@ -38,13 +38,7 @@ def _cdf_derivative(
     return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))
 
 
-@op(
-    "aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
-    where="f",
-    layout="contiguous",
-    out="out",
-    **COPIED,
-)
+@op("aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", layout="contiguous", **COPIED_OUT)
 def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.raise_unsupported_dtype("_standard_gamma_grad_cpu", self.dtype)
@@ -57,11 +51,7 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
 
 
 @op(
-    "aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
-    where="f",
-    layout="contiguous",
-    out="out",
-    **COPIED,
+    "aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", layout="contiguous", **COPIED_OUT
 )
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
     """Return the derivatives of Dirichlet components with respect to alpha, from their beta marginals.

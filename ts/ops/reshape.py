@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.rearrange import concatenate
 from ts.ops.registry import op
 from ts.ops.shape_functions import ITEM
@@ -25,7 +25,7 @@ Array = common.Array
 Sizes = Sequence[int]
 
 
-@op("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", where="", out="out", **COPIED)
+@op("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", where="", **COPIED_OUT)
 def _unsafe_view(xp: Any, self: Array, size: Sizes) -> Array:
     return view_kernel(xp, self, size)
 
@@ -35,12 +35,7 @@ def _reshape_alias(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
     return as_strided_kernel(self, size, stride, None)
 
 
-@op(
-    "aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor",
-    where="f",
-    out="out",
-    **COPIED,
-)
+@op("aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor", **COPIED_OUT)
 def _reshape_alias_copy(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
     return _reshape_alias(xp, self, size, stride).copy()
 
@@ -50,7 +45,7 @@ def _reshape_copy(xp: Any, self: Array, size: Sizes) -> Array:
     return self.copy().reshape(common.infer_size(size, self.size))
 
 
-@op("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", where="f", shape=ITEM)
+@op("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", shape=ITEM)
 def _reshape_from_tensor(xp: Any, self: Array, shape: Array) -> Array:
     if shape.ndim != 1:
         raise RuntimeError(f"Expected a shape in a tensor of one dimension, but it has {shape.ndim}")
@@ -59,7 +54,7 @@ def _reshape_from_tensor(xp: Any, self: Array, shape: Array) -> Array:
     return self.reshape(common.infer_size(shape.tolist(), self.size))
 
 
-@op("aten::_shape_as_tensor(Tensor self) -> Tensor", where="f")
+@op("aten::_shape_as_tensor(Tensor self) -> Tensor")
 def _shape_as_tensor(xp: Any, self: Array) -> Array:
     return xp.asarray(self.shape, dtype=common.INT64)
 

@@ -114,7 +114,6 @@ def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
 
 @op(
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
-    where="f",
     dtype_errors=_NO_BOOL,
     autocast={"cuda": "lower"},
 )
@@ -254,7 +253,6 @@ def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[A
 
 @op(
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor, Tensor)",
-    where="f",
     nondeterministic=True,
     dtype_errors=_NO_BOOL,
     autocast="lower",
@@ -265,7 +263,6 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
 
 @op(
     f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_OPTIONS}) -> (Tensor, Tensor, Tensor)",
-    where="f",
     nondeterministic=True,
     dtype_errors=_NO_BOOL,
     shape=ITEM,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 from ts.ops import common
 from ts.ops.generator import on_host, source
-from ts.ops.out_variants import COPIED, SILENT, write_out
+from ts.ops.out_variants import COPIED_OUT, SILENT, write_out
 from ts.ops.random import (
     C_NAMES,
     EXACT_BITS,
@@ -384,7 +384,7 @@ def _fill_from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *
     return fill(xp, output, lambda n: draw(*wide))
 
 
-@op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED)
+@op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", **_TENSORS, **COPIED_OUT)
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if common.category(self) != common.FLOATING:
         common.raise_unsupported_dtype("poisson_cpu", self.dtype)
@@ -395,10 +395,7 @@ def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
 
 
 @op(
-    "aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
-    out="out",
-    **_TENSORS,
-    **COPIED,
+    "aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", **_TENSORS, **COPIED_OUT
 )
 def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Array:
     for name, x in (("count", count), ("prob", prob)):
@@ -416,9 +413,7 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
     return _fill_from_host(xp, output, on_host(source(xp, generator)).binomial, count, prob)
 
 
-@op(
-    "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED
-)
+@op("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", **_TENSORS, **COPIED_OUT)
 def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.raise_unsupported_dtype("gamma_cpu", self.dtype)
@@ -428,12 +423,7 @@ def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     return _fill_from_host(xp, output, lambda a: np.maximum(stream.gamma(a), tiny), self)
 
 
-@op(
-    "aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
-    out="out",
-    **_TENSORS,
-    **COPIED,
-)
+@op("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", **_TENSORS, **COPIED_OUT)
 def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.raise_unsupported_dtype("dirichlet", self.dtype)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, write
+from ts.ops.out_variants import COPIED_OUT, write
 from ts.ops.registry import OperatorRecord, add, op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, like
 
@@ -84,11 +84,9 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
 
 @op(
     "aten::_logcumsumexp(Tensor self, int dim) -> Tensor",
-    where="f",
     layout="contiguous",
     shape=_scanned_shape,
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _logcumsumexp_kernel(xp: Any, self: Array, dim: int) -> Array:
     if common.CATEGORY_OF[self.dtype] < common.FLOATING:
@@ -110,7 +108,6 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
 @op(
     "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     out="out",
-    out_names="values,indices",
     layout=("contiguous", "contiguous"),
     dtype_errors={"c": "cummax_cpu"},
     out_dtype_error="expected scalar_type {want} but found {got}",
@@ -122,7 +119,6 @@ def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 @op(
     "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     out="out",
-    out_names="values,indices",
     layout=("contiguous", "contiguous"),
     dtype_errors={"c": "cummin_cpu"},
     out_dtype_error="expected scalar_type {want} but found {got}",
@@ -151,7 +147,6 @@ for _name, _largest in (("cummax", True), ("cummin", False)):
             f"aten::_{_name}_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
             _extremes_into(f"{_name}_cpu", _largest),
             "scan",
-            where="f",
             side_effect=True,
         )
     )
@@ -199,8 +194,8 @@ def _neighbor_slices(x: Array, axis: int) -> tuple[Array, Array]:
     return x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
 
 
-@op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
-@op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+@op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
 @shared_fields(
     layout="contiguous",
     dtype_errors={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
@@ -213,7 +208,6 @@ def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
 
 @op(
     "aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
@@ -225,7 +219,6 @@ def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
 
 @op(
     "aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},
@@ -236,7 +229,6 @@ def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
 
 @op(
     "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={
         "b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"
@@ -250,7 +242,6 @@ def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array
 
 @op(
     "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    where="f",
     layout="contiguous",
     dtype_errors={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
     autocast={"cuda": "float32"},

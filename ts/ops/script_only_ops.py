@@ -152,8 +152,8 @@ def _tensor_to_list(xp: Any, self: Array) -> list[int]:
     return numbers
 
 
-@op("prim::NumToTensor.Scalar(Scalar a) -> Tensor", where="")
-@op("prim::NumToTensor.bool(bool a) -> Tensor", where="")
+@op("prim::NumToTensor.Scalar(Scalar a) -> Tensor")
+@op("prim::NumToTensor.bool(bool a) -> Tensor")
 def _number_to_tensor(xp: Any, a: Any) -> Array:
     return xp.asarray(a)
 
@@ -200,14 +200,14 @@ def _autocast_dtype(xp: Any, device_type: str) -> int:
     return autocast.lower_dtype(autocast.backend_index(device_type)).code
 
 
-@op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
+@op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", side_effect=True)
 def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
     """Begin an autocast block, and return the previous state, which `prim::ExitAutocast` restores."""
     is_cached = autocast.is_cache_enabled()
     return autocast.enter(autocast.backend_index(device), dtypes.BY_CODE[dtype], enabled, is_cached)
 
 
-@op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
+@op("prim::ExitAutocast(str device, int[] before) -> ()", side_effect=True)
 def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
     """End an autocast block: restore the state `before` that `_enter_autocast` returned."""
     autocast.leave(autocast.backend_index(device), before)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, OF_INPUT
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, OF_INPUT
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, depends, new_size
 
@@ -52,7 +52,6 @@ def sort_kernel(
 @op(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     out="values",
-    out_names="values,indices",
     layout=("like_first", "like_first"),
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     order="- stable values_stable values int float Tensor",
@@ -65,7 +64,6 @@ def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tupl
     "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
     "values, Tensor indices)",
     out="values_stable",
-    out_names="values,indices",
     layout=("like_first", "like_first"),
     out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
@@ -101,7 +99,6 @@ def _msort(xp: Any, self: Array) -> Array:
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
     "values, Tensor indices)",
     out="values",
-    out_names="values,indices",
     layout=("contiguous", "contiguous"),
     dtype_errors={
         "b": "topk does not support bool dtypes on CPU",
@@ -136,7 +133,6 @@ def _values_and_indices(xp: Any, self: Array, index: Array, axis: int, keepdim: 
     "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
     "indices)",
     out="values",
-    out_names="values,indices",
     overlap=OVERLAP_RAISES_CODE,
     dtype_errors={"bc": "kthvalue_cpu"},
     out_dtype_error=(
@@ -172,62 +168,34 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     return _values_and_indices(xp, self, index, axis, keepdim)
 
 
-@op(
-    "aten::median(Tensor self) -> Tensor",
-    out="out",
-    dtype_errors={"bc": "median_cpu"},
-    order="- dim dim_values",
-    **COPIED,
-)
-def _median_all(xp: Any, self: Array) -> Array:
-    return (
-        _median(xp, self.reshape(-1), 0, False, False)[0]
-        if self.size
-        else xp.asarray(xp.nan, dtype=self.dtype)
+for _name in ("median", "nanmedian"):
+
+    @op(
+        f"aten::{_name}(Tensor self) -> Tensor",
+        dtype_errors={"bc": "median_cpu"},
+        order="- dim dim_values",
+        **COPIED_OUT,
     )
+    def _median_all(xp: Any, self: Array, skip_nan: bool = _name == "nanmedian") -> Array:
+        if not self.size:
+            return xp.asarray(xp.nan, dtype=self.dtype)
+        return _median(xp, self.reshape(-1), 0, False, skip_nan)[0]
 
-
-@op(
-    "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_values",
-    out_names="values,indices",
-    dtype_errors={"bc": "median_out"},
-    out_dtype_error=_MEDIAN,
-)
-def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _median(xp, self, dim, keepdim, False)
-
-
-@op(
-    "aten::nanmedian(Tensor self) -> Tensor",
-    out="out",
-    dtype_errors={"bc": "median_cpu"},
-    order="- dim dim_values",
-    **COPIED,
-)
-def _nanmedian_all(xp: Any, self: Array) -> Array:
-    return (
-        _median(xp, self.reshape(-1), 0, False, True)[0]
-        if self.size
-        else xp.asarray(xp.nan, dtype=self.dtype)
+    @op(
+        f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        out="dim_values",
+        dtype_errors={"bc": "median_out"},
+        out_dtype_error=_MEDIAN,
     )
-
-
-@op(
-    "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_values",
-    out_names="values,indices",
-    dtype_errors={"bc": "median_out"},
-    out_dtype_error=_MEDIAN,
-)
-def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _median(xp, self, dim, keepdim, True)
+    def _median_dim(
+        xp: Any, self: Array, dim: int, keepdim: bool = False, skip_nan: bool = _name == "nanmedian"
+    ) -> tuple[Array, Array]:
+        return _median(xp, self, dim, keepdim, skip_nan)
 
 
 @op(
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="values",
-    out_names="values,indices",
     dtype_errors={"c": "mode_cpu"},
     out_dtype_error=(
         "expected scalar type '{want}' but got '{got}' for values output",
@@ -259,22 +227,22 @@ def _quantile(
     xp: Any, name: str, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str
 ) -> Array:
     if not self.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if self.dtype.kind != "f":
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not isinstance(q, float) and q.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if isinstance(q, float) and not 0 <= q <= 1:
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if not isinstance(q, float) and q.dtype != self.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}"
         )
     if not isinstance(q, float) and common.somewhere(xp, ~((q >= 0) & (q <= 1))):
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
     axis = 0 if dim is None else common.wrap_dim(dim, self.ndim)
     compute = xp.nanquantile if name == "nanquantile" else xp.quantile
@@ -290,46 +258,27 @@ def _quantile(
     return xp.moveaxis(xp.ascontiguousarray(xp.moveaxis(result, 0, -1)), -1, 0)
 
 
-@op(
-    "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-    'interpolation="linear") -> Tensor',
-    out="out",
-)
-@op(
-    "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-    'interpolation="linear") -> Tensor',
-    out="scalar_out",
-)
-@shared_fields(
-    dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
-    out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
-    autocast={"cpu": "float32"},
-)
-def _quantile_op(
-    xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
-) -> Array:
-    return _quantile(xp, "quantile", self, q, dim, keepdim, interpolation)
+_OPTIONS = 'int? dim=None, bool keepdim=False, *, str interpolation="linear"'
 
+for _name in ("quantile", "nanquantile"):
 
-@op(
-    "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-    'interpolation="linear") -> Tensor',
-    out="out",
-)
-@op(
-    "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-    'interpolation="linear") -> Tensor',
-    out="scalar_out",
-)
-@shared_fields(
-    dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
-    out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
-    autocast={"cpu": "float32"},
-)
-def _nanquantile_op(
-    xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
-) -> Array:
-    return _quantile(xp, "nanquantile", self, q, dim, keepdim, interpolation)
+    @op(f"aten::{_name}(Tensor self, Tensor q, {_OPTIONS}) -> Tensor", out="out")
+    @op(f"aten::{_name}.scalar(Tensor self, float q, {_OPTIONS}) -> Tensor", out="scalar_out")
+    @shared_fields(
+        dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
+        out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
+        autocast={"cpu": "float32"},
+    )
+    def _quantile_op(
+        xp: Any,
+        self: Array,
+        q: Any,
+        dim: int | None = None,
+        keepdim: bool = False,
+        interpolation: str = "linear",
+        name: str = _name,
+    ) -> Array:
+        return _quantile(xp, name, self, q, dim, keepdim, interpolation)
 
 
 # ------------------------------------------------------------------------------ search, histograms and counts

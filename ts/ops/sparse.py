@@ -18,7 +18,7 @@ import numpy as np
 from ts import dtypes
 from ts.ops import common
 from ts.ops.matmul import product
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.sparse_kernels import conversions, not_available
 from ts.ops.sparse_kernels.accessors import compressed_array, coo_array
@@ -35,7 +35,6 @@ _END: Final = "bool? is_coalesced=None"
     "aten::_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor "
     "indices, "
     f"Tensor values, *, {_OPTIONS}=False, {_END}) -> Tensor",
-    where="f",
     sparse="conversions.construct",
 )
 def _with_dims_and_tensors(
@@ -56,7 +55,6 @@ def _with_dims_and_tensors(
     f"aten::_sparse_coo_tensor_unsafe(Tensor indices, Tensor values, SymInt[] size, *, {_OPTIONS}=None, "
     f"{_END})"
     " -> Tensor",
-    where="f",
     sparse="conversions.construct",
 )
 @op(
@@ -94,7 +92,6 @@ def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: A
 @op(
     f"aten::_sparse_coo_tensor_with_dims(int sparse_dim, int dense_dim, int[] size, *, {_OPTIONS}=False) "
     "-> Tensor",
-    where="f",
     sparse="conversions.construct",
 )
 def _with_dims(
@@ -107,8 +104,7 @@ def _with_dims(
 @op(
     "aten::_validate_sparse_coo_tensor_args(Tensor indices, Tensor values, int[] size, bool? "
     "is_coalesced=None, "
-    "bool? check_pinning=None) -> ()",
-    where="f",
+    "bool? check_pinning=None) -> ()"
 )
 def _validate_coo(
     xp: Any, indices: Array, values: Array, size: Sequence[int], is_coalesced: Any, *_: Any
@@ -195,7 +191,7 @@ for _name in ("ccol_indices", "row_indices"):
     _declare_accessor(_name, "expected sparse column compressed tensor layout")
 
 
-@op("aten::_coalesce(Tensor self) -> Tensor", where="f", sparse="accessors.coalesce")
+@op("aten::_coalesce(Tensor self) -> Tensor", sparse="accessors.coalesce")
 def _coalesce(xp: Any, self: Array) -> Any:
     raise not_available("aten::_coalesce", "CPU")
 
@@ -241,8 +237,8 @@ def _to_dense(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any =
 
 @op(
     "aten::_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor", where="m",
-    out="out", order="out -",
-    sparse="conversions.to_dense", **COPIED,
+    order="out -",
+    sparse="conversions.to_dense", **COPIED_OUT,
 )  # fmt: skip
 def _to_dense_of_sparse(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any = None) -> Any:
     raise not_available("aten::_to_dense", "CPU")
@@ -342,7 +338,7 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
 
 
 @op(
-    "aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm",
+    "aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", sparse="matmul.mm",
     dtype_errors={"b": "addmm_impl_cpu_"}, autocast={"cpu": "lower"},
 )  # fmt: skip
 def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
@@ -351,13 +347,13 @@ def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
 
 @op(
     "aten::_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    where="f", sparse="matmul.addmm",
+    sparse="matmul.addmm",
 )  # fmt: skip
 def _sparse_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
     raise not_available("aten::_sparse_addmm", "CPU")
 
 
-@op("aten::_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", where="f", sparse="matmul.mm")
+@op("aten::_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", sparse="matmul.mm")
 def _sparse_sparse_matmul(xp: Any, self: Array, other: Array) -> Any:
     raise not_available("aten::_sparse_sparse_matmul", "CPU")
 
@@ -372,7 +368,7 @@ def _sampled_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1
 
 
 @op("aten::smm(Tensor self, Tensor mat2) -> Tensor", sparse="matmul.smm")
-@op("aten::hspmm(Tensor mat1, Tensor mat2) -> Tensor", where="f", sparse="matmul.hspmm")
+@op("aten::hspmm(Tensor mat1, Tensor mat2) -> Tensor", sparse="matmul.hspmm")
 def _sparse_by_dense(xp: Any, self: Array, mat2: Array) -> Any:
     raise not_available("aten::hspmm", "CPU")
 
@@ -389,30 +385,27 @@ def _sspaddmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alp
 
 
 @op(
-    "aten::_sparse_sum(Tensor self) -> Tensor", where="f", sparse="reductions.sparse_total",
+    "aten::_sparse_sum(Tensor self) -> Tensor", sparse="reductions.sparse_total",
     order="dim - dtype dim_dtype",
 )  # fmt: skip
-@op(
-    "aten::_sparse_sum.dtype(Tensor self, *, ScalarType dtype) -> Tensor", where="f",
-    sparse="reductions.sparse_total",
-)  # fmt: skip
+@op("aten::_sparse_sum.dtype(Tensor self, *, ScalarType dtype) -> Tensor", sparse="reductions.sparse_total")
 def _sparse_sum(xp: Any, self: Array, dtype: int | None = None) -> Any:
     raise RuntimeError("_sparse_sum: expected a sparse tensor, but got layout torch.strided")
 
 
-@op("aten::_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor", where="f", sparse="reductions.sparse_sum")
+@op("aten::_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor", sparse="reductions.sparse_sum")
 @op(
-    "aten::_sparse_sum.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor", where="f",
+    "aten::_sparse_sum.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor",
     sparse="reductions.sparse_sum",
-)  # fmt: skip
+)
 def _sparse_sum_dims(xp: Any, self: Array, dim: Sequence[int], dtype: int | None = None) -> Any:
     raise not_available("aten::_sparse_sum.dim", "CPU")
 
 
 @op(
-    "aten::_sparse_sum_backward(Tensor grad, Tensor self, int[] dim) -> Tensor", where="f",
+    "aten::_sparse_sum_backward(Tensor grad, Tensor self, int[] dim) -> Tensor",
     sparse="reductions.sum_gradient",
-)  # fmt: skip
+)
 def _sparse_sum_backward(xp: Any, grad: Array, self: Array, dim: Sequence[int]) -> Any:
     raise not_available("aten::_sparse_sum_backward", "CPU")
 
@@ -420,16 +413,17 @@ def _sparse_sum_backward(xp: Any, grad: Array, self: Array, dim: Sequence[int]) 
 for _name in ("softmax", "log_softmax"):
 
     @op(
-        f"aten::_sparse_{_name}(Tensor self, int dim, bool half_to_float) -> Tensor", where="f",
-        sparse=f"reductions.{_name}", order="int -",
-    )  # fmt: skip
+        f"aten::_sparse_{_name}(Tensor self, int dim, bool half_to_float) -> Tensor",
+        sparse=f"reductions.{_name}",
+        order="int -",
+    )
     def _sparse_softmax(xp: Any, self: Array, dim: int, half_to_float: bool, name: str = _name) -> Any:
         raise not_available(f"aten::_sparse_{name}", "CPU")
 
     @op(
-        f"aten::_sparse_{_name}.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", where="f",
+        f"aten::_sparse_{_name}.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
         sparse=f"reductions.{_name}_of_dtype",
-    )  # fmt: skip
+    )
     def _sparse_softmax_of_dtype(
         xp: Any, self: Array, dim: int, dtype: int | None = None, name: str = _name
     ) -> Any:
@@ -438,7 +432,7 @@ for _name in ("softmax", "log_softmax"):
     @op(
         f"aten::_sparse_{_name}_backward_data(Tensor grad_output, Tensor output, int dim, Tensor self) -> "
         "Tensor",
-        where="f", sparse=f"reductions.{_name}_gradient",
+        sparse=f"reductions.{_name}_gradient",
     )  # fmt: skip
     def _sparse_softmax_backward(
         xp: Any, grad_output: Array, output: Array, dim: int, self: Array, name: str = _name
@@ -451,8 +445,7 @@ for _name in ("softmax", "log_softmax"):
 
 @op(
     "aten::embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool "
-    "scale_grad_by_freq) -> Tensor",
-    where="f",
+    "scale_grad_by_freq) -> Tensor"
 )
 def _embedding_sparse_backward(
     xp: Any, grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool

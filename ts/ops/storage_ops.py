@@ -19,7 +19,7 @@ from ts._core.tensor import size_guards, storage, strides
 from ts._core.tensor.size_guards import equal_shapes
 from ts._core.tensor.tensor import Tensor, detached
 from ts.ops import common, result_strides
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, order
 
 Array = common.Array
@@ -59,11 +59,10 @@ def empty_with_strides(xp: Any, shape: Sequence[int], steps: Sequence[int], dtyp
     return storage.strided(buffer, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
 
-@op("aten::_lazy_clone(Tensor self) -> Tensor", where="f")
+@op("aten::_lazy_clone(Tensor self) -> Tensor")
 @op(
     "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
     sparse="conversions.clone",
     copies_sizes=True,
 )
@@ -98,7 +97,7 @@ def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     return result
 
 
-@op("aten::lift_fresh_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
+@op("aten::lift_fresh_copy(Tensor self) -> Tensor", where="f", **COPIED_OUT)
 def _lift_fresh_copy(xp: Any, self: Array) -> Array:
     return self.copy()
 
@@ -120,7 +119,7 @@ def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
     return bool(ranks.get(format_of(memory_format)) == self.ndim) and result_strides.channels_last(self)
 
 
-@op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
+@op("aten::_debug_has_internal_overlap(Tensor self) -> int")
 def _internal_overlap(xp: Any, self: Array) -> int:
     """Return 0 if no elements overlap (dense strides), 1 if some do (a zero stride), 2 if undetermined."""
     if strides.dense(self.shape, elements(self)):
@@ -173,7 +172,6 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
 @op(
     "aten::_resize_output_(Tensor(a!) self, SymInt[] size, Device device) -> Tensor(a!)",
     variant="inplace",
-    where="f",
     tensor_kernel=True,
     overlap=2,
     reshapes=True,
@@ -241,9 +239,8 @@ def _as_strided(
 @op(
     "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
     "storage_offset=None) -> Tensor",
-    out="out",
     layout="like_first",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _as_strided_scatter(
     xp: Any,
@@ -269,8 +266,7 @@ def _as_strided_scatter(
     "aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor",
     where="",
     layout="like_first",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array:
     copy = self.copy()
@@ -299,8 +295,7 @@ def _copy_from_and_resize(self: Tensor, dst: Tensor) -> Tensor:
 @op(
     "aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
     where="",
-    out="out",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _resize_as_copy(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     return _resize_as(xp, self.copy(), the_template, memory_format)

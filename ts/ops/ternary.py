@@ -116,9 +116,8 @@ NAMES = {
     "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
     tile=True,
     cuda="a ? b : c",
-    where="f",
 )
-@op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
+@op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c")
 @shared_fields(layout="like_all")
 def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
     if condition.dtype not in (common.BOOL, common.UINT8):
@@ -461,8 +460,6 @@ def _check_parts(a: Array, b: Array) -> None:
 @op(
     "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
     out="Tensor_out",
-    out_names="mantissa,exponent",
-    where="fm",
     out_dtype_error="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:

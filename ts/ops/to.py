@@ -21,7 +21,7 @@ from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
 from ts.ops import common
 from ts.ops.out_variants import COPIED, OPTIONS
-from ts.ops.registry import OperatorRecord, add, op, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add, op
 from ts.ops.storage_ops import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
@@ -57,7 +57,7 @@ _TO_COPY = (
 )
 
 
-@op(_TO_COPY, where="f", tensor_kernel=True)
+@op(_TO_COPY, tensor_kernel=True)
 def _to_copy(
     self: Tensor,
     dtype: int | None,
@@ -90,7 +90,7 @@ def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
 
-add(out_of(OperatorRecord(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))
+add(OutRecord(OperatorRecord(_TO_COPY, _copy, "to", **COPIED), "out"))
 
 
 @op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_TO)
@@ -155,7 +155,7 @@ def _cuda(self: Tensor) -> Tensor:
     return moved(self, devices.device("cuda"), None, False)
 
 
-@op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", where="f", tensor_kernel=True)
+@op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", tensor_kernel=True)
 @op("aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", where="m", tensor_kernel=True)
 def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if "cuda" not in backends.available():
@@ -182,12 +182,12 @@ def _set_data(self: Tensor, new_data: Tensor) -> None:
     self.data = new_data
 
 
-@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", tensor_kernel=True, copies_sizes=True)
+@op("aten::detach(Tensor(a) self) -> Tensor(a)", tensor_kernel=True, copies_sizes=True)
 def _detach(self: Tensor) -> Tensor:
     return detached(self)
 
 
-@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", tensor_kernel=True, traced_as="aten::detach")
+@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", tensor_kernel=True, traced_as="aten::detach")
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
         raise RuntimeError(CANNOT_DETACH_VIEW)
@@ -203,14 +203,8 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
 
 
-@op(
-    "aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)",
-    where="f",
-    tensor_kernel=True,
-)
-@op(
-    "aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", where="f", tensor_kernel=True
-)
+@op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", tensor_kernel=True)
+@op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", tensor_kernel=True)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
     """Raise PyTorch's error for a forward AD level without an active context."""
     raise RuntimeError(
@@ -221,7 +215,7 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
 
 @op(
     "aten::_unpack_dual(Tensor(a) dual, int level) -> (Tensor(a) primal, Tensor tangent)",
-    where="f", tensor_kernel=True,
+    tensor_kernel=True,
 )  # fmt: skip
 def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
     """Return a view of `dual`, and None as its tangent."""
@@ -243,21 +237,19 @@ def _record_stream(self: Tensor, s: Stream) -> None:
 
 # These queries return False for every tensor of `ts`.
 @op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", tensor_kernel=True)
-@op("aten::is_conj(Tensor self) -> bool", where="fm", tensor_kernel=True)
-@op("aten::is_neg(Tensor self) -> bool", where="fm", tensor_kernel=True)
-@op("aten::is_distributed(Tensor self) -> bool", where="fm", tensor_kernel=True)
+@op("aten::is_conj(Tensor self) -> bool", tensor_kernel=True)
+@op("aten::is_neg(Tensor self) -> bool", tensor_kernel=True)
+@op("aten::is_distributed(Tensor self) -> bool", tensor_kernel=True)
 def _is_not(self: Tensor) -> bool:
     return False
 
 
-@op("aten::is_inference(Tensor self) -> bool", where="fm", tensor_kernel=True)
+@op("aten::is_inference(Tensor self) -> bool", tensor_kernel=True)
 def _is_inference(self: Tensor) -> bool:
     return is_inference(self)
 
 
-@op(
-    "aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", tensor_kernel=True
-)
+@op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", tensor_kernel=True)
 def _could_be_set(self: Tensor, source: Tensor) -> bool:
     """Return True, because the types of two tensors are always compatible for `self.data = source`."""
     return True
@@ -295,7 +287,7 @@ def _as_tensor(data: Tensor, dtype: int | None, device: Any) -> Tensor:
     return moved(data, device, dtype, False)
 
 
-@op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", where="f", tensor_kernel=True)
+@op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", tensor_kernel=True)
 def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [moved(x, devices.CPU, None, False) for x in tensors]
 

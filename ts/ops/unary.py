@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ts.ops import common
 from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR
-from ts.ops.registry import OperatorRecord, add, inplace_of, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add, inplace_of
 from ts.ops.type_promotion import (
     BOOLEAN,
     FLOAT,
@@ -96,7 +96,7 @@ def unary(
         if "i" in forms and not spelled.startswith("special_"):
             add(inplace_of(record))
         if "o" in forms:
-            add(out_of(record, "out"))
+            add(OutRecord(record, "out"))
 
 
 def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
@@ -224,8 +224,7 @@ unary(
 add(
     OperatorRecord(  # called for `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
-        promotion=REAL,
-        ufunc="absolute", types=types_except("b"), cuda="abs(a)", where="",
+        promotion=REAL, ufunc="absolute", types=types_except("b"), cuda="abs(a)",
         order="int float complex Scalar", element_role="unary",
     )
 )  # fmt: skip
@@ -497,14 +496,13 @@ for _name, _body in (
 ):
     _text = f"aten::{_name}(Tensor x) -> Tensor"
     add(
-        out_of(
+        OutRecord(
             add(
                 OperatorRecord(
                     _text,
                     kernel_of(FLOAT, _body, dtype_errors_by_kind(_name, "ch")),
                     "unary",
                     promotion=FLOAT,
-                    where="f",
                 )
             ),
             "out",
@@ -525,7 +523,7 @@ def _square_kernel(xp: Any, a: Array) -> Array:
 _angle_record = OperatorRecord(
     "aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL, layout="like_real"
 )
-add(out_of(add(_angle_record), "out"))
+add(OutRecord(add(_angle_record), "out"))
 _square = add(
     OperatorRecord(
         "aten::square(Tensor self) -> Tensor",
@@ -537,4 +535,4 @@ _square = add(
     )
 )
 add(inplace_of(_square))
-add(out_of(_square, "out"))
+add(OutRecord(_square, "out"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
@@ -70,12 +70,9 @@ def _unique_consecutive_shape(
 @op(
     "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
     dtype_errors={"c": "unique"},
     shape=depends("_unique2").unless(_unique2_shape),
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -86,12 +83,9 @@ def _unique2(
 
 @op(
     "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-    where="f",
     dtype_errors={"c": "unique"},
     shape=depends("_unique").unless(_unique_values_shape),
-    out="out",
-    out_names="out0,out1",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unique_values(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False
@@ -102,12 +96,10 @@ def _unique_values(
 @op(
     "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
     where="f",
     dtype_errors={"c": "unique_dim"},
     shape=depends("unique_dim").unless(_unique_dim_shape),
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unique_dim(
     xp: Any,
@@ -123,12 +115,10 @@ def _unique_dim(
 @op(
     "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
     "dim=None) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
     where="",
     dtype_errors={"c": "unique"},
     shape=depends("unique_consecutive").unless(_unique_consecutive_shape),
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
@@ -154,9 +144,7 @@ def _unique_consecutive(
     where="",
     dtype_errors={"c": "unique_dim"},
     shape=depends("unique_dim_consecutive").unless(_unique_dim_shape),
-    out="out",
-    out_names="out0,out1,out2",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unique_dim_consecutive(
     xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False

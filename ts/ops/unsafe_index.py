@@ -26,7 +26,7 @@ def _integers(name: str, indices: Indices) -> None:
             raise RuntimeError(f"{name} found unexpected index type {common.NAME_OF[i.dtype]}")
 
 
-@op("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", where="f")
+@op("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
 @op("aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="")
 def _unsafe_index(xp: Any, self: Array, indices: Indices) -> Array:
     _integers("_unsafe_index", indices)
@@ -35,7 +35,6 @@ def _unsafe_index(xp: Any, self: Array, indices: Indices) -> Array:
 
 @op(
     f"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, {_PUT_PARAMETERS}) -> Tensor",
-    where="f",
     layout="like_first",
 )
 @op(
@@ -60,7 +59,6 @@ _WRITES: dict[str, Any] = {"variant": "inplace", "overlap": 1}
 @op(
     f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> "
     "Tensor(a!)",
-    where="f",
     **_WRITES,
 )
 @op(
@@ -88,7 +86,6 @@ def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
 
 @op(
     "aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
-    where="f",
     layout="contiguous",
 )
 def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any) -> Array:
@@ -105,7 +102,6 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
 @op(
     "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) "
     "-> Tensor",
-    where="f",
     layout="like_first",
 )
 def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, values: Array) -> Array:

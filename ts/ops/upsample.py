@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.tensor.size_guards import equal_shapes
 from ts.ops import common
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
-from ts.ops.registry import OperatorRecord, add, out_of
+from ts.ops.registry import OperatorRecord, OutRecord, add
 from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
@@ -327,10 +327,10 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
             )
         )
         if kernel is by_size:
-            add(out_of(record, "out"))
+            add(OutRecord(record, "out"))
         # In PyTorch, only these two modes have an `out=` variant of the overload `vec`.
         elif name in ("upsample_nearest2d", "upsample_bilinear2d"):
-            add(out_of(record, "vec_out"))
+            add(OutRecord(record, "vec_out"))
 
 
 def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
@@ -354,7 +354,7 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
         layout="channels" if n > 1 else "contiguous",
     )
     add(record)
-    add(out_of(record, "grad_input", "grad_input"))
+    add(OutRecord(record, "grad_input"))
 
 
 #     name                      dims taps       align_corners, order

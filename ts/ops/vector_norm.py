@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -161,9 +161,8 @@ def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
         "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
         "Use the `^` or `logical_xor()` operator instead."
     },
-    out="out",
     autocast={"cuda": "float32"},
-    **COPIED,
+    **COPIED_OUT,
 )
 def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
     return vector_norm(xp, xp.subtract(self, other), p, None, False)
@@ -218,9 +217,8 @@ _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
     where="f",
     layout="contiguous",
     dtype_errors=_NATIVE,
-    out="out",
     order="out ScalarOpt_dim_dtype_out",
-    **COPIED,
+    **COPIED_OUT,
     sparse="reductions.norm",
 )
 @op(

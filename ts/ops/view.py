@@ -14,7 +14,7 @@ import numpy as np
 
 from ts._core.tensor import size_guards, storage
 from ts.ops import common
-from ts.ops.out_variants import COPIED
+from ts.ops.out_variants import COPIED, COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ITEM, NO_ITEM, ShapeDtypeStrides, new_size
 
@@ -432,11 +432,7 @@ def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
     traced_as="aten::split_with_sizes",
 )
 @op("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
-@op(
-    "aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
-    out="out",
-    **COPIED,
-)
+@op("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", **COPIED_OUT)
 def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) -> list[Array]:
     return split_sizes(self, split_size, dim)
 
@@ -627,7 +623,7 @@ def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: 
     return storage.strided(self, shape, steps, storage.offset(self) + byte_offset)
 
 
-@op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
+@op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")
 def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     return diagonal_kernel(xp, A, offset, dim1, dim2)
 
@@ -691,16 +687,16 @@ def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if common.is_complex(self.dtype) else self
 
 
-@op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f", conjugates=True)
-@op("aten::_conj_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
+@op("aten::_conj(Tensor(a) self) -> Tensor(a)", conjugates=True)
+@op("aten::_conj_copy(Tensor self) -> Tensor", **COPIED_OUT)
 def _conj_of_complex(xp: Any, self: Array) -> Array:
     if not common.is_complex(self.dtype):
         raise RuntimeError(f"Expected a complex tensor, but got one of {common.NAME_OF[self.dtype]}")
     return xp.conj(self)
 
 
-@op("aten::_neg_view(Tensor(a) self) -> Tensor(a)", where="f")
-@op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
+@op("aten::_neg_view(Tensor(a) self) -> Tensor(a)")
+@op("aten::_neg_view_copy(Tensor self) -> Tensor", layout="contiguous", **COPIED_OUT)
 @shared_fields(dtype_errors={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
     """Return a negated copy. PyTorch returns a view with a negation flag, which `ts` does not support."""
@@ -722,7 +718,7 @@ def _alias(xp: Any, self: Array) -> Array:
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity", conjugates=True)
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
-@op("aten::lift(Tensor self) -> Tensor", where="", out="out", **COPIED)
+@op("aten::lift(Tensor self) -> Tensor", where="", **COPIED_OUT)
 def _identity(xp: Any, self: Array) -> Array:
     return self
 

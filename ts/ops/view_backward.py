@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import common
-from ts.ops.out_variants import COPIED, write
+from ts.ops.out_variants import COPIED_OUT, write
 from ts.ops.registry import op
 from ts.ops.view import diagonal_kernel
 
@@ -27,9 +27,8 @@ def _write_into_zeros(xp: Any, grad: Array, sizes: Sizes, dim: int, key: Any) ->
 
 @op(
     "aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
-    out="out",
     where="",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _select(xp: Any, grad: Array, sizes: Sizes, dim: int, index: int) -> Array:
     return _write_into_zeros(xp, grad, sizes, dim, index)
@@ -38,9 +37,8 @@ def _select(xp: Any, grad: Array, sizes: Sizes, dim: int, index: int) -> Array:
 @op(
     "aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, "
     "SymInt step) -> Tensor",
-    out="out",
     where="",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _slice(xp: Any, grad: Array, sizes: Sizes, dim: int, start: int, end: int, step: int) -> Array:
     return _write_into_zeros(xp, grad, sizes, dim, slice(start, end, step))
@@ -49,9 +47,8 @@ def _slice(xp: Any, grad: Array, sizes: Sizes, dim: int, start: int, end: int, s
 @op(
     "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)"
     " -> Tensor",
-    out="out",
     where="",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: int) -> Array:
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
@@ -61,9 +58,8 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
 
 @op(
     "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
-    out="out",
     where="",
-    **COPIED,
+    **COPIED_OUT,
 )
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
     """Return the gradient of the input of `unfold`.
