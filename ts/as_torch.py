@@ -150,8 +150,7 @@ def install_as_torch() -> None:
     if "torch" in sys.modules:
         raise RuntimeError(
             "PyTorch is already imported: call ts.install_as_torch() before importing modules that use "
-            "torch, "
-            "or start the program with `python -m ts.as_torch`"
+            "torch, or start the program with `python -m ts.as_torch`"
         )
     sys.meta_path.insert(0, _FINDER)
     importlib.import_module("torch")

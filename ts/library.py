@@ -183,8 +183,7 @@ class _Implementations:
             raise self._missing_fake_error()
         raise NotImplementedError(
             f"Could not run '{self.name}' with arguments from the '{key}' backend: kernels are registered "
-            "for "
-            f"{', '.join(sorted(self.by_key)) or 'none'}"
+            f"for {', '.join(sorted(self.by_key)) or 'none'}"
         )
 
 

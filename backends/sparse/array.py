@@ -25,9 +25,8 @@ MAX_ELEMENTS: Final = (1 << 63) - 1
 
 NO_NBYTES = (
     "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the "
-    "nbytes "
-    "of the indices and values.  If you want the size of the  equivalent dense tensor, multiply numel() by "
-    "element_size()"
+    "nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
+    "numel() by element_size()"
 )
 
 
@@ -251,9 +250,7 @@ def check_pointers(pointers: Array, nnz: int) -> None:
     Differences of adjacent pointers are used as counts.
     """
     if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
-        raise RuntimeError(
-            f"pointers of compressed rows or columns must be non-decreasing from 0 to {nnz}"
-        )
+        raise RuntimeError(f"pointers of compressed rows or columns must be non-decreasing from 0 to {nnz}")
 
 
 def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:

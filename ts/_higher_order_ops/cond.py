@@ -96,8 +96,7 @@ def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, ope
         )
     format_meta = (
         f"{subgraph_checks.format_meta(pred)}, GraphModule(), GraphModule(), "
-        f"({', '.join(map(subgraph_checks.format_meta, operands))}"
-        f"{',' if len(operands) == 1 else ''})"
+        f"({', '.join(map(subgraph_checks.format_meta, operands))}{',' if len(operands) == 1 else ''})"
     )
     if len(first.leaves) != len(second.leaves):
         specs = [pytree.tree_structure(tuple(x.leaves)) for x in (first, second)]

@@ -42,9 +42,8 @@ def enter_dual_level() -> int:
     """
     if _current.level is not None:
         raise RuntimeError(
-            "Nested forward mode AD is not supported at the moment. If this is something you would like to "
-            "see, "
-            "please file an issue."
+            "Nested forward mode AD is not supported at the moment. If this is something you would like "
+            "to see, please file an issue."
         )
     dual_tensor.raise_recording_unsupported()
     _current.level = level_stack.push(dual_tensor.run, dual_tensor.without_tangent)

@@ -82,23 +82,16 @@ def _check_vector(v: Tensors, like: Tensors, is_tuple: bool) -> None:
 
 _DETACHED = {
     "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be "
-    "computed in a "
-    "differentiable manner from the input when running in strict mode.",
-    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided "
-    "function. "
-    "This is not allowed in strict mode.",
+    "computed in a differentiable manner from the input when running in strict mode.",
+    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the "
+    "user-provided function. This is not allowed in strict mode.",
     "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with "
-    "respect to "
-    "input {i} is independent of the input. This is not allowed in strict mode. You should ensure that your "
-    "function is "
-    "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
-    "function for "
-    "example).",
+    "respect to input {i} is independent of the input. This is not allowed in strict mode. You should "
+    "ensure that your function is twice differentiable and that the jacobian depends on the inputs (this "
+    "would be violated by a linear function for example).",
     "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the "
-    "input. This "
-    "is not allowed in strict mode. You should ensure that your function is thrice differentiable and that "
-    "the hessian "
-    "depends on the inputs.",
+    "input. This is not allowed in strict mode. You should ensure that your function is thrice "
+    "differentiable and that the hessian depends on the inputs.",
 }
 
 
@@ -109,9 +102,8 @@ def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bo
     for i, x in enumerate(results):
         if x is None:
             raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed "
-                "in strict "
-                "mode."
+                f"The output of the user-provided function is independent of input {i}. This is not "
+                "allowed in strict mode."
             )
         if not x.requires_grad:
             raise RuntimeError(_DETACHED[subject].format(i=i))
@@ -131,9 +123,8 @@ _ABSENT = {
     "the double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
     "double_back": _OF_FIRST + ".",
     "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the "
-    "grad_jacobian. "
-    "This is not allowed in strict mode as it prevents from using the double backward trick to replace "
-    "forward mode AD.",
+    "grad_jacobian. This is not allowed in strict mode as it prevents from using the double backward "
+    "trick to replace forward mode AD.",
 }
 _CONSTANT = {
     "back": _OF_FIRST, "back_trick": _OF_FIRST, "double_back": _OF_SECOND, "double_back_trick": _OF_SECOND,
@@ -197,9 +188,8 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
             _check_vector(vs, ys, is_output_tuple)
         elif len(ys) != 1 or ys[0].numel() != 1:
             raise RuntimeError(
-                "The vector v can only be None if the user-provided function returns a single Tensor with a "
-                "single "
-                "element."
+                "The vector v can only be None if the user-provided function returns a single Tensor with "
+                "a single element."
             )
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
         product = _fill_missing(
@@ -218,8 +208,7 @@ def _vector_of_inputs(v: Any, xs: Tensors, is_tuple: bool, create_graph: bool, n
     if len(xs) != 1 or xs[0].numel() != 1:
         raise RuntimeError(
             "The vector v can only be None if the input to the user-provided function is a single Tensor "
-            "with a single "
-            "element."
+            "with a single element."
         )
     return None
 
@@ -338,9 +327,8 @@ def jacobian(
         _check_attached(ys, "outputs", strict)
         if vectorize and strict:
             raise RuntimeError(
-                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
-                "together. "
-                "Please either set `strict=False` or `vectorize=False`."
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                "supported together. Please either set `strict=False` or `vectorize=False`."
             )
         rows = _all_rows(ys, xs, create_graph) if vectorize else _each_row(ys, xs, create_graph, strict)
         return _nested(_detach_results(rows, create_graph), is_output_tuple, is_tuple)
@@ -359,9 +347,8 @@ def _each_row(ys: Tensors, xs: Tensors, create_graph: bool, strict: bool) -> tup
             for j, (row, g, x) in enumerate(zip(rows, gradients, xs, strict=True)):
                 if strict and g is None:
                     raise RuntimeError(
-                        f"Output {i} of the user-provided function is independent of input {j}. This is not "
-                        "allowed in "
-                        "strict mode."
+                        f"Output {i} of the user-provided function is independent of input {j}. This is "
+                        "not allowed in strict mode."
                     )
                 if strict and create_graph and g is not None and not g.requires_grad:
                     raise RuntimeError(_OF_FIRST.format(i=i) + " when create_graph=True.")

@@ -134,9 +134,8 @@ def _difference(a: Tensor, b: Tensor, eps: float, description: str) -> Tensor:
     for property_name, first, second in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
         if first != second:
             raise AssertionError(
-                f"Expected `func` to return outputs with the same {property_name} "
-                f"when inputs are perturbed {description}by {eps}, "
-                f"but got: {property_name}s {first} and {second}."
+                f"Expected `func` to return outputs with the same {property_name} when inputs are "
+                f"perturbed {description}by {eps}, but got: {property_name}s {first} and {second}."
             )
     return ((b - a) / (2 * eps)).detach().reshape(-1)
 

@@ -102,9 +102,8 @@ def is_local(host: str) -> bool:
 def _check_local(host: str) -> None:
     if not is_local(host):
         raise MissingSecretError(
-            f"processes with the rendezvous address {host}, which other machines can reach, need a "
-            "shared secret: "
-            "set TS_RPC_SECRET or secret= of the options, or use certificates"
+            f"processes with the rendezvous address {host}, which other machines can reach, need a shared "
+            "secret: set TS_RPC_SECRET or secret= of the options, or use certificates"
         )
 
 

@@ -65,10 +65,8 @@ class ShapesCollection:
         if seen != set(self._shapes):
             raise ValueError(
                 "Some tensors that were assigned shapes were not found in args. Maybe such tensors were "
-                "copied when "
-                "passing them as args? Maybe such tensors are contained in classes that were not "
-                "registered with "
-                "pytree?"
+                "copied when passing them as args? Maybe such tensors are contained in classes that were "
+                "not registered with pytree?"
             )
         return specs
 
@@ -137,8 +135,7 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
             names = list(arguments)
             hint = (
                 " Since here `inputs` is a list/tuple enclosing a single dict, maybe you just forgot to "
-                "enclose "
-                "`dynamic_shapes` in a list/tuple?"
+                "enclose `dynamic_shapes` in a list/tuple?"
                 if len(names) == 1 and isinstance(arguments[names[0]], dict)
                 else " Alternatively, you could also ignore arg names entirely and specify "
                 "`dynamic_shapes` as a list/tuple matching `inputs`."
@@ -243,9 +240,8 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
     for dim, spec in items:
         if type(dim) is int and not -value.ndim <= dim < value.ndim:
             raise IndexError(
-                f"dimension {dim} of dynamic shape spec {shape} specified at `dynamic_shapes{path}` is "
-                "out of range: "
-                f"the tensor has {value.ndim} dimensions"
+                f"dimension {dim} of dynamic shape spec {shape} specified at `dynamic_shapes{path}` is out "
+                f"of range: the tensor has {value.ndim} dimensions"
             )
         if type(dim) is not int:
             raise UserError(
@@ -278,9 +274,8 @@ def _check_names(leaf_specs: list[Any]) -> None:
             other = dims_by_name.setdefault(root.__name__, root)
             if (other.min, other.max) != (root.min, root.max):
                 raise UserError(
-                    f"Found different definitions {_format_dim(other)} and {_format_dim(root)} for the same "
-                    "symbolic dimension "
-                    f"{_format_dim(root)}!"
+                    f"Found different definitions {_format_dim(other)} and {_format_dim(root)} for the "
+                    f"same symbolic dimension {_format_dim(root)}!"
                 )
 
 

@@ -87,9 +87,8 @@ class Snapshot:
             several = len(assigned) > 1
             warnings.warn(
                 f"The tensor attribute{'s' if several else ''} {names} {'were' if several else 'was'} "
-                "assigned during "
-                "export. Such attributes must be registered as buffers using the `register_buffer` API "
-                f"({_REGISTER}).",
+                "assigned during export. Such attributes must be registered as buffers using the "
+                f"`register_buffer` API ({_REGISTER}).",
                 stacklevel=2,
             )
 

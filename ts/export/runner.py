@@ -193,9 +193,8 @@ def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Inpu
         at, writes = x.untyped_storage().data_ptr(), source in written
         if at in mutated_by_pointer and (writes or mutated_by_pointer[at]):
             raise RuntimeError(
-                f"the program writes to an input whose memory {source.name} shares, "
-                "and run_decompositions removed this write. Run the program as it was before "
-                "run_decompositions"
+                f"the program writes to an input whose memory {source.name} shares, and run_decompositions "
+                "removed this write. Run the program as it was before run_decompositions"
             )
         mutated_by_pointer[at] = mutated_by_pointer.get(at, False) or writes
 

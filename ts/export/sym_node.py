@@ -175,10 +175,8 @@ def _check_size(expressions: list[Any]) -> None:
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
                 f"a number computed from {symbols} is an expression of {e.count_nodes(x):,} nodes with "
-                "repeated "
-                f"subexpressions; at most {e.MAX_EXPRESSION_NODES:,} nodes can be exported. Compute it with "
-                "tensors, "
-                "or export with fixed sizes"
+                f"repeated subexpressions; at most {e.MAX_EXPRESSION_NODES:,} nodes can be exported. "
+                "Compute it with tensors, or export with fixed sizes"
             )
 
 

@@ -233,9 +233,8 @@ class Export:
                 if not isinstance(x, int | float | bool | str | complex | None | ts.dtype | ts.device):
                     raise ValueError(
                         f"Unsupported input type {type(x)}. Export only supports pytree containers of "
-                        "basic types "
-                        "(Tensor, int, float, ...) as input. To register a custom dataclass, use "
-                        "torch.export.register_dataclass. To register a custom container type, use "
+                        "basic types (Tensor, int, float, ...) as input. To register a custom dataclass, "
+                        "use torch.export.register_dataclass. To register a custom container type, use "
                         "torch.utils._pytree.register_pytree_node. To register a constant input, use "
                         "torch.utils._pytree.register_constant"
                     )

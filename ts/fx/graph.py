@@ -230,10 +230,9 @@ class Graph:
         if self.owning_module is not None and not self._has_attribute(qualified_name):
             warnings.warn(
                 "Attempted to insert a get_attr Node with no underlying reference in the owning "
-                "GraphModule! Call "
-                "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to "
-                "add the "
-                "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer",
+                "GraphModule! Call GraphModule.add_submodule to add the necessary submodule, "
+                "GraphModule.add_parameter to add the necessary Parameter, or nn.Module.register_buffer "
+                "to add the necessary buffer",
                 stacklevel=2,
             )
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
@@ -258,8 +257,7 @@ class Graph:
         if self.owning_module is not None and self.owning_module.get_submodule(module_name) is None:
             warnings.warn(
                 "Attempted to insert a call_module Node with no underlying reference in the owning "
-                "GraphModule! Call "
-                "GraphModule.add_submodule to add the necessary submodule",
+                "GraphModule! Call GraphModule.add_submodule to add the necessary submodule",
                 stacklevel=2,
             )
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
@@ -481,8 +479,7 @@ class Graph:
         except ImportError:
             print(
                 "`print_tabular` relies on the library `tabulate`, which could not be found on this "
-                "machine. Run "
-                "`pip install tabulate` to install the library."
+                "machine. Run `pip install tabulate` to install the library."
             )
             raise
         rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self.nodes]

@@ -128,8 +128,7 @@ def check_for_mutable_operation(
     if len(fit) == 1 and fit[0].is_mutable:
         raise RuntimeError(
             f"Tried to trace mutable operation {fit[0]}. FX only supports functional code, so operations "
-            "that "
-            "mutate operands in-place (e.g. via `out` arguments) are not supported"
+            "that mutate operands in-place (e.g. via `out` arguments) are not supported"
         )
 
 

@@ -70,8 +70,7 @@ _FUNCTIONAL: Final = {
     "hinge_embedding_loss": f"input, target, /, margin=1.0, {_REDUCED}",
     "huber_loss": "input, target, /, reduction='mean', delta=1.0, weight=None",
     "instance_norm": "input, /, running_mean=None, running_var=None, weight=None, bias=None, "
-    "use_input_stats=True, "
-    "momentum=0.1, eps=1e-05",
+    "use_input_stats=True, momentum=0.1, eps=1e-05",
     "interpolate": "input, /, size=None, scale_factor=None, mode='nearest', align_corners=None, "
     "recompute_scale_factor=None, antialias=False",
     "kl_div": "input, target, /, size_average=None, reduce=None, reduction='mean', log_target=False",
@@ -93,12 +92,10 @@ _FUNCTIONAL: Final = {
     "mish": "input, /, inplace=False",
     "mse_loss": f"input, target, /, {_REDUCED}, weight=None",
     "multi_head_attention_forward": "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, "
-    "in_proj_bias, "
-    "bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, /, training=True, "
-    "key_padding_mask=None, need_weights=True, attn_mask=None, is_causal=False, "
-    "use_separate_proj_weight=False, "
-    "q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, "
-    "average_attn_weights=True",
+    "in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, /, "
+    "training=True, key_padding_mask=None, need_weights=True, attn_mask=None, is_causal=False, "
+    "use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, "
+    "static_k=None, static_v=None, average_attn_weights=True",
     "multi_margin_loss": f"input, target, /, p=1, margin=1.0, weight=None, {_REDUCED}",
     "multilabel_margin_loss": f"input, target, /, {_REDUCED}",
     "multilabel_soft_margin_loss": f"input, target, /, weight=None, {_REDUCED}",
@@ -107,8 +104,7 @@ _FUNCTIONAL: Final = {
     "normalize": "input, /, p=2.0, dim=1, eps=1e-12, out=None",
     "pad": "input, pad, /, mode='constant', value=None",
     "poisson_nll_loss": "input, target, /, log_input=True, full=False, size_average=None, eps=1e-08, "
-    "reduce=None, "
-    "reduction='mean'",
+    "reduce=None, reduction='mean'",
     "relu": "input, /, inplace=False",
     "relu6": "input, /, inplace=False",
     "rms_norm": "input, normalized_shape, /, weight=None, eps=None",
@@ -125,8 +121,7 @@ _FUNCTIONAL: Final = {
     "triplet_margin_loss": "anchor, positive, negative, /, margin=1.0, p=2, eps=1e-06, swap=False, "
     "size_average=None, reduce=None, reduction='mean'",
     "triplet_margin_with_distance_loss": "anchor, positive, negative, /, distance_function=None, "
-    "margin=1.0, swap=False, "
-    "reduction='mean'",
+    "margin=1.0, swap=False, reduction='mean'",
     "unfold": "input, kernel_size, /, dilation=1, padding=0, stride=1",
 }  # fmt: skip
 # Function of `torch.functional` -> parameters that it passes to `__torch_function__`.
@@ -136,8 +131,7 @@ _TORCH: Final = {
     "norm": "input, /, p='fro', dim=None, keepdim=False, out=None, dtype=None",
     "split": "tensor, split_size_or_sections, /, dim=0",
     "stft": "input, n_fft, /, hop_length=None, win_length=None, window=None, center=True, "
-    "pad_mode='reflect', "
-    "normalized=False, onesided=None, return_complex=None, align_to_window=None",
+    "pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None",
     "tensordot": "a, b, /, dims=2, out=None",
     "unique": "input, /, sorted=True, return_inverse=False, return_counts=False, dim=None",
     "unique_consecutive": "input, /, return_inverse=False, return_counts=False, dim=None",

@@ -366,9 +366,8 @@ class Tracer(TracerBase):
         else:
             warnings.warn(
                 f"Was not able to add assertion to guarantee correct input {name} to specialized function. "
-                "It is up "
-                "to the user to make sure that your inputs match the inputs you specialized the function "
-                "with.",
+                "It is up to the user to make sure that your inputs match the inputs you specialized the "
+                "function with.",
                 stacklevel=2,
             )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, FOUND_DTYPE_ERROR, SCALAR
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, POINTWISE_OUT, SCALAR
 from ts.ops.registry import op, shared_fields
 from ts.ops.type_promotion import SAME
 from ts.ops.unary import device_function, sigmoid
@@ -77,9 +77,8 @@ def _relu6(xp: Any, self: Array) -> Array:
     tile=True,
     cuda="min(max(a, b), c)",
     inplace=True,
-    out="out",
     where="f",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
@@ -98,11 +97,10 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     preserves_dtype=True,
     tile=True,
     inplace=True,
-    out="out",
     where="f",
     cuda="a > 0 ? a : a * b",
     dtype_errors={"c": "leaky_relu_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
@@ -154,10 +152,9 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     preserves_dtype=True,
     tile=True,
     inplace=True,
-    out="out",
     where="f",
     dtype_errors={"c": "elu_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     x = _wide(xp, "elu", self)
@@ -194,11 +191,10 @@ def _selu(xp: Any, self: Array) -> Array:
     'aten::gelu(Tensor self, *, str approximate="none") -> Tensor',
     tile=True,
     inplace=True,
-    out="out",
     cuda="gelu(a, b)",
     where="f",
     dtype_errors={"c": "GeluKernelImpl"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     since=10,
     since_variants="o",
     graph_autodiff=True,
@@ -226,9 +222,8 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     tile=True,
     cuda="a / (1 + exp(-a))",
     inplace=True,
-    out="out",
     where="f",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _silu(xp: Any, self: Array) -> Array:
@@ -242,10 +237,9 @@ def _silu(xp: Any, self: Array) -> Array:
 @op(
     "aten::mish(Tensor self) -> Tensor",
     inplace=True,
-    out="out",
     where="f",
     dtype_errors={"c": "mish_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _mish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "mish", self)
@@ -256,12 +250,11 @@ def _mish(xp: Any, self: Array) -> Array:
     "aten::hardswish(Tensor self) -> Tensor",
     preserves_dtype=True,
     inplace=True,
-    out="out",
     where="f",
     ufunc="hardswish",
     cuda="a * min(max(a + 3, 0), 6) / 6",
     dtype_errors={"c": "hardswish_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _hardswish(xp: Any, self: Array) -> Array:
@@ -273,12 +266,11 @@ def _hardswish(xp: Any, self: Array) -> Array:
     "aten::hardsigmoid(Tensor self) -> Tensor",
     preserves_dtype=True,
     inplace=True,
-    out="out",
     where="f",
     ufunc="hardsigmoid",
     cuda="min(max(a + 3, 0), 6) / 6",
     dtype_errors={"c": "hardsigmoid_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
@@ -317,10 +309,9 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     tile=True,
     cuda="a * b > c ? a : softplus(a * b) / b",
-    out="out",
     where="f",
     dtype_errors={"c": "softplus_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     autocast={"cuda": "float32"},
     graph_autodiff=True,
 )
@@ -332,10 +323,9 @@ def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Ar
 
 @op(
     "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    out="out",
     where="f",
     dtype_errors={"bic": "softshrink_check"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     if lambd < 0:
@@ -346,9 +336,8 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 
 @op(
     "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    out="out",
     dtype_errors={"bic": "hardshrink_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:

@@ -62,8 +62,7 @@ def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Ar
 
 @op(
     "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? "
-    "dtype=None, *, "
-    "Device? device=None, Layout? layout=None) -> ()",
+    "dtype=None, *, Device? device=None, Layout? layout=None) -> ()",
     tensor_kernel=True,
     side_effect=True,
     inserted_by_export=True,

@@ -281,8 +281,7 @@ def _reserved(xp: Any) -> Array:
 
 @op(
     f"aten::_batch_norm_impl_index(Tensor input, {_STATISTICS}, bool training, float momentum, float eps, "
-    "bool "
-    "cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
+    "bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
     layout=("channels", "contiguous", "contiguous", "contiguous", "contiguous"),
 )
 def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]:
@@ -328,10 +327,8 @@ def _batch_norm_with_update(xp: Any, input: Array, *rest: Any) -> tuple[Array, .
 
 @op(
     "aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
-    "running_mean, "
-    "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor "
-    "running_mean_out, "
-    "Tensor running_var_out)",
+    "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, "
+    "Tensor running_mean_out, Tensor running_var_out)",
     where="",
     layout=("channels", *("contiguous",) * 5),
 )
@@ -344,9 +341,8 @@ def _batch_norm_with_update_functional(
 
 @op(
     "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
-    "running_mean, "
-    "Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor "
-    "running_mean_out, Tensor running_var_out)",
+    "running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, "
+    "Tensor, Tensor running_mean_out, Tensor running_var_out)",
     where="",
     layout=("channels", *("contiguous",) * 4),
 )
@@ -369,9 +365,8 @@ def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
 
 
 @op(
-    "aten::batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) "
-    "-> "
-    "(Tensor, Tensor)",
+    "aten::batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float "
+    "momentum) -> (Tensor, Tensor)",
     layout=("contiguous", "contiguous"),
     side_effect=True,
     **COPIED_OUT,
@@ -399,8 +394,7 @@ def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
 
 @op(
     "aten::batch_norm_elemt(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor invstd, float "
-    "eps) -> "
-    "Tensor",
+    "eps) -> Tensor",
     layout="channels",
     order="out",
     **COPIED_OUT,
@@ -417,8 +411,7 @@ def _elemt(
 
 @op(
     "aten::batch_norm_gather_stats_with_counts(Tensor input, Tensor mean, Tensor invstd, Tensor? "
-    "running_mean, "
-    "Tensor? running_var, float momentum, float eps, Tensor counts) -> (Tensor, Tensor)",
+    "running_mean, Tensor? running_var, float momentum, float eps, Tensor counts) -> (Tensor, Tensor)",
     order="out",
     **COPIED_OUT,
 )

@@ -12,7 +12,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduce_loss, wide
-from ts.ops.out_variants import EXPECTED_DTYPE_ERROR, SCALAR
+from ts.ops.out_variants import SAME_DTYPE_OUT, SCALAR
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -90,9 +90,8 @@ def _nll_and_weight(
 @op(
     "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
     "ignore_index=-100) -> Tensor",
-    out="out",
     where="f",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 @op(
     "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
@@ -114,8 +113,7 @@ def _nll_loss(
 
 _FORWARD = (
     "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, "
-    "Tensor "
-    "total_weight)"
+    "Tensor total_weight)"
 )
 _WITH_WEIGHT: dict[str, Any] = {
     "out": "output", "out_names": "output,total_weight", "out_unnamed": True, "where": "",

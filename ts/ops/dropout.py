@@ -14,7 +14,7 @@ from typing import Any
 
 from ts.ops import common, result_strides
 from ts.ops.generator import source
-from ts.ops.out_variants import COPIED_OUT, FOUND_DTYPE_ERROR, write
+from ts.ops.out_variants import COPIED_OUT, POINTWISE_OUT, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
@@ -199,8 +199,7 @@ def _rrelu(
     where="",
     nondeterministic=True,
     layout="contiguous",
-    out="out",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _rrelu_with_noise(
     xp: Any,

@@ -15,28 +15,24 @@ from ts._core.tensor.size_guards import certain, check, evaluate_guard, hinted
 from ts._core.tensor.sym_types import SymInt
 from ts._core.thread.warnings import warn
 from ts.ops import common, storage_ops
-from ts.ops.out_variants import BY_COUNT, COPIED_OUT, COUNTED, SILENTLY
+from ts.ops.out_variants import BY_COUNT, COPIED_OUT, COUNTED, OPTIONS, SILENTLY
 from ts.ops.registry import op
 
 Array = common.Array
 
 
 @op(
-    "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor",
+    f"aten::zeros(SymInt[] size, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=SILENTLY,
     sparse="conversions.zeros_of_layout",
 )
 @op(
-    "aten::_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, "
-    "bool? pin_memory=None) -> Tensor",
+    f"aten::_efficientzerotensor(SymInt[] size, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
 )
 @op(
-    "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
-    " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    f"aten::empty.memory_format(SymInt[] size, *, {OPTIONS}, MemoryFormat? memory_format=None) -> Tensor",
     out="out",
     out_resized=SILENTLY,
     sparse="conversions.zeros_of_layout",
@@ -48,8 +44,7 @@ def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any
 
 
 @op(
-    "aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor",
+    f"aten::ones(SymInt[] size, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=SILENTLY,
 )
@@ -58,8 +53,7 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
 
 
 @op(
-    "aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::full(SymInt[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=SILENTLY,
     since=5,
@@ -70,8 +64,7 @@ def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = Non
 
 
 @op(
-    "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
 )
 def _empty_strided(
@@ -94,8 +87,7 @@ def _empty_strided(
 
 
 @op(
-    "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::empty_permuted(SymInt[] size, int[] physical_layout, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
 )
 def _empty_permuted(
@@ -154,15 +146,13 @@ def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
 
 
 @op(
-    "aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::new_zeros(Tensor self, SymInt[] size, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
     where="m",
     sparse="conversions.new_zeros",
 )
 @op(
-    "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::new_empty(Tensor self, SymInt[] size, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
     where="m",
     sparse="conversions.new_zeros",
@@ -172,8 +162,7 @@ def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = No
 
 
 @op(
-    "aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::new_ones(Tensor self, SymInt[] size, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
     where="m",
 )
@@ -182,8 +171,7 @@ def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = Non
 
 
 @op(
-    "aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?"
-    " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
     where="m",
 )
@@ -195,8 +183,7 @@ def _new_full(
 
 
 @op(
-    "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
     where="m",
 )
@@ -223,8 +210,7 @@ def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: in
 
 
 @op(
-    "aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::scalar_tensor(Scalar s, *, {OPTIONS}) -> Tensor",
     **COPIED_OUT,
 )
 def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
@@ -272,8 +258,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
 
 
 @op(
-    "aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor",
+    f"aten::arange(Scalar end, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=COUNTED,
     order="- start start_step start_out",
@@ -284,8 +269,7 @@ def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
 
 
 @op(
-    "aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor",
     sizes_from_numbers=True,
 )
 def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
@@ -293,8 +277,7 @@ def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: A
 
 
 @op(
-    "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
     out="start_out",
     out_resized=COUNTED,
     sizes_from_numbers=True,
@@ -304,8 +287,7 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
 
 
 @op(
-    "aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::range.step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
@@ -326,9 +308,7 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
 
 
 @op(
-    "aten::range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, "
-    "bool? pin_memory=None) -> Tensor",
+    f"aten::range(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor",
     out="out_",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
@@ -386,30 +366,26 @@ def _line(
 
 
 @op(
-    "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, {OPTIONS}) -> Tensor",
     out="Tensor_Tensor_out",
     out_resized=BY_COUNT,
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
     sizes_from_numbers=True,
 )
 @op(
-    "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, {OPTIONS}) -> Tensor",
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
 )
 @op(
-    "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, {OPTIONS}) -> Tensor",
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
 )
 @op(
-    "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::linspace(Scalar start, Scalar end, int steps, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
     since=8,
@@ -421,30 +397,29 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
 
 
 @op(
-    "aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType?"
-    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, {OPTIONS}) -> "
+    "Tensor",
     out="Tensor_Tensor_out",
     out_resized=BY_COUNT,
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
     sizes_from_numbers=True,
 )
 @op(
-    "aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType?"
-    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, {OPTIONS}) -> "
+    "Tensor",
     out="Tensor_Scalar_out",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
 )
 @op(
-    "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType?"
-    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, {OPTIONS}) -> "
+    "Tensor",
     out="Scalar_Tensor_out",
     out_resized=BY_COUNT,
     sizes_from_numbers=True,
 )
 @op(
-    "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=BY_COUNT,
     since=9,
@@ -459,8 +434,7 @@ def _logspace(
 
 
 @op(
-    "aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-    "pin_memory=None) -> Tensor",
+    f"aten::eye(SymInt n, *, {OPTIONS}) -> Tensor",
     out="out",
     out_resized=SILENTLY,
 )
@@ -469,8 +443,7 @@ def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
 
 
 @op(
-    "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None) -> Tensor",
+    f"aten::eye.m(SymInt n, SymInt m, *, {OPTIONS}) -> Tensor",
     out="m_out",
     out_resized=SILENTLY,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SCALAR, castable
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT, SCALAR, castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
@@ -62,24 +62,19 @@ def check_equation(name: str, A: Array, B: Array, left: bool) -> None:
 
 def _singular(name: str) -> LinAlgError:
     return LinAlgError(
-        f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the "
-        f"input matrix is "
-        f"singular."
+        f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the input "
+        "matrix is singular."
     )
 
 
-@op("aten::linalg_det(Tensor A) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
+@op("aten::linalg_det(Tensor A) -> Tensor", **SAME_DTYPE_OUT)
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
 @shared_fields(layout="contiguous", dtype_errors={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
     return common.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
 
 
-@op(
-    "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-)
+@op("aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", **SAME_DTYPE_OUT)
 @op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", **COPIED_OUT)
 @shared_fields(layout=("contiguous", "contiguous"), dtype_errors={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
@@ -97,13 +92,8 @@ def _logdet(xp: Any, self: Array) -> Array:
     return common.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
-@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
-@op(
-    "aten::inverse(Tensor self) -> Tensor",
-    out="out",
-    same_as="aten::linalg_inv",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-)
+@op("aten::linalg_inv(Tensor A) -> Tensor", **SAME_DTYPE_OUT)
+@op("aten::inverse(Tensor self) -> Tensor", same_as="aten::linalg_inv", **SAME_DTYPE_OUT)
 @shared_fields(
     layout="columns",
     dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"},
@@ -131,10 +121,9 @@ def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array
 
 @op(
     "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
-    out="out",
     layout="columns",
     dtype_errors={"h": "lu_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cpu": "float32"},
 )
 def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
@@ -143,9 +132,8 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     right = B[..., None] if vector else B
     if A.dtype != B.dtype:
         raise RuntimeError(
-            f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{common.NAME_OF[A.dtype]} "
-            f"and B of type {common.NAME_OF[B.dtype]} instead"
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{common.NAME_OF[A.dtype]} and B of type {common.NAME_OF[B.dtype]} instead"
         )
     check_equation("linalg.solve", A, right, left)
     common.broadcast_shapes(right.shape[:-2], A.shape[:-2])
@@ -162,10 +150,9 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
 @op(
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor"
     " result, Tensor info)",
-    out="out",
     layout=("columns", "contiguous"),
     dtype_errors={"h": "lu_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 def _solve_ex(
     xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
@@ -175,10 +162,9 @@ def _solve_ex(
 
 @op(
     "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
-    out="out",
     layout="columns",
     dtype_errors={"h": "cholesky_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cpu": "float32"},
 )
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
@@ -280,8 +266,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     if self.dtype != input2.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {common.NAME_OF[self.dtype]} "
-            "and A of "
-            f"type {common.NAME_OF[input2.dtype]} instead."
+            f"and A of type {common.NAME_OF[input2.dtype]} instead."
         )
     rows, columns = input2.shape[-2:]
     if rows != columns:
@@ -313,10 +298,9 @@ def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
 
 @op(
     'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor',
-    out="out",
     layout="contiguous",
     dtype_errors={"bih": "linalg_eigh_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=0.03,
     autocast={"cpu": "float32"},
 )
@@ -393,10 +377,9 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
 
 @op(
     "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
-    out="out",
     layout="contiguous",
     dtype_errors={"h": "linalg_svd_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=0.2,
     autocast={"cpu": "float32"},
 )
@@ -406,10 +389,9 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
 
 @op(
     'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
-    out="out",
     layout=("columns", "columns"),
     dtype_errors={"h": "geqrf_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cpu": "float32"},
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
@@ -515,9 +497,8 @@ def _triangular_solve(
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
     if not size_guards.equal(self.shape[-2], rows):
         raise RuntimeError(
-            f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {rows} but each "
-            "b matrix "
-            f"is {self.shape[-2]} by {self.shape[-1]}"
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {rows} but each b "
+            f"matrix is {self.shape[-2]} by {self.shape[-1]}"
         )
     matrix = transpose_matrices(A) if transpose else A
     shape = common.broadcast_shapes(self.shape[:-2], A.shape[:-2])
@@ -539,8 +520,7 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     if rows != columns:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
-            "but got "
-            f"{columns} != {rows}"
+            f"but got {columns} != {rows}"
         )
     dtype = self.dtype
     if dtype not in (common.FLOAT, common.DOUBLE, common.CFLOAT, common.CDOUBLE):

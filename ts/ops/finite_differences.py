@@ -90,10 +90,9 @@ def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], has_dim:
         return spacing
     if has_dim:
         raise RuntimeError(
-            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments "
-            f"to have the same length, but got a spacing argument of length {len(spacing)} and a "
-            "dim argument "
-            f"of length {len(axes)}."
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+            f"arguments to have the same length, but got a spacing argument of length {len(spacing)} and a "
+            f"dim argument of length {len(axes)}."
         )
     raise RuntimeError(
         "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "

@@ -35,9 +35,8 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
     if weight is not None and not size_guards.equal_shapes(weight.shape, self.shape[:-1]):
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
-            "tensor excluding its innermost dimension, but got input with shape "
-            f"{list(self.shape)} and weight "
-            f"with shape {list(weight.shape)}"
+            f"tensor excluding its innermost dimension, but got input with shape {list(self.shape)} and "
+            f"weight with shape {list(weight.shape)}"
         )
     count = math.prod(self.shape[:-1])
     return self.reshape(count, self.shape[-1]), None if weight is None else weight.reshape(count)
@@ -93,15 +92,13 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
             )
         if e.ndim != 1:
             raise RuntimeError(
-                f"torch.histogramdd: bins tensor should have one dimension, but got {e.ndim} "
-                "dimensions in the "
-                f"bins tensor for dimension {i}"
+                f"torch.histogramdd: bins tensor should have one dimension, but got {e.ndim} dimensions in "
+                f"the bins tensor for dimension {i}"
             )
         if not e.size:
             raise RuntimeError(
-                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 "
-                "elements in the bins "
-                f"tensor for dimension {i}"
+                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the "
+                f"bins tensor for dimension {i}"
             )
         if e.size == 1:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {i}")
@@ -257,8 +254,7 @@ def _bin_edges(
 
 @op(
     "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
-    "bool "
-    "density=False) -> Tensor",
+    "bool density=False) -> Tensor",
     **COPIED_OUT,
 )
 def _counts_in_bins(
@@ -274,8 +270,7 @@ def _counts_in_bins(
 
 @op(
     "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
-    "density=False) -> "
-    "Tensor",
+    "density=False) -> Tensor",
     **COPIED_OUT,
 )
 def _counts_between_edges(

@@ -16,7 +16,7 @@ from ts._core.tensor import factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, write
+from ts.ops.out_variants import COPIED, COPIED_OUT, SAME_DTYPE_OUT, write
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
@@ -277,9 +277,8 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
     for d in range(x.ndim):
         if d != axis and i.shape[d] > x.shape[d]:
             raise RuntimeError(
-                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
-                f"larger than self "
-                f"{list(self.shape)} apart from dimension {axis}"
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger "
+                f"than self {list(self.shape)} apart from dimension {axis}"
             )
     bounds = common.extremes(xp, i)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= x.shape[axis]):
@@ -301,11 +300,7 @@ def gather_key(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     return tuple(key)
 
 
-@op(
-    "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-)
+@op("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", **SAME_DTYPE_OUT)
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
     if indices.dtype != common.INT64:
         dtype_name = common.NAME_OF[indices.dtype]
@@ -616,8 +611,7 @@ def _check_source(src: Array, target: Array) -> None:
     if not size_guards.equal_shapes(src.shape, target.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
-            "size = "
-            f"{list(target.shape)}"
+            f"size = {list(target.shape)}"
         )
 
 
@@ -642,9 +636,8 @@ def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> A
 @op(
     "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
     "SymInt step=1) -> Tensor",
-    out="out",
     layout="like_first",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 def _slice_scatter(
     xp: Any,

@@ -69,9 +69,8 @@ def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
 )
 @op(
     "aten::__interpolate.size_list_scale_list(Tensor input, int[]? size=None, float[]? scale_factor=None, "
-    "str "
-    'mode="nearest", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> '
-    "Tensor",
+    'str mode="nearest", bool? align_corners=None, bool? recompute_scale_factor=None, bool '
+    "antialias=False) -> Tensor",
     where="",
     layout="channels",
     autocast={"cuda": "float32"},
@@ -107,16 +106,13 @@ def _interpolate(
         if align_corners is not None:
             raise RuntimeError(
                 "align_corners option can only be set with the interpolating modes: linear | bilinear | "
-                "bicubic | "
-                "trilinear"
+                "bicubic | trilinear"
             )
     elif align_corners is None:
         warn(
             f"Default upsampling behavior when mode={mode} is changed to align_corners=False since 0.4.0. "
-            "Please "
-            "specify align_corners=True if the old behavior is desired. See the documentation of nn.Upsample "
-            "for "
-            "details."
+            "Please specify align_corners=True if the old behavior is desired. See the documentation of "
+            "nn.Upsample for details."
         )
     mode_and_ndim = mode, input.ndim
     if mode == "area" and 3 <= input.ndim <= 5:
@@ -127,8 +123,7 @@ def _interpolate(
             raise RuntimeError(f"Got {input.ndim}D input, but {mode} mode needs {_NEEDS[mode]}D input")
         raise RuntimeError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
-            "nearest | "
-            f"linear | bilinear | trilinear (got {mode}) "
+            f"nearest | linear | bilinear | trilinear (got {mode}) "
         )
     lengths, factors = _lengths_or_factors(input, size, scale_factor, recompute_scale_factor)
     if mode_and_ndim in _PLAIN:
@@ -150,12 +145,10 @@ def _lengths_or_factors(
         return None, factors
     if any(f != math.floor(f) for f in factors):
         warn(
-            "The default behavior for interpolate/upsample with float scale_factor will change in 1.5.0 to "
-            "align with "
-            "other frameworks/libraries, and use scale_factor directly, instead of relying on the computed "
-            "output "
-            "size. If you wish to keep the old behavior, please set recompute_scale_factor=True. See the "
-            "documentation of nn.Upsample for details. "
+            "The default behavior for interpolate/upsample with float scale_factor will change in 1.5.0 "
+            "to align with other frameworks/libraries, and use scale_factor directly, instead of relying "
+            "on the computed output size. If you wish to keep the old behavior, please set "
+            "recompute_scale_factor=True. See the documentation of nn.Upsample for details. "
         )
     return _size_of(x, None, scale_factor), None
 
@@ -212,8 +205,7 @@ def _upsample(
 )
 @op(
     "aten::__upsample_bilinear.size_list_scale_list(Tensor input, int[]? size=None, int[]? "
-    "scale_factor=None) -> "
-    "Tensor",
+    "scale_factor=None) -> Tensor",
     autocast={"cuda": "float32"},
     **_OLD,
 )

@@ -159,9 +159,8 @@ def _ldl_pair_shapes(self: Array, *_: Any) -> list[ShapeAndDtype]:
 
 
 @op(
-    "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) "
-    "-> (Tensor LD, "
-    "Tensor pivots, Tensor info)",
+    "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor "
+    "LD, Tensor pivots, Tensor info)",
     out="out",
     layout=("columns", "contiguous", "contiguous"),
     shape=_ldl_shapes,
@@ -192,9 +191,8 @@ def _check_ldl(name: str, info: Array) -> None:
     """
     if info.size and int(info.max()) > 0:
         raise LinAlgError(
-            f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so "
-            "that it cannot "
-            "be used to solve equations."
+            f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so that it "
+            "cannot be used to solve equations."
         )
 
 

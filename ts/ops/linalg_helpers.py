@@ -110,8 +110,7 @@ def _is_vector(A: Array, B: Array) -> bool:
 
 @op(
     "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor "
-    "result, Tensor "
-    "LU, Tensor pivots, Tensor info)",
+    "result, Tensor LU, Tensor pivots, Tensor info)",
     out="result",
     layout=("columns", "columns", "contiguous", "contiguous"),
     dtype_errors={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
@@ -162,8 +161,7 @@ def _eigvals(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> "
-    "(Tensor U, "
-    "Tensor S, Tensor Vh)",
+    "(Tensor U, Tensor S, Tensor Vh)",
     out="U",
     layout=("columns", "contiguous", "columns"),
     dtype_errors={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
@@ -181,28 +179,23 @@ def _svd(
 # ------------------------------------------------------------------------------------ error checks
 
 _CONVERGE = (
-    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
-    "{} (error "
-    "code: {{info}})."
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+    "repeated {} (error code: {{info}})."
 )
 # Substring of the name of the `linalg` function -> text of its error for the first failed matrix.
 _MESSAGES = {
     "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
-    "matrix is "
-    "singular.",
+    "matrix is singular.",
     "solve": "The solver failed because the input matrix is singular.",
     "cholesky": "The factorization could not be completed because the input is not positive-definite (the "
-    "leading "
-    "minor of order {info} is not positive-definite).",
+    "leading minor of order {info} is not positive-definite).",
     "eig": _CONVERGE.format("eigenvalues"),
     "svd": _CONVERGE.format("singular values"),
-    "lstsq": "The least squares solution could not be computed because the input matrix does not have full "
-    "rank "
-    "(error code: {info}).",
-    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If "
-    "you still "
-    "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
-    "pivot)",
+    "lstsq": "The least squares solution could not be computed because the input matrix does not have "
+    "full rank (error code: {info}).",
+    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. "
+    "If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+    "linalg.lu_factor_ex(A, pivot)",
 }
 
 

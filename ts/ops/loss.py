@@ -13,7 +13,7 @@ from typing import Any, Final
 from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.numpy_arithmetic import check_no_bool_subtraction
-from ts.ops.out_variants import FOUND_DTYPE_ERROR
+from ts.ops.out_variants import POINTWISE_OUT
 from ts.ops.registry import op
 
 Array = common.Array
@@ -137,9 +137,8 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 
 @op(
     "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-    out="out",
     where="f",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     autocast="float32",
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
@@ -233,9 +232,8 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
 
 @op(
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
-    out="out",
     where="f",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     autocast={"cpu": "float32", "cuda": _UNSAFE},
 )
 def _binary_cross_entropy(

@@ -12,7 +12,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.factorizations import check_equation, matrix, square, transpose_matrices
-from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
+from ts.ops.out_variants import SAME_DTYPE_OUT
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, like
 
@@ -130,10 +130,9 @@ _PACKED = "(Tensor LU, Tensor pivots)"
 
 @op(
     f"aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> {_PACKED}",
-    out="out",
     layout=("columns", "contiguous"),
     dtype_errors={"bih": "lu_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_packed_shapes,
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
@@ -144,10 +143,9 @@ def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
 @op(
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor "
     "pivots, Tensor info)",
-    out="out",
     layout=("columns", "contiguous", "contiguous"),
     dtype_errors={"bih": "lu_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_factor_shapes,
 )
 def _lu_factor_ex(
@@ -174,8 +172,7 @@ def _lu_with_info(
 @op(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
     "(Tensor P, Tensor L, Tensor U)",
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_unpacked_shapes,
 )
 def _lu_unpack(
@@ -199,9 +196,8 @@ def _lu_unpack(
 
 @op(
     "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
-    out="out",
     dtype_errors={"bih": "lu_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_lu_shapes,
 )
 def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
@@ -211,9 +207,8 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
 @op(
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> "
     "Tensor",
-    out="out",
     layout="columns",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_solution_shape,
 )
 def _linalg_lu_solve(
@@ -224,8 +219,7 @@ def _linalg_lu_solve(
     if not size_guards.equal_shapes(LU.shape[:-1], pivots.shape):
         raise RuntimeError(
             "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
-            "shape "
-            f"{list(pivots.shape)} instead"
+            f"shape {list(pivots.shape)} instead"
         )
     check_equation("linalg.lu_solve", LU, B, left)
     p, lower, upper = _lu_unpack(xp, LU, pivots)
@@ -240,9 +234,8 @@ def _linalg_lu_solve(
 
 @op(
     "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
-    out="out",
     layout="columns",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     shape=_solution_of_self_shape,
     autocast={"cpu": "float32"},
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, castable
+from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT, castable
 from ts.ops.registry import find, op, shared_fields
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -41,9 +41,8 @@ def _need(x: Array, ndim: int, message: str) -> None:
 
 @op(
     "aten::mm(Tensor self, Tensor mat2) -> Tensor",
-    out="out",
     dtype_errors={"b": "addmm_impl_cpu_"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.mm",
     copies_sizes=True,
@@ -59,9 +58,8 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 
 @op(
     "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
-    out="out",
     dtype_errors={"b": "bmm"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.bmm",
     copies_sizes=True,
@@ -73,8 +71,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     if not size_guards.equal_shapes((self.shape[0], self.shape[2]), mat2.shape[:2]):
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
-            f"{self.shape[2]}] but got: "
-            f"[{mat2.shape[0]}, {mat2.shape[1]}]."
+            f"{self.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
     return product(xp, self, mat2)
 
@@ -107,9 +104,8 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
         )
     if not size_guards.equal_shapes(self.shape, other.shape):
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have "
-            f"the same number of "
-            f"elements, but got {self.size} and {other.size} elements respectively"
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the "
+            f"same number of elements, but got {self.size} and {other.size} elements respectively"
         )
 
 
@@ -200,9 +196,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     if shape != result.shape:
         raise RuntimeError(
             f"The expanded size of the tensor ({result.shape[-1]}) must match the existing size "
-            f"({self.shape[-1]}) at "
-            f"non-singleton dimension {result.ndim - 1}.  Target sizes: {list(result.shape)}.  Tensor "
-            f"sizes: {list(self.shape)}"
+            f"({self.shape[-1]}) at non-singleton dimension {result.ndim - 1}.  Target sizes: "
+            f"{list(result.shape)}.  Tensor sizes: {list(self.shape)}"
         )
     for factor in (alpha, beta):
         if isinstance(factor, complex) and common.CATEGORY_OF[self.dtype] != common.COMPLEX:
@@ -217,9 +212,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
 @op(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    out="out",
     dtype_errors={"b": "addmm_impl_cpu_"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.addmm",
     copies_sizes=True,
@@ -232,9 +226,8 @@ def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha:
 @op(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    out="out",
     dtype_errors={"b": "addmv_impl_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cuda": "lower"},
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
@@ -258,9 +251,8 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
 @op(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    out="out",
     dtype_errors={"b": "baddbmm"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast="lower",
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
@@ -280,9 +272,8 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
 
 @op(
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-    out="out",
     dtype_errors={"b": "addmm_impl_cpu_"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=cost_model.linear,
     autocast="lower",
     copies_sizes=True,
@@ -350,9 +341,8 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
         raise RuntimeError("both inputs should have same dtype")
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(self.shape)} and "
-            f"{list(other.shape)}"
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.shape)} and {list(other.shape)}"
         )
     return xp.asarray(xp.inner(self, other))
 

@@ -42,8 +42,7 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
         if out_dtype != dtype and not (out_dtype == common.FLOAT and dtype in common.HALF_DTYPES):
             raise RuntimeError(
                 f"out_dtype must be the same as the inputs', {common.NAME_OF[dtype]}, or Float for 16-bit "
-                "floats, "
-                f"but got {common.NAME_OF[out_dtype]}"
+                f"floats, but got {common.NAME_OF[out_dtype]}"
             )
         return compute(xp, *(common.cast(xp, x, out_dtype) for x in operands), *rest)
 
@@ -144,8 +143,7 @@ def _check_groups(
 
 @op(
     "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
-    "out_dtype=None) -> "
-    "Tensor",
+    "out_dtype=None) -> Tensor",
     shape=_grouped_shape,
 )
 def _grouped_mm(
@@ -207,8 +205,7 @@ def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
 
 @op(
     "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
-    "sumdim, int "
-    "unroll_dim=1) -> Tensor",
+    "sumdim, int unroll_dim=1) -> Tensor",
     layout="contiguous",
     **COPIED_OUT,
 )

@@ -103,9 +103,12 @@ def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resize
 CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
-# Record fields for operators whose `out=` variant in PyTorch computes a new result and copies it to `out`.
+# Record fields for operators whose `out=` variant in PyTorch computes a new result and copies it to `out`
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 COPIED_OUT: Final[dict[str, Any]] = {"out": "out", **COPIED}
+SAME_DTYPE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": EXPECTED_DTYPE_ERROR}
+# The same for the error text of PyTorch's iterator over the elements of several tensors
+POINTWISE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": FOUND_DTYPE_ERROR}
 
 # Schema text of the factory options, which `out=` variants do not have.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -142,11 +145,9 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
                 shape = f"({result.size},)" if result.size != 1 else "(1,)"
                 warn(
                     f"The number of elements in the out tensor of shape {list(target.shape)} is "
-                    f"{target.size} "
-                    f"which does not match the computed number of elements {result.size}. Note that this may "
-                    "occur as a result of rounding error. The out tensor will be resized to a tensor of "
-                    "shape "
-                    f"{shape}."
+                    f"{target.size} which does not match the computed number of elements {result.size}. "
+                    "Note that this may occur as a result of rounding error. The out tensor will be "
+                    f"resized to a tensor of shape {shape}."
                 )
             target = resized_output(target, result, rule.resized)
     target[...] = common.cast(xp, result, target.dtype)
@@ -202,12 +203,10 @@ def resized_output(target: Any, result: Any, resize_rule: str = LIKE_RESULT) -> 
     if target.size and resize_rule in (LIKE_RESULT, IN_ORDER):
         warn(
             f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
-            "which does "
-            f"not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
-            "future "
-            "PyTorch release outputs will not be resized unless they have zero elements. You can "
-            "explicitly reuse "
-            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+            f"which does not match the required output shape {list(shape)}. This behavior is deprecated, "
+            "and in a future PyTorch release outputs will not be resized unless they have zero elements. "
+            "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+            "t.resize_(0)."
         )
     item = target.dtype.itemsize
     return storage.resized(target, shape, [step * item for step in order])

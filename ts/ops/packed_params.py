@@ -351,8 +351,7 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
 
     @op(
         f"{prefix}_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, {between}int[] "
-        f"dilation, int "
-        f"groups) -> {type_name}",
+        f"dilation, int groups) -> {type_name}",
         where="",
         tensor_kernel=True,
     )

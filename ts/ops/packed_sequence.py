@@ -139,8 +139,7 @@ def _pad_packed(
 
 @op(
     "aten::_pack_sequence(Tensor output, Tensor batch_sizes, Tensor? sorted_indices, Tensor? "
-    "unsorted_indices) -> "
-    "(Tensor, Tensor, Tensor?, Tensor?)",
+    "unsorted_indices) -> (Tensor, Tensor, Tensor?, Tensor?)",
     where="",
     tensor_kernel=True,
 )
@@ -182,8 +181,7 @@ def _check_features(first: tuple[int, ...], other: tuple[int, ...]) -> None:
         raise RuntimeError(f"Expected sequences of {len(first)} dimensions, but got one of {len(other)}")
     raise RuntimeError(
         f"The size of tensor a ({first[axis]}) must match the size of tensor b ({other[axis]}) at "
-        "non-singleton "
-        f"dimension {axis}"
+        f"non-singleton dimension {axis}"
     )
 
 

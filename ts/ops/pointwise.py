@@ -18,7 +18,7 @@ from typing import Any
 from ts import dtypes
 from ts.ops import common, numpy_arithmetic
 from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR, ComplexErrorMessage
+from ts.ops.out_variants import COPIED, POINTWISE_OUT, ComplexErrorMessage
 from ts.ops.registry import OperatorRecord, OutRecord, add, inplace_of, op, shared_fields
 from ts.ops.type_promotion import (
     BOOLEAN,
@@ -673,12 +673,11 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
 @op(
     "aten::bitwise_not(Tensor self) -> Tensor",
     inplace=True,
-    out="out",
     promotion=SAME,
     ufunc="invert",
     types="?bhilqBHILQ",
     cuda="~a",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
     if common.category(self) >= common.FLOATING:

@@ -183,9 +183,8 @@ def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Size
             accepted = "None, an int" if name == "stride" else "an int"
             comma = "," if name in ("stride", "padding") else ""
             raise RuntimeError(
-                f"max_pool1d() {name} must be {accepted}, list of ints{comma} or tuple of ints of "
-                "size 1 but got "
-                f"size {len(value)}"
+                f"max_pool1d() {name} must be {accepted}, list of ints{comma} or tuple of ints of size 1 "
+                f"but got size {len(value)}"
             )
         if n == 1:
             raise RuntimeError(f"{kind}_pool1d() argument '{name}' should contain one int (got {len(value)})")

@@ -354,8 +354,7 @@ enter("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", _on_s
 for _n in (1, 2):
     enter(
         f"max_pool{_n}d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool "
-        f"ceil_mode) "
-        "-> Tensor",
+        "ceil_mode) -> Tensor",
         _on_same_grid(f"max_pool{_n}d"),
     )
 for _n in (1, 2, 3):
@@ -363,8 +362,7 @@ for _n in (1, 2, 3):
     add(
         OperatorRecord(
             f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
-            f"{_fill}, bool "
-            "ceil_mode=False) -> Tensor",
+            f"{_fill}, bool ceil_mode=False) -> Tensor",
             _on_same_grid(f"max_pool{_n}d"),
             "quantized",
             "",

@@ -43,8 +43,7 @@ _LAYERS = f"{_LINEAR} w_ih, {_LINEAR} w_hh"
 enter(f"make_quantized_cell_params_fp16({_LAYERS}) -> {_CELL}", _of_layers)
 enter(
     f"make_quantized_cell_params_dynamic({_LAYERS}, Tensor bias_ih, Tensor bias_hh, bool "
-    f"reduce_range=False) -> "
-    f"{_CELL}",
+    f"reduce_range=False) -> {_CELL}",
     _of_layers,
 )
 

@@ -141,8 +141,7 @@ def _check_bounds(low: int, high: int) -> None:
 
 @op(
     "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int "
-    "quant_max) "
-    "-> Tensor",
+    "quant_max) -> Tensor",
     autocast={"cpu": "float32"},
 )
 @op(
@@ -157,8 +156,7 @@ def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, 
 
 @op(
     "aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int "
-    "quant_min, "
-    "int quant_max) -> Tensor",
+    "quant_min, int quant_max) -> Tensor",
     where="f",
     dtype_errors=_integer_dtype_errors("channel_cachemask_cpu"),
 )

@@ -16,7 +16,7 @@ from ts._core.tensor import size_guards
 from ts._core.tensor.unbacked_sizes import get_ctx
 from ts._core.thread import deadline
 from ts.ops import common, cost_model, result_strides
-from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, TypeErrorMessage
+from ts.ops.out_variants import COPIED, COPIED_OUT, SAME_DTYPE_OUT, TypeErrorMessage
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, new_size
 from ts.ops.view import expand_kernel, unsqueeze_axis
@@ -51,8 +51,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
             if d != axis and not size_guards.equal(t.shape[d], nonempty[0].shape[d]):
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size "
-                    f"{nonempty[0].shape[d]} but got "
-                    f"size {t.shape[d]} for tensor number {i} in the list."
+                    f"{nonempty[0].shape[d]} but got size {t.shape[d]} for tensor number {i} in the list."
                 )
     return xp.concatenate(nonempty, axis=axis)
 
@@ -137,9 +136,8 @@ def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     for i, t in enumerate(tensors):
         if not size_guards.equal_shapes(t.shape, tensors[0].shape):
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at "
-                f"entry 0 and "
-                f"{list(t.shape)} at entry {i}"
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
+                f"and {list(t.shape)} at entry {i}"
             )
     return xp.stack(cast_to_common_dtype(xp, tensors), common.wrap_dim(dim, tensors[0].ndim + 1))
 
@@ -528,9 +526,8 @@ def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
     inplace=True,
     overlap=2,
-    out="out",
     layout="contiguous",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "tril", self, diagonal)
@@ -540,15 +537,14 @@ def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
     inplace=True,
     overlap=2,
-    out="out",
     layout="contiguous",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "triu", self, diagonal)
 
 
-@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out", out_dtype_error=EXPECTED_DTYPE_ERROR)
+@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", **SAME_DTYPE_OUT)
 def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
     if self.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")

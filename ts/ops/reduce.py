@@ -19,6 +19,7 @@ from ts.ops.out_variants import (
     COPIED,
     COPIED_OUT,
     EXPECTED_DTYPE_ERROR,
+    SAME_DTYPE_OUT,
     CategoryErrorMessage,
     DtypeErrorUnlessUint8,
 )
@@ -125,9 +126,8 @@ def mean_kernel(
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} "
-            f"must be either "
-            f"a floating point or complex dtype. Got: {common.NAME_OF[target]}"
+            f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} must be "
+            f"either a floating point or complex dtype. Got: {common.NAME_OF[target]}"
         )
     axes = common.wrap_dims(dim, self.ndim)
     count = math.prod(self.shape[a] for a in axes)
@@ -271,9 +271,8 @@ def _require_elements(name: str, self: Array, axes: Sequence[int]) -> None:
     if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
         raise (
             RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                f"the reduction dim "
-                f"with the 'dim' argument."
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                "reduction dim with the 'dim' argument."
             )
             if len(axes) == self.ndim
             else IndexError(f"{name}(): Expected reduction dim {axes[0]} to have non-zero size.")
@@ -332,9 +331,8 @@ for _name, _row in (("amax", "largest(a)"), ("amin", "smallest(a)")):
 
 @op(
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-    out="out",
     layout=("contiguous", "contiguous"),
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
 )
 def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
@@ -359,9 +357,8 @@ for _name in ("argmax", "argmin"):
 
     @op(
         f"aten::{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-        out="out",
         dtype_errors={"c": f"{_name}(): does not support complex input"},
-        out_dtype_error=EXPECTED_DTYPE_ERROR,
+        **SAME_DTYPE_OUT,
         copies_sizes=True,
     )
     def _argument(
@@ -563,9 +560,8 @@ def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mo
         common.raise_unsupported_dtype("xor_sum_cpu", self.dtype)
     if not self.size and not (isinstance(dim, int) or dim):
         raise RuntimeError(
-            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction "
-            "dim with the 'dim' argument."
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
         )
     axes = common.wrap_dims(dim, self.ndim)
     for axis in axes:

@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.index import gather_key
-from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR
+from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT
 from ts.ops.registry import op, shared_fields
 
 Array = common.Array
@@ -126,8 +126,7 @@ def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce
 @op(
     "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     inplace=True,
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cuda": "widest"},
 )
 def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Array:
@@ -209,8 +208,7 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
 @op(
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     inplace=True,
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
@@ -229,9 +227,8 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
     "include_self=True) -> Tensor",
     inplace=True,
-    out="out",
     dtype_errors={"c": "maximum_cpu"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_reduce(
@@ -245,8 +242,7 @@ def _index_reduce(
 @op(
     "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     inplace=True,
-    out="out",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     work=cost_model.of(cost_model.named_rows, 0.3),
     autocast={"cpu": "widest"},
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
-from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, OF_INPUT
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, OF_INPUT, SAME_DTYPE_OUT
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, depends, new_size
 
@@ -88,9 +88,7 @@ def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descendin
     return argsort_kernel(xp, self, dim, descending, stable)
 
 
-@op(
-    "aten::msort(Tensor self) -> Tensor", out="out", layout="like_first", out_dtype_error=EXPECTED_DTYPE_ERROR
-)
+@op("aten::msort(Tensor self) -> Tensor", layout="like_first", **SAME_DTYPE_OUT)
 def _msort(xp: Any, self: Array) -> Array:
     return sort_kernel(xp, self, 0, False)[0]
 

@@ -33,8 +33,7 @@ _END: Final = "bool? is_coalesced=None"
 
 @op(
     "aten::_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor "
-    "indices, "
-    f"Tensor values, *, {_OPTIONS}=False, {_END}) -> Tensor",
+    f"indices, Tensor values, *, {_OPTIONS}=False, {_END}) -> Tensor",
     sparse="conversions.construct",
 )
 def _with_dims_and_tensors(
@@ -53,14 +52,12 @@ def _with_dims_and_tensors(
 
 @op(
     f"aten::_sparse_coo_tensor_unsafe(Tensor indices, Tensor values, SymInt[] size, *, {_OPTIONS}=None, "
-    f"{_END})"
-    " -> Tensor",
+    f"{_END}) -> Tensor",
     sparse="conversions.construct",
 )
 @op(
     f"aten::sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, {_OPTIONS}=None, "
-    f"{_END})"
-    " -> Tensor",
+    f"{_END}) -> Tensor",
     where="",
     order="size indices indices_size",
     sparse="conversions.construct",
@@ -103,8 +100,7 @@ def _with_dims(
 
 @op(
     "aten::_validate_sparse_coo_tensor_args(Tensor indices, Tensor values, int[] size, bool? "
-    "is_coalesced=None, "
-    "bool? check_pinning=None) -> ()"
+    "is_coalesced=None, bool? check_pinning=None) -> ()"
 )
 def _validate_coo(
     xp: Any, indices: Array, values: Array, size: Sequence[int], is_coalesced: Any, *_: Any

@@ -45,9 +45,8 @@ def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dty
 
 @op(
     "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-    'window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? '
-    "onesided=None, bool? "
-    "return_complex=None, bool? align_to_window=None) -> Tensor",
+    'window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, '
+    "bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     where="",
     autocast={"cpu": "float32"},
 )
@@ -136,8 +135,7 @@ def _stft(
     if window is not None and not size_guards.equal_shapes(window.shape, (length,)):
         raise RuntimeError(
             f"{call_text}: expected a 1D window tensor of size equal to win_length={length}, but got "
-            "window with size "
-            f"{list(window.shape)}"
+            f"window with size {list(window.shape)}"
         )
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -166,11 +164,9 @@ def _stft(
 
 
 @op(
-    "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-    "window=None, bool "
-    "center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
-    "return_complex=False) -> "
-    "Tensor",
+    "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
+    "bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
+    "return_complex=False) -> Tensor",
 )
 def _istft(
     xp: Any,
@@ -205,15 +201,13 @@ def _istft(
     half = rows != n_fft if onesided is None else onesided
     if half and rows != n_fft // 2 + 1:
         raise RuntimeError(
-            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to "
-            "match n_fft / 2 "
-            f"+ 1 when onesided=True, but got {rows}"
+            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"n_fft / 2 + 1 when onesided=True, but got {rows}"
         )
     if not half and rows != n_fft:
         raise RuntimeError(
-            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to "
-            "match n_fft when "
-            f"onesided=False, but got {rows}"
+            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"n_fft when onesided=False, but got {rows}"
         )
     if not 0 < hop <= width:
         raise RuntimeError(f"{call_text}: expected 0 < hop_length <= win_length")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts import dtypes
 from ts.ops import common
-from ts.ops.out_variants import FOUND_DTYPE_ERROR, write
+from ts.ops.out_variants import FOUND_DTYPE_ERROR, POINTWISE_OUT, write
 from ts.ops.pointwise import promote
 from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ITEM, ShapeAndDtype, depends, float_like, itself
@@ -49,9 +49,8 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
     if a.dtype.kind in "iub":
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-            "will perform "
-            "a true division of tensor1 and tensor2."
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+            "perform a true division of tensor1 and tensor2."
         )
     return common.cast(xp, x + common.cast_checked(xp, value, x.dtype) * a / b, x.dtype)
 
@@ -80,9 +79,8 @@ def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
             raise RuntimeError(
-                f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but "
-                f"got dtype "
-                f"{common.CPP_NAME_OF[other.dtype]}"
+                f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but got "
+                f"dtype {common.CPP_NAME_OF[other.dtype]}"
             )
     w = common.cast(xp, weight, self.dtype)
     near = self + w * (end - self)
@@ -172,9 +170,8 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     tile=True,
     inplace=True,
-    out="out",
     cuda="min(max(a, b), c)",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     graph_autodiff=True,
 )
 @op(
@@ -206,10 +203,9 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
     tile=True,
     inplace=True,
-    out="out",
     cuda="max(a, b)",
     dtype_errors={"b": "clamp_min_scalar_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 @op(
     "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
@@ -226,10 +222,9 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
     "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
     tile=True,
     inplace=True,
-    out="out",
     cuda="min(a, b)",
     dtype_errors={"b": "clamp_max_scalar_cpu"},
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 @op(
     "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
@@ -245,9 +240,8 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
 @op(
     "aten::round(Tensor self) -> Tensor",
     inplace=True,
-    out="out",
     cuda="rint(a)",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
     sparse="elementwise.on_values",
     graph_autodiff=True,
 )
@@ -259,10 +253,9 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
 )
 @op(
     "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
-    out="out",
     dtype_errors={"i": "round_vml_cpu"},
     same_as="aten::round",
-    out_dtype_error=FOUND_DTYPE_ERROR,
+    **POINTWISE_OUT,
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":

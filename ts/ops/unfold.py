@@ -153,9 +153,8 @@ def _im2col(
     if min(window_counts) < 1:
         raise RuntimeError(
             f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={kernel}, dilation={gap}, "
-            f"padding={pad}, calculated shape of the array of sliding blocks as {window_counts}, but "
-            "its components "
-            "must be at least one."
+            f"padding={pad}, calculated shape of the array of sliding blocks as {window_counts}, but its "
+            "components must be at least one."
         )
     result = cols.copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(window_counts))
     return result[0] if x is not self else result

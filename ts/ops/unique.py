@@ -138,9 +138,8 @@ def _unique_consecutive(
 
 
 @op(
-    "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) "
-    "-> "
-    "(Tensor, Tensor, Tensor)",
+    "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
     where="",
     dtype_errors={"c": "unique_dim"},
     shape=depends("unique_dim_consecutive").unless(_unique_dim_shape),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR
+from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -26,8 +26,7 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
         if any(size_guards.known_zero(n) for n in self.shape):
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {order} norm on an empty tensor because the "
-                "operation "
-                "does not have an identity"
+                "operation does not have an identity"
             )
         return
     for axis in axes:
@@ -85,13 +84,12 @@ def _cuda_row_expression(name: str) -> Callable[..., str]:
 @op(
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
-    out="out",
     layout="contiguous",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     epilogue=True,
     cuda_rows=_cuda_row_expression("ord"),
     autocast={"cuda": "float32"},
-    sparse="reductions.norm",  # `torch.norm` calls this operator for sparse tensors, too
+    sparse="reductions.norm",
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -116,9 +114,8 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
 
 @op(
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-    out="out",
     layout="contiguous",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     epilogue=True,
     cuda_rows=_cuda_row_expression("p"),
     autocast={"cuda": "float32"},
@@ -171,9 +168,8 @@ def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
 @op(
     "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     inplace=True,
-    out="out",
     layout="contiguous",
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
+    **SAME_DTYPE_OUT,
     autocast={"cuda": "float32"},
 )
 def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
@@ -191,8 +187,7 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 
 @op(
     "aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-    "dtype=None)"
-    " -> Tensor",
+    "dtype=None) -> Tensor",
     where="",
     layout="contiguous",
 )
@@ -223,8 +218,7 @@ _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
 )
 @op(
     "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, ScalarType? "
-    "dtype) -> "
-    "Tensor",
+    "dtype) -> Tensor",
     where="f",
     layout="contiguous",
     out="ScalarOpt_dim_dtype_out",

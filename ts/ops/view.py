@@ -36,8 +36,7 @@ def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     except (ValueError, AttributeError, TypeError):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension "
-            "spans across "
-            "two contiguous subspaces). Use .reshape(...) instead."
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
         ) from None
 
 
@@ -123,10 +122,9 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     extra = len(sizes) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{common.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={sizes}): "
-            f"the number of sizes "
-            f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({self.ndim})"
+            f"expand(torch.{common.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={sizes}): the "
+            f"number of sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions "
+            f"in the tensor ({self.ndim})"
         )
     shape = []
     for i, n in enumerate(sizes):
@@ -141,8 +139,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         if not size_guards.known_one(have) and not size_guards.equal(have, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                f"non-singleton "
-                f"dimension {i}.  Target sizes: {sizes}.  Tensor sizes: {list(self.shape)}"
+                f"non-singleton dimension {i}.  Target sizes: {sizes}.  Tensor sizes: {list(self.shape)}"
             )
         shape.append(n)
     if any(n < 0 for n in shape):
@@ -345,9 +342,8 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
     targets = [destination] if isinstance(destination, int) else list(destination)
     if len(sources) != len(targets):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the "
-            f"same number of "
-            f"dims as destination ({targets} dims)"
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the same "
+            f"number of dims as destination ({targets} dims)"
         )
     axes = {"source": sources, "destination": targets}
     for parameter, dims in axes.items():
@@ -369,9 +365,8 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
         size_guards.check_length(n)
     if not size_guards.equal(sum(lengths), self.shape[axis]):
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
-            f"tensor's size at "
-            f"dimension {axis}), but got split_sizes={list(lengths)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's "
+            f"size at dimension {axis}), but got split_sizes={list(lengths)}"
         )
     sections, start = [], 0
     for n in lengths:

@@ -90,10 +90,9 @@ def _footer(report: ReportData) -> str:
         distribution = "distributed over the lines by their executed instructions"
     return (
         f"{version_note} Times are from the fastest of several calls on {ts.get_num_threads()} threads. "
-        "Operators were measured in a separate call. The time of a fusion group is shared by its "
-        "lines, which "
-        f"are marked with a dot. Time outside of operators is {distribution}. "
-        "Times in brackets are spent in called functions."
+        "Operators were measured in a separate call. The time of a fusion group is shared by its lines, "
+        f"which are marked with a dot. Time outside of operators is {distribution}. Times in brackets are "
+        "spent in called functions."
     )
 
 

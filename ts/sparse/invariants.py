@@ -39,8 +39,7 @@ class check_sparse_tensor_invariants:
         if self.saved is not None:
             raise RuntimeError(
                 "This context manager instance is already activated. Use a different context manager "
-                "instance for "
-                "context nesting."
+                "instance for context nesting."
             )
         self.saved = self.is_enabled()
         check_sparse_tensor_invariants._enabled = self.state

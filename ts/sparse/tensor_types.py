@@ -49,8 +49,7 @@ class SparseTensorType(TensorType):
             )
         warnings.warn(
             f"torch.sparse.SparseTensor({signature}, *, device=) is deprecated.  Please use "
-            "torch.sparse_coo_tensor"
-            f"({signature}, dtype=, device=).",
+            f"torch.sparse_coo_tensor({signature}, dtype=, device=).",
             stacklevel=2,
         )
         if tensors:

@@ -152,8 +152,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     if record.variant == "out":
         raise RuntimeError(
             f"{record.name.removeprefix('aten::')}(): functions with out=... arguments don't support "
-            "automatic "
-            "differentiation, but one of the arguments requires grad."
+            "automatic differentiation, but one of the arguments requires grad."
         )
     pairs = [
         [unwrap_dual(level, y) for y in x] if isinstance(x, list) else unwrap_dual(level, x) for x in args

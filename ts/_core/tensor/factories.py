@@ -174,10 +174,8 @@ def _shared(array: NDArray[Any]) -> Tensor:
     if not array.flags.writeable:
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-            "This means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to "
-            "protect its "
-            "data or make it writable before converting it to a tensor.",
+            "This means writing to this tensor will result in undefined behavior. You may want to copy "
+            "the array to protect its data or make it writable before converting it to a tensor.",
             stacklevel=3,
         )
     # a separate array object, because the caller may reshape the original
@@ -438,8 +436,7 @@ def legacy(
             if device is not None and dtype is None:
                 raise RuntimeError(
                     "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not "
-                    "supported.  Use "
-                    "torch.tensor(...) or torch.as_tensor(...) instead."
+                    "supported.  Use torch.tensor(...) or torch.as_tensor(...) instead."
                 )
             return operator("alias")(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ == "UntypedStorage":

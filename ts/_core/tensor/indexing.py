@@ -181,9 +181,8 @@ def _items(index: Any) -> list[Any]:
         return [_normal(index)]
     warnings.warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
-        "pytorch "
-        "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-        "x[torch.tensor(seq)], which will result either in an error or a different result",
+        "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+        "tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
         stacklevel=4,
     )
     return [_normal(item) for item in index]

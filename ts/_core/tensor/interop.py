@@ -110,14 +110,12 @@ def cuda_array_interface(self: Tensor) -> Any:
     if not self.is_cuda:
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
-            "required "
-            "use tensor.cuda() to copy tensor to device memory."
+            "required use tensor.cuda() to copy tensor to device memory."
         )
     if self.requires_grad and is_grad_enabled():
         raise RuntimeError(
             "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
-            "required, "
-            "use var.detach() to get Variable that doesn't require grad."
+            "required, use var.detach() to get Variable that doesn't require grad."
         )
     return self.array.__cuda_array_interface__
 

@@ -450,9 +450,8 @@ def typed(x: Tensor) -> TypedStorage:
     """Return `x.storage()` as a TypedStorage, with PyTorch's deprecation warning."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
-        "storage "
-        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-        "directly, use tensor.untyped_storage() instead of tensor.storage()",
+        "storage class. This should only matter to you if you are using storages directly.  To access "
+        "UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
         stacklevel=2,
     )
     return TypedStorage(UntypedStorage.of(x.array), x.dtype)

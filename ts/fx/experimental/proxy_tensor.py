@@ -193,8 +193,7 @@ def make_fx(
     if tracing_mode == "symbolic" or pre_dispatch:
         refused = "pre_dispatch=True" if pre_dispatch else "tracing_mode='symbolic'"
         raise NotImplementedError(
-            "make_fx traces real and fake tensors, below autograd: "
-            f"{refused} is not supported. "
+            f"make_fx traces real and fake tensors, below autograd: {refused} is not supported. "
             "ts.export.export records programs with symbolic sizes."
         )
 

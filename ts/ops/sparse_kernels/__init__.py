@@ -73,14 +73,10 @@ def not_available(key: str, dispatch_key: str) -> NotImplementedError:
     """Return PyTorch's error for operator `key` without a kernel for `dispatch_key`."""
     return NotImplementedError(
         f"Could not run '{key}' with arguments from the '{dispatch_key}' backend. This could be because "
-        "the operator "
-        "doesn't exist for this backend, or was omitted during the selective/custom build process (if "
-        "using custom "
-        "build). If you are a Facebook employee using PyTorch on mobile, please visit "
-        "https://fburl.com/ptmfixes for "
-        f"possible resolutions. '{key}' is only available for these backends: [CPU, Meta]. Use "
-        "`Tensor.to_dense()` "
-        "first where the tensor is small enough."
+        "the operator doesn't exist for this backend, or was omitted during the selective/custom build "
+        "process (if using custom build). If you are a Facebook employee using PyTorch on mobile, please "
+        f"visit https://fburl.com/ptmfixes for possible resolutions. '{key}' is only available for these "
+        "backends: [CPU, Meta]. Use `Tensor.to_dense()` first where the tensor is small enough."
     )
 
 

@@ -80,8 +80,7 @@ def _check_compressed(
     if len(pointers) != groups + 1:
         raise RuntimeError(
             f"{names[0]}.shape[-1] must be equal to the number of {'rows' if rows else 'columns'} + 1 (= "
-            f"{kind} + 1 = "
-            f"{groups + 1}), but got {len(pointers)}"
+            f"{kind} + 1 = {groups + 1}), but got {len(pointers)}"
         )
     if len(plain) != len(values):
         raise RuntimeError(

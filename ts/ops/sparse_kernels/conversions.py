@@ -15,8 +15,7 @@ from ts.ops.sparse_kernels import elementwise
 
 _BETA = (
     "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor "
-    "support, please "
-    "submit a feature request to https://github.com/pytorch/pytorch/issues."
+    "support, please submit a feature request to https://github.com/pytorch/pytorch/issues."
 )
 COMPRESSED = {dtypes.sparse_csr.code: dtypes.sparse_csr, dtypes.sparse_csc.code: dtypes.sparse_csc}
 
@@ -39,8 +38,7 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
     if coo.sparse_dim != 2 or coo.dense_dim:
         raise RuntimeError(
             f"compressed sparse tensors must be matrices, but got {coo.sparse_dim} sparse and "
-            f"{coo.dense_dim} dense "
-            "dimensions"
+            f"{coo.dense_dim} dense dimensions"
         )
     if layout.code not in COMPRESSED:
         raise NotImplementedError(
@@ -71,8 +69,7 @@ def check_coordinates(
     if values.ndim == 0 or indices.shape[1] != values.shape[0]:
         raise RuntimeError(
             f"indices and values must have same nnz, but got nnz from indices: {indices.shape[1]}, nnz "
-            "from values: "
-            f"{values.shape[0] if values.ndim else 1}"
+            f"from values: {values.shape[0] if values.ndim else 1}"
         )
     if size is None:
         if indices.size and indices.min() < 0:
@@ -155,8 +152,7 @@ def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
         if sparse_dim is not None and sparse_dim != coo.sparse_dim:
             raise RuntimeError(
                 f"to_sparse: conversion from {self.layout_name} to Sparse with sparse_dim argument "
-                "!=self.sparse_dim() "
-                "is not supported"
+                "!=self.sparse_dim() is not supported"
             )
         return coo
     if (sparse_dim is not None and not 0 <= sparse_dim <= self.ndim) or (sparse_dim == 0 and self.ndim > 0):
@@ -184,8 +180,7 @@ def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
     if tuple(self.shape) != mask.shape:
         raise RuntimeError(
             f"sparse_mask(): operands have incompatible sizes; self has size {list(self.shape)} but mask "
-            "has size "
-            f"{list(mask.shape)}"
+            f"has size {list(mask.shape)}"
         )
     pattern = mask.to_coo()
     if isinstance(self, SparseArray):

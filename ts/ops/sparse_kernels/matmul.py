@@ -171,9 +171,8 @@ def matmul(dense: Any, xp: Any, self: Any, other: Any) -> Any:
         return mv(dense, xp, transpose_matrix(other.to_coo()), self)
     if self.ndim != 2 or other.ndim != 2:
         raise RuntimeError(
-            f"matmul of sparse tensors takes matrices, matrix and vector, or two batches of matrices, but "
-            "got "
-            f"{self.ndim} and {other.ndim} dimensions"
+            "matmul of sparse tensors takes matrices, matrix and vector, or two batches of matrices, but "
+            f"got {self.ndim} and {other.ndim} dimensions"
         )
     return mm(dense, xp, self, other)
 

@@ -114,8 +114,7 @@ def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None =
     ):
         raise RuntimeError(
             "norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
-            "contain all "
-            "dimensions of the input"
+            "contain all dimensions of the input"
         )
     keepdim, dtype = (*rest, False, None)[:2] if rest else (False, None)
     if keepdim:

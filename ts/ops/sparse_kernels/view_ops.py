@@ -25,8 +25,7 @@ def transpose(dense: Any, xp: Any, self: Any, dim0: int, dim1: int) -> Any:
     if (first >= self.sparse_dim or second >= self.sparse_dim) and first != second:
         raise RuntimeError(
             f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {self.sparse_dim}, "
-            f"d0: {first}, "
-            f"d1: {second}"
+            f"d0: {first}, d1: {second}"
         )
     order = list(range(self.ndim))
     order[first], order[second] = order[second], order[first]
@@ -87,8 +86,7 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
     if any(d >= self.sparse_dim for d in order[: self.sparse_dim]):
         raise RuntimeError(
             "permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed.Got "
-            "sparse_dim: "
-            f"{self.sparse_dim}, dims: {order}"
+            f"sparse_dim: {self.sparse_dim}, dims: {order}"
         )
     return _permute_coo(self, order)
 
@@ -230,14 +228,12 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
         ):
             raise RuntimeError(
                 f"All tensors must have the same shape: {list(first.shape)} (except in the concatenating "
-                "dimension), "
-                f"but found shape: {list(x.shape)} at position {i}."
+                f"dimension), but found shape: {list(x.shape)} at position {i}."
             )
         if x.sparse_dim != first.sparse_dim:
             raise RuntimeError(
-                "All tensors must have the same sparse_dim and dense_dim: "
-                f"{first.sparse_dim}, {first.dense_dim}, but tensor at position {i} has {x.sparse_dim}, "
-                f"{x.dense_dim}."
+                f"All tensors must have the same sparse_dim and dense_dim: {first.sparse_dim}, "
+                f"{first.dense_dim}, but tensor at position {i} has {x.sparse_dim}, {x.dense_dim}."
             )
     shape = list(first.shape)
     shape[d] = sum(x.shape[d] for x in arrays)
@@ -302,9 +298,7 @@ def sparse_resize(
         )
         raise RuntimeError(
             f"changing the number of {kind} dimensions (from {old_count} to {new_count}) on a non-empty "
-            "sparse tensor "
-            "is not "
-            "supported."
+            "sparse tensor is not supported."
         )
     if any(new < old for new, old in zip(size[:sparse_dim], self.shape, strict=False)):
         raise RuntimeError(

@@ -131,19 +131,17 @@ batch("convolution_backward", _convolution_backward)
 
 batch(
     "max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d adaptive_max_pool2d max_unpool2d "
-    "avg_pool2d_backward "
-    "max_pool2d_with_indices_backward adaptive_max_pool2d_backward _adaptive_avg_pool2d_backward "
-    "reflection_pad2d "
-    "replication_pad2d reflection_pad2d_backward replication_pad2d_backward im2col",
+    "avg_pool2d_backward max_pool2d_with_indices_backward adaptive_max_pool2d_backward "
+    "_adaptive_avg_pool2d_backward reflection_pad2d replication_pad2d reflection_pad2d_backward "
+    "replication_pad2d_backward im2col",
     over_planes(2),
 )
 batch("col2im", over_planes(1))
 batch(
     "max_pool3d_with_indices avg_pool3d _adaptive_avg_pool3d adaptive_max_pool3d max_unpool3d "
-    "avg_pool3d_backward "
-    "max_pool3d_with_indices_backward adaptive_max_pool3d_backward _adaptive_avg_pool3d_backward "
-    "reflection_pad3d "
-    "replication_pad3d reflection_pad3d_backward replication_pad3d_backward",
+    "avg_pool3d_backward max_pool3d_with_indices_backward adaptive_max_pool3d_backward "
+    "_adaptive_avg_pool3d_backward reflection_pad3d replication_pad3d reflection_pad3d_backward "
+    "replication_pad3d_backward",
     over_planes(3),
 )
 batch(

@@ -26,8 +26,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
             if is_batched:
                 raise RuntimeError(
                     "vmap: It looks like you're attempting to use a Tensor as a mask, whose result has "
-                    "another shape for "
-                    "each element. We don't support that; please try ts.where instead."
+                    "another shape for each element. We don't support that; please try ts.where instead."
                 )
             for coordinates in x.nonzero().unbind(1):
                 entries.append((dim_count, coordinates, False))

@@ -80,14 +80,10 @@ batch(
 )
 batch(
     "prod.dim_int max.dim min.dim any.dim all.dim logsumexp special_logsumexp cumsum cumprod logcumsumexp "
-    "cummax cummin "
-    "_cummax_helper _cummin_helper softmax.int log_softmax.int _softmax _log_softmax _safe_softmax "
-    "special_softmax "
-    "special_log_softmax _softmax_backward_data _log_softmax_backward_data sort sort.stable argsort "
-    "argsort.stable topk "
-    "kthvalue median.dim nanmedian.dim mode glu glu_backward glu_jvp norm.ScalarOpt_dim "
-    "norm.ScalarOpt_dim_dtype "
-    "fft_fft fft_ifft fft_rfft fft_irfft",
+    "cummax cummin _cummax_helper _cummin_helper softmax.int log_softmax.int _softmax _log_softmax "
+    "_safe_softmax special_softmax special_log_softmax _softmax_backward_data _log_softmax_backward_data "
+    "sort sort.stable argsort argsort.stable topk kthvalue median.dim nanmedian.dim mode glu glu_backward "
+    "glu_jvp norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype fft_fft fft_ifft fft_rfft fft_irfft",
     along_dims("dim"),
 )
 batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along_dims(optional_dims="dim"))

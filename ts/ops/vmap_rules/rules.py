@@ -229,9 +229,8 @@ def run_random(call: Call) -> tuple[Any, bool]:
     randomness = call.level.random
     if randomness == "error":
         raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-            "'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap"
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' "
+            "or 'different' randomness flags on vmap or perform the randomness operation out of vmap"
         )
     if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
         return _run_random_in_place(call)

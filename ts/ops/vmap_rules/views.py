@@ -312,13 +312,10 @@ batch("linalg_diagonal", _diagonal)
 batch("as_strided", _as_strided)
 batch("as_strided_scatter", _as_strided_scatter)
 batch(
-    "real imag view_as_real conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias "
-    "lift lift_fresh "
-    "lift_fresh_copy _lazy_clone detach detach_copy _to_copy to.dtype to.device to.dtype_layout "
-    "to.prim_dtype "
-    "to.prim_Device pin_memory view.dtype tril triu pixel_shuffle pixel_unshuffle _cast_Double _cast_Float "
-    "_cast_Half "
-    "cpu cuda data is_pinned contiguous zero",
+    "real imag view_as_real conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias lift "
+    "lift_fresh lift_fresh_copy _lazy_clone detach detach_copy _to_copy to.dtype to.device "
+    "to.dtype_layout to.prim_dtype to.prim_Device pin_memory view.dtype tril triu pixel_shuffle "
+    "pixel_unshuffle _cast_Double _cast_Float _cast_Half cpu cuda data is_pinned contiguous zero",
     run_unchanged,
 )
 batch("clone", _clone)

@@ -58,8 +58,7 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
             if not constraint(a, b):
                 raise RuntimeError(
                     f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index "
-                    f"{i} and {b} "
-                    f"at index {j} in pass list."
+                    f"{i} and {b} at index {j} in pass list."
                 )
 
 

@@ -81,8 +81,7 @@ def insert_subgm(
         if insertion_point is None:
             raise AssertionError(
                 "Cannot determine insertion point: no insertion_point provided and orig_outputs is empty. "
-                "Pass the "
-                "last partition node as insertion_point."
+                "Pass the last partition node as insertion_point."
             )
     with gm.graph.inserting_after(insertion_point):
         call = gm.graph.call_module(name, args=orig_inputs, kwargs=None)
