@@ -42,10 +42,6 @@ class Liveness:
         """Return the values of `node`'s block that are dead after `node`, including its unused outputs."""
         return self._dying.get(node, ())
 
-    def unused_inputs(self, block: Block) -> list[Value]:
-        """Return the unused inputs of a block, which are dead on entry."""
-        return [value for value in block.inputs() if value not in self._last_use]
-
     def outer_values(self, block: Block) -> Sequence[Value]:
         """Return the values that a block, or a block inside it, reads from enclosing blocks."""
         return list(self._outer[block])

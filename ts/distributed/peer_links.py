@@ -186,10 +186,6 @@ class PeerConnections:
                     self._enqueue_message(peer, notice, payload, None)
             self._drop(label[:3])
 
-    def is_disconnected(self, rank: int) -> bool:
-        """Return True if the connection to a rank has ended."""
-        return self._peers[rank].disconnect_error is not None
-
     def close(self) -> None:
         """Send queued messages, notify the other ranks that this rank leaves, and close all connections."""
         with self._lock:

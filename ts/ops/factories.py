@@ -451,24 +451,18 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     return xp.eye(*common.check_sizes([n, m]), dtype=common.dtype_from(dtype))
 
 
-@op(
-    "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
-    common.check_storage(common.check_sizes([row, col]), common.INT64)
-    offset = common.diagonal_within(offset, row, col)
-    return xp.stack(xp.tril_indices(row, offset, col)).astype(common.dtype_from(dtype, common.INT64))
+for _name in ("tril_indices", "triu_indices"):
 
-
-@op(
-    "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None) -> Tensor"
-)
-def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
-    common.check_storage(common.check_sizes([row, col]), common.INT64)
-    offset = common.diagonal_within(offset, row, col)
-    return xp.stack(xp.triu_indices(row, offset, col)).astype(common.dtype_from(dtype, common.INT64))
+    @op(
+        f"aten::{_name}(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor"
+    )
+    def _triangle_indices(
+        xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any, name: str = _name
+    ) -> Array:
+        common.check_storage(common.check_sizes([row, col]), common.INT64)
+        indices = getattr(xp, name)(row, common.diagonal_within(offset, row, col), col)
+        return xp.stack(indices).astype(common.dtype_from(dtype, common.INT64))
 
 
 @op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", layout="contiguous")

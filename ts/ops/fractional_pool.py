@@ -95,32 +95,20 @@ def _pooled(
     return values, positions
 
 
-@op(
-    "aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
-    "random_samples) -> (Tensor, Tensor)",
-    out="output",
-    out_names="output,indices",
-    where="f",
-    autocast={"cpu": "float32"},
-)
-def _fractional_max_pool2d(
-    xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
-) -> tuple[Array, Array]:
-    return _pooled(xp, self, kernel_size, output_size, random_samples, 2)
+for _n in (2, 3):
 
-
-@op(
-    "aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
-    "random_samples) -> (Tensor, Tensor)",
-    out="output",
-    out_names="output,indices",
-    where="f",
-    autocast={"cpu": "float32"},
-)
-def _fractional_max_pool3d(
-    xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
-) -> tuple[Array, Array]:
-    return _pooled(xp, self, kernel_size, output_size, random_samples, 3)
+    @op(
+        f"aten::fractional_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] output_size, Tensor "
+        "random_samples) -> (Tensor, Tensor)",
+        out="output",
+        out_names="output,indices",
+        where="f",
+        autocast={"cpu": "float32"},
+    )
+    def _fractional_max_pool(
+        xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, n: int = _n
+    ) -> tuple[Array, Array]:
+        return _pooled(xp, self, kernel_size, output_size, random_samples, n)
 
 
 def _gradient(n: int) -> None:

@@ -9,7 +9,7 @@ even for 16-bit floats, because another precision would shift the points.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts._core.tensor.size_guards import equal, equal_shapes
@@ -272,30 +272,25 @@ _BACKWARD = (
 )
 
 
-@op(
-    f"aten::grid_sampler_2d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
-    where="",
-    shape=_gradient_shapes,
-    **COPIED_OUT,
-)
-def _grid_sampler_2d_backward(
-    xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
-) -> list[Array]:
-    _checked(input, grid, 2, mode)
-    return _gradients(xp, grad_output, input, grid, mode, padding, align, mask)
+def _declare_gradients(n: int) -> Callable[..., list[Array]]:
+    """Declare the gradients of `grid_sampler_2d` or `grid_sampler_3d`, and return their kernel."""
+
+    @op(
+        f"aten::grid_sampler_{n}d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
+        where="",
+        shape=_gradient_shapes,
+        **COPIED_OUT,
+    )
+    def kernel(
+        xp: Any, grad: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
+    ) -> list[Array]:
+        _checked(input, grid, n, mode)
+        return _gradients(xp, grad, input, grid, mode, padding, align, mask)
+
+    return kernel
 
 
-@op(
-    f"aten::grid_sampler_3d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
-    where="",
-    shape=_gradient_shapes,
-    **COPIED_OUT,
-)
-def _grid_sampler_3d_backward(
-    xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
-) -> list[Array]:
-    _checked(input, grid, 3, mode)
-    return _gradients(xp, grad_output, input, grid, mode, padding, align, mask)
+_gradients_2d, _ = _declare_gradients(2), _declare_gradients(3)
 
 
 @op(
@@ -306,7 +301,7 @@ def _grid_sampler_3d_backward(
 def _grid_sampler_2d_float_backward(
     xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool
 ) -> list[Array]:
-    return _grid_sampler_2d_backward(xp, grad_output, input, grid, mode, padding, align, (True, True))
+    return _gradients_2d(xp, grad_output, input, grid, mode, padding, align, (True, True))
 
 
 def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:

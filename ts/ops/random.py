@@ -354,20 +354,20 @@ def _randperm(xp: Any, n: int, *, dtype: int | None, generator: Any) -> Array:
     return permutation(xp, n, common.dtype_from(dtype, common.INT64), generator)
 
 
-@creation("rand_like", "Tensor self")
-def _rand_like(
-    xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
-) -> Array:
-    output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
-    return fill_uniform(xp, output, generator)
+for _name, _fill in (("rand_like", fill_uniform), ("randn_like", fill_normal)):
 
-
-@creation("randn_like", "Tensor self")
-def _randn_like(
-    xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
-) -> Array:
-    output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
-    return fill_normal(xp, output, generator)
+    @creation(_name, "Tensor self")
+    def _random_like(
+        xp: Any,
+        self: Array,
+        *,
+        dtype: int | None,
+        generator: Any,
+        memory_format: int | None,
+        fill: Callable[..., Array] = _fill,
+    ) -> Array:
+        output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
+        return fill(xp, output, generator)
 
 
 @creation("randint_like", "Tensor self, SymInt high")

@@ -468,18 +468,13 @@ def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     return xp.flip(self, axes).copy() if axes else self.copy()
 
 
-@op("aten::fliplr(Tensor self) -> Tensor", layout="like_first")
-def _fliplr(xp: Any, self: Array) -> Array:
-    if self.ndim < 2:
-        raise RuntimeError("Input must be >= 2-d.")
-    return xp.fliplr(self).copy()
+for _name, _min_dims in (("fliplr", 2), ("flipud", 1)):
 
-
-@op("aten::flipud(Tensor self) -> Tensor", layout="like_first")
-def _flipud(xp: Any, self: Array) -> Array:
-    if self.ndim < 1:
-        raise RuntimeError("Input must be >= 1-d.")
-    return xp.flipud(self).copy()
+    @op(f"aten::{_name}(Tensor self) -> Tensor", layout="like_first")
+    def _flip_matrix(xp: Any, self: Array, name: str = _name, min_dims: int = _min_dims) -> Array:
+        if self.ndim < min_dims:
+            raise RuntimeError(f"Input must be >= {min_dims}-d.")
+        return getattr(xp, name)(self).copy()
 
 
 @op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", layout="channels", **COPIED_OUT)
@@ -522,26 +517,17 @@ def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     return getattr(xp, name)(self, common.diagonal_within(diagonal, self.shape[-2], self.shape[-1]))
 
 
-@op(
-    "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
-    inplace=True,
-    overlap=2,
-    layout="contiguous",
-    **SAME_DTYPE_OUT,
-)
-def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
-    return _triangle(xp, "tril", self, diagonal)
+for _name in ("tril", "triu"):
 
-
-@op(
-    "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
-    inplace=True,
-    overlap=2,
-    layout="contiguous",
-    **SAME_DTYPE_OUT,
-)
-def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
-    return _triangle(xp, "triu", self, diagonal)
+    @op(
+        f"aten::{_name}(Tensor self, SymInt diagonal=0) -> Tensor",
+        inplace=True,
+        overlap=2,
+        layout="contiguous",
+        **SAME_DTYPE_OUT,
+    )
+    def _one_triangle(xp: Any, self: Array, diagonal: int = 0, name: str = _name) -> Array:
+        return _triangle(xp, name, self, diagonal)
 
 
 @op("aten::diag(Tensor self, int diagonal=0) -> Tensor", **SAME_DTYPE_OUT)

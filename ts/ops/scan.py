@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED_OUT, write
-from ts.ops.registry import OperatorRecord, add, op, shared_fields
+from ts.ops.registry import OperatorRecord, add, op
 from ts.ops.shape_functions import ShapeAndDtype, like
 
 Array = common.Array
@@ -105,26 +105,17 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     return values, xp.maximum.accumulate(xp.where(hit, positions, 0), axis=axis)
 
 
-@op(
-    "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    out="out",
-    layout=("contiguous", "contiguous"),
-    dtype_errors={"c": "cummax_cpu"},
-    out_dtype_error="expected scalar_type {want} but found {got}",
-)
-def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
-    return _cumulative_extreme(xp, self, dim, True)
+for _name in ("cummax", "cummin"):
 
-
-@op(
-    "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    out="out",
-    layout=("contiguous", "contiguous"),
-    dtype_errors={"c": "cummin_cpu"},
-    out_dtype_error="expected scalar_type {want} but found {got}",
-)
-def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
-    return _cumulative_extreme(xp, self, dim, False)
+    @op(
+        f"aten::{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        out="out",
+        layout=("contiguous", "contiguous"),
+        dtype_errors={"c": f"{_name}_cpu"},
+        out_dtype_error="expected scalar_type {want} but found {got}",
+    )
+    def _extreme(xp: Any, self: Array, dim: int, largest: bool = _name == "cummax") -> tuple[Array, Array]:
+        return _cumulative_extreme(xp, self, dim, largest)
 
 
 def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
@@ -194,58 +185,30 @@ def _neighbor_slices(x: Array, axis: int) -> tuple[Array, Array]:
     return x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
 
 
-@op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
-@op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
-@shared_fields(
-    layout="contiguous",
-    dtype_errors={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
-    autocast={"cuda": "float32"},
-)
-def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
-    area, axis = _pairs(xp, y, dim, None, x)
-    return xp.sum(area, axis=axis)
+def _declare_trapezoids(name: str, alias: str, reduction: str) -> None:
+    """Declare the trapezoidal rule for sample points `x` and a distance `dx`; `alias` is a second name."""
+    fields: dict[str, Any] = {"layout": "contiguous", "autocast": {"cuda": "float32"}}
+
+    def rejects_bool(arguments: str) -> dict[str, str]:
+        return {"b": f"{name}: received a bool input for {arguments}, but bool is not supported"}
+
+    def integrate(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> Array:
+        area, axis = _pairs(xp, y, dim, dx, x)
+        return getattr(xp, reduction)(area, axis=axis)
+
+    def over_points(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
+        return integrate(xp, y, dim, None, x)
+
+    def over_distance(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
+        return integrate(xp, y, dim, dx, None)
+
+    for operator, dx in ((name, "Scalar dx=1"), (alias, "float dx=1.")):
+        if operator:
+            schema = f"aten::{operator}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"
+            op(schema, dtype_errors=rejects_bool("`x` or `y`"), **fields)(over_points)
+            schema = f"aten::{operator}.dx(Tensor y, *, {dx}, int dim=-1) -> Tensor"
+            op(schema, dtype_errors=rejects_bool("`y`"), **fields)(over_distance)
 
 
-@op(
-    "aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    layout="contiguous",
-    dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
-    autocast={"cuda": "float32"},
-)
-def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
-    area, axis = _pairs(xp, y, dim, dx, None)
-    return xp.sum(area, axis=axis)
-
-
-@op(
-    "aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor",
-    layout="contiguous",
-    dtype_errors={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
-    autocast={"cuda": "float32"},
-)
-def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
-    return _trapezoid_dx(xp, y, dx, dim)
-
-
-@op(
-    "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    layout="contiguous",
-    dtype_errors={
-        "b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"
-    },
-    autocast={"cuda": "float32"},
-)
-def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
-    area, axis = _pairs(xp, y, dim, None, x)
-    return xp.cumsum(area, axis=axis)
-
-
-@op(
-    "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    layout="contiguous",
-    dtype_errors={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
-    autocast={"cuda": "float32"},
-)
-def _cumulative_trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
-    area, axis = _pairs(xp, y, dim, dx, None)
-    return xp.cumsum(area, axis=axis)
+_declare_trapezoids("trapezoid", "trapz", "sum")
+_declare_trapezoids("cumulative_trapezoid", "", "cumsum")

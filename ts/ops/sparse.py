@@ -266,32 +266,13 @@ def _to_sparse(
     return conversions.convert_to_sparse(self, target_layout)
 
 
-@op(
-    "aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
-    where="m",
-    sparse="accessors.to_sparse_csr",
-)
-@op(
-    "aten::_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
-    where="m",
-    sparse="accessors.to_sparse_csr",
-)
-def _to_sparse_csr(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
-    return conversions.convert_to_sparse(self, dtypes.sparse_csr)
+for _name, _layout in (("to_sparse_csr", dtypes.sparse_csr), ("to_sparse_csc", dtypes.sparse_csc)):
 
-
-@op(
-    "aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
-    where="m",
-    sparse="accessors.to_sparse_csc",
-)
-@op(
-    "aten::_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
-    where="m",
-    sparse="accessors.to_sparse_csc",
-)
-def _to_sparse_csc(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
-    return conversions.convert_to_sparse(self, dtypes.sparse_csc)
+    @op(f"aten::{_name}(Tensor self, int? dense_dim=None) -> Tensor")
+    @op(f"aten::_{_name}(Tensor self, int? dense_dim=None) -> Tensor")
+    @shared_fields(where="m", sparse=f"accessors.{_name}")
+    def _to_compressed(xp: Any, self: Array, dense_dim: int | None = None, layout: Any = _layout) -> Any:
+        return conversions.convert_to_sparse(self, layout)
 
 
 @op("aten::sparse_mask(Tensor self, Tensor mask) -> Tensor", where="m", sparse="conversions.sparse_mask")

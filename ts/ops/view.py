@@ -539,26 +539,18 @@ def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     return _split_along("hsplit", self, 0 if self.ndim == 1 else 1, by)
 
 
-@op("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-@op("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-def _vsplit(xp: Any, self: Array, by: Any) -> list[Array]:
-    if self.ndim < 2:
-        raise RuntimeError(
-            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
-            f"{self.ndim} dimensions!"
-        )
-    return _split_along("vsplit", self, 0, by)
+for _name, _dim in (("vsplit", 0), ("dsplit", 2)):
 
-
-@op("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-@op("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
-    if self.ndim < 3:
-        raise RuntimeError(
-            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
-            f"{self.ndim} dimensions!"
-        )
-    return _split_along("dsplit", self, 2, by)
+    @op(f"aten::{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+    @op(f"aten::{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+    def _split_matrix(xp: Any, self: Array, by: Any, name: str = _name, dim: int = _dim) -> list[Array]:
+        min_dims = max(dim + 1, 2)
+        if self.ndim < min_dims:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {min_dims} dimension, but got a tensor with "
+                f"{self.ndim} dimensions!"
+            )
+        return _split_along(name, self, dim, by)
 
 
 @op(

@@ -33,7 +33,6 @@ THRESHOLD: Final = 2
 _MAX_INPUTS: Final = 60
 _MAX_OUTPUTS: Final = 24
 _NUMBERS: Final = frozenset({"IntType", "BoolType"})
-_INVARIANT_KINDS: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
 _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
 
 

@@ -35,7 +35,6 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 
 MODEL: Final = "model"
-_KIND_OF_SYMBOL: Final = {SymInt: "as_sym_int", SymFloat: "as_sym_float", SymBool: "as_sym_bool"}
 _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
