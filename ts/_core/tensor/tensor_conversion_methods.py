@@ -74,11 +74,12 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements that are converted between two checks of the deadline
+# desired maximal number of elements that `tolist` converts between two checks of the deadline
+_CHUNK_ELEMENTS: Final = 1 << 14
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
-# dtype.kind -> size in bytes of a Python number with its list slot
+# kind of a NumPy dtype -> size in bytes of a Python number made from an element, with its list slot
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
-_SMALL_INT_BYTES: Final = 8  # Bytes of a list slot. Python preallocates small ints.
+_SMALL_INT_BYTES: Final = 8  # only the list slot, because Python preallocates the ints from -5 to 256
 
 
 def _listed(a: NDArray[Any]) -> Any:
@@ -206,8 +207,8 @@ def _no(self: Tensor, *args: Any) -> bool:
     return False
 
 
-# Attributes and methods that are False for every tensor, because `ts` does not support these kinds of
-# tensors.
+# Attributes that are False for every tensor, because `ts` has no such tensors: quantized, nested, or on the
+# device of another library.
 _NEVER = (
     "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",

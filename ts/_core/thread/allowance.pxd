@@ -34,22 +34,24 @@ cdef int limited
 # Return whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
-# Count memory before it is allocated. Raise MemoryExceeded if it exceeds the budget of this thread.
+# Add `size` bytes to the memory in use, before they are allocated. Raise MemoryExceeded if the sum exceeds the budget
+# of this thread.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
-# Subtract released memory from the counted memory.
+# Subtract `size` bytes, which were released, from the memory in use.
 cdef void credit_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
     TEXT_BYTES = 56              # bytes of a string without its characters
 
-# Count a new string or other Python object of this size. Its release cannot be observed.
+# Count a new string or other Python object of `size` bytes. Nothing subtracts these bytes, because the release of the
+# object is not observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Return MemoryExceeded if `error` or its cause is NumPy's MemoryError for an array that exceeded the budget.
-# Otherwise return `error`. Each such allocation is reported once.
+# Convert the MemoryError that NumPy raises for an array that exceeds the budget: return MemoryExceeded if `error` or
+# its cause is such an error, else `error`. Each refused allocation is reported once.
 cdef object as_limit(error)
 
-# Count the memory of a forked task, and subtract it when the task ends.  If a fork exceeds the budget, all
-# further forks fail until every running task has ended.  Otherwise, a script that forks without end would never
-# stop, because each failed task would free the memory for the next one.
+# `take_program` counts the memory of a new forked task, and `credit_program` subtracts it when the task ends. If a fork
+# exceeds the budget, all further forks fail until every running task has ended.  Otherwise, a script that forks without
+# end would never stop, because each failed task would free the memory for the next one.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void credit_program(Py_ssize_t size) noexcept
 
@@ -59,6 +61,6 @@ cdef void retain_allowance(MemoryBudget *allowance) noexcept
 cdef void release_allowance(MemoryBudget *allowance) noexcept
 # Set the budget of this thread, or remove it if `allowance` is NULL. The reference is borrowed.
 cdef int set_allowance(MemoryBudget *allowance) except -1
-# Set a budget that only measures memory: as the budget of this thread if it has none, else as an outer
+# Set a budget that measures memory and has no limit: as the budget of this thread if it has none, else as an outer
 # budget.
 cdef int watch_allowance(MemoryBudget *allowance) except -1

@@ -155,7 +155,7 @@ cdef int raise_memory_limit_error() except -1:
 cdef object memory_limit_error():
     """Return the error for the last allocation of this thread that exceeded a budget."""
     cdef MemoryBudget *a = allowance_here
-    if failed_allocation.size < 0:        # an allocation of another thread exceeded the budget
+    if failed_allocation.size < 0:        # no data: another thread made the allocation
         note_failed_allocation(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
     more = f" and {failed_allocation.requested} more were requested" if failed_allocation.requested > 0 else ""
     message = (
@@ -268,7 +268,8 @@ cdef int set_allowance(MemoryBudget *a) except -1:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        if allowance_here == NULL:  # still NULL: allocating the handler has run no code that set it
+        # checked again, because allocating the handler may run other code that sets the budget
+        if allowance_here == NULL:
             limited += 1
             Py_INCREF(handler)
             handler_before = <PyObject *>handler

@@ -13,14 +13,14 @@ from cpython.ref cimport PyObject
 
 cdef enum Flag:
     GRAD_DISABLED = 1             # autograd does not record operators
-    INFERENCE = 2                 # inside of an `inference_mode` block
+    INFERENCE = 2                 # the thread is inside of an `inference_mode` block
     AUTOCAST = 4
     TRACING = 8
     PROFILING = 16
     LIMITED = 32
-    LAYERED = 64                  # tensors with layers (batched or dual tensors) may occur
+    LAYERED = 64                  # the thread may use tensors with layers: batched tensors of `vmap`, or dual tensors
     MODES = 128                   # a `TorchFunctionMode` intercepts function calls
-    AS_TENSORS = 256              # `__torch_function__` of tensor classes is disabled
+    AS_TENSORS = 256              # the `__torch_function__` methods of tensor subclasses are not called
     DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts operators
 
 cdef extern from *:
@@ -38,8 +38,9 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# Twice the number of threads with flags, plus 1 after a tensor of this process has required grad. At 0, no
-# checks are needed. At 0 or 1, no thread needs to read its flags.
+# Twice the number of threads whose flags are not 0, plus 1 after a tensor of this process has required grad. If it is
+# 0, calls of operators check neither flags nor `requires_grad`. If it is 0 or 1, they do not read the flags of their
+# thread.
 cdef int attention
 
 cdef enum:
@@ -47,11 +48,11 @@ cdef enum:
 
 cdef void set_gradients_required() noexcept nogil
 
-# Number of tensor classes in this process that define `__torch_function__`. If it is 0, override checks are
-# skipped.
+# Number of tensor classes in this process that define `__torch_function__`. If it is 0, calls do not search their
+# arguments for such classes.
 cdef int overriding
 
-# Set a flag in all current and future threads. Afterwards, each thread may clear it for itself.
+# Set a flag in all current and future threads. A thread may later clear the flag for itself.
 cdef int set_process_flag(Flag flag) except -1
 
 # Return the context of this thread.
@@ -82,7 +83,7 @@ cdef inline bint watched() noexcept nogil:
     return (context_flags() & (TRACING | MODES)) != 0
 
 
-# Handler that calls the function modes of a thread. `ts._core.dispatch.modes` sets it.
+# Python function that calls the active `TorchFunctionMode`s of a thread. `ts._core.dispatch.modes` sets it.
 cdef PyObject *modes
 
 

@@ -27,7 +27,7 @@ cdef extern from *:
 
 attention = 0
 overriding = 0
-cdef unsigned int process_flags = 0  # flags that each thread adds to its flags when it next reads them
+cdef unsigned int process_flags = 0  # flags set for all threads: `context` adds them to the flags of each thread
 modes = NULL
 
 
@@ -44,7 +44,7 @@ cdef int set_process_flag(Flag flag) except -1:
     global process_flags
     if not process_flags & flag:
         process_flags |= flag
-        add_to(&attention, 2)  # as for one more thread with flags, so that every thread reads its flags
+        add_to(&attention, 2)  # count one more thread with flags, so that operators read the flags of their thread
     return 0
 
 
@@ -131,8 +131,8 @@ cdef class FlagBlock:
     """
 
     cdef unsigned int mask, flag_values
-    cdef list before              # saved flags, one item per nested `__enter__`
-    cdef unsigned int last        # the flags that were restored last, for an `__exit__` without `__enter__`
+    cdef list before              # flags before each `__enter__` whose `__exit__` has not run, outermost first
+    cdef unsigned int last        # flags that the last `__exit__` restored, for an `__exit__` without `__enter__`
 
     def __cinit__(self, *args, **kwargs):
         self.before = []

@@ -5,18 +5,19 @@ cdef int timed
 
 cdef double NO_DEADLINE
 
-# Count work that takes at least `nanoseconds`, before or during the work. Small amounts are added up before
-# the clock is read. Raise TimeExceeded if the deadline has passed or would pass during the work.
+# Count work that takes at least `nanoseconds` and may be still to be done. The clock is read only after the counted
+# times add up to a minimum. Raise TimeExceeded if the deadline has passed, or would pass during the work.
 cdef int charge_time(double nanoseconds) except -1
 # Count processed items of a long operation. After every CHUNK_ITEMS items, check for signals and the
 # deadline.
 cdef int count_items(Py_ssize_t items) except -1
-# Raise the exception of a signal handler (Ctrl-C), or TimeExceeded if the deadline has passed.
+# Run the pending signal handlers, which may raise an exception such as KeyboardInterrupt. Raise TimeExceeded if the
+# deadline has passed.
 cdef int check_time() except -1
 # Return the seconds until the deadline, or -1 if this thread has no deadline.
 cdef double seconds_left() noexcept
-# Set the deadline of this thread, or NO_DEADLINE to remove it. `seconds` is the duration of the limit that
-# ends then.
+# Set the deadline of this thread, or remove it if `deadline` is NO_DEADLINE. `seconds` is the argument of the
+# `ts.limits` block that ends at the deadline.
 cdef void set_deadline(double deadline, double seconds) noexcept
 
 cdef double now_seconds() noexcept nogil

@@ -42,8 +42,8 @@ timed = 0
 NO_DEADLINE = 1e300
 
 cdef enum:
-    GLANCE = 100_000        # ns of counted work between two reads of the clock
-    CHUNK_ITEMS = 1 << 14         # number of items between two checks of signals and clock
+    GLANCE = 100_000        # counted nanoseconds of work after which the clock is read
+    CHUNK_ITEMS = 1 << 14         # number of counted items after which signals and the clock are checked
 
 # number of items counted on all threads since the last check of signals and clock
 cdef Py_ssize_t unheeded = 0

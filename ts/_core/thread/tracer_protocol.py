@@ -20,17 +20,20 @@ from typing import Any, Protocol
 class TracerProtocol(Protocol):
     """Interface of the tracer of a thread, which `ts._core.thread.context.current_tracer` returns."""
 
-    is_trace: bool = False  # True for `ts.jit.trace`
-    is_export: bool = False  # True if gradients, transforms and symbolic sizes are recorded
+    is_trace: bool = False  # True for the tracer of `ts.jit.trace`
+    # True for the tracer of an export, which records gradients, transforms and symbolic sizes
+    is_export: bool = False
     records_slots: bool = False  # True if `x & y` is recorded as aten::__and__, not as aten::bitwise_and
-    has_elements: bool = False  # True if `element` returns the only element of a fake tensor
-    is_decomposition: bool = False  # True if the decomposition of an exported program is recorded
+    # True if `element` is defined: it returns the number in a fake tensor of one element
+    has_elements: bool = False
+    # True if the tracer records the decomposition of the operators of an exported program
+    is_decomposition: bool = False
     records_higher_order: bool = False  # True if `higher_order` records control-flow operators
     tracing_error: str = "Tracing can't be nested"  # error of `ts.jit.trace` while this tracer is active
-    # error that `ts.fake` raises while this tracer is active, or None if it is allowed
+    # message of the error that `ts.fake` raises while this tracer is active, or None if `ts.fake` is allowed
     fake_mode_error: str | None = None
-    tape: Any = None  # record of gradient computations of an export
-    casts: Any = None  # list of the open autocast blocks of an export
+    tape: Any = None  # `ExportTape` of an export, which differentiates the recorded operators, else None
+    casts: Any = None  # autocast blocks of an export that have been entered but not left, else None
 
     # ---- operators and functions
 

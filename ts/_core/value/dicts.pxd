@@ -16,13 +16,13 @@ cdef enum:
 
 
 cdef struct DictEntry:
-    int64_t check             # checksum of the key, which differs only between unequal keys
+    int64_t check             # checksum of the key. Equal keys have equal checksums.
     IValue key
     IValue value
 
 
 cdef struct DictSlot:
-    uint32_t hash_bits        # 32 bits of the key's hash, to skip most unequal entries without reading them
+    uint32_t hash_bits        # 32 bits of the key's hash. An entry with other bits is skipped without reading the key.
     int32_t entry
 
 
@@ -32,16 +32,16 @@ cdef class Dict:
     cdef DictSlot *index              # hash index, in the same memory block as `entries`
     cdef Py_ssize_t size              # number of keys
     cdef Py_ssize_t used              # number of entries written, including deleted ones
-    cdef Py_ssize_t mask              # number of index slots - 1, or -1 before the first insertion
+    cdef Py_ssize_t mask              # number of index slots (a power of two) minus 1, or -1 before the first insertion
     cdef PyObject *recent_key         # the string key of the last successful lookup (owned reference), or NULL
     cdef IValue *recent_value                # address of the value of `recent_key`
     cdef bint of_texts                # True if all keys are strings
     cdef readonly TypeSpec spec
 
 
-# Create an empty dict with memory for `expected` entries, and return a new reference.
+# Create an empty dict with memory for `expected` entries, and return a new reference to it.
 cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected)
-# Raise KeyError for a key. The function acquires the GIL and returns -1.
+# Raise KeyError for a missing key. The function acquires the GIL and returns -1.
 cdef int raise_key_error(IValue *key) except -1 nogil
 
 # Return the address of the value of `key`, or NULL if the key is missing. The key must have the dict's key
@@ -62,10 +62,11 @@ cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
-# Return the address of the value of `key`. A new key is inserted with the value None, which the caller overwrites.
+# Return the address of the value of `key`. If the key is missing, insert it with the value None, which the caller
+# overwrites.
 cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil
-# Remove `key` and move its value to `out`, without releasing the old value of `out`. Return False if the key
-# is missing.
+# Remove `key` and move its value to `out`, whose old value is overwritten without being released. Return False if the
+# key is missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
 cdef void dict_clear(PyObject *x) noexcept nogil
 

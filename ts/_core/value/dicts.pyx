@@ -197,17 +197,18 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
 
 
 cdef enum:
-    GROUP = 8                 # number of slots of a group, and the minimal size of an index
+    # number of index slots that are probed one after the other before the next group; minimal size of an index
+    GROUP = 8
 
 
-cdef struct Mark:             # hash data of a key, compared before the keys themselves
+cdef struct Mark:             # hash bits and checksum of a key, which are compared before the keys
     uint32_t hash_bits
     int64_t check
 
 
 cdef struct Probe:            # state of a probe sequence
     size_t slot
-    size_t first              # the first slot that was probed in the current group
+    size_t first              # slot at which the probing of the current group started
     uint32_t rest             # hash bits that the probe sequence has not used yet
 
 
@@ -335,7 +336,8 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            # new number of the entry, stored in a field that is no longer needed and read by the loop below
+            # store the new index of the entry in the old entry, for the loop below. The old `check` is no longer
+            # needed.
             x.entries[i].check = n
             n += 1
     for i in range(x.mask + 1):
@@ -368,7 +370,8 @@ cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil
         if slot >= 0:
             is_new[0] = False
             return &x.entries[x.index[slot].entry].value
-    if x.used >= capacity_of(x.mask + 1):  # full: grow the table, or keep its size if many entries are deleted
+    # the table is full: grow it, or only drop the deleted entries if there are many
+    if x.used >= capacity_of(x.mask + 1):
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):
             slot *= 2
@@ -421,7 +424,7 @@ cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
     old_key = entry.key
     out[0] = entry.value
     entry.key.tag = TAG_DELETED
-    if x.size == 0:  # the dict is now empty: also reset the entries
+    if x.size == 0:  # the dict is now empty: make the memory of deleted entries usable again
         x.used = 0
         memset(x.index, 0xff, (x.mask + 1) * sizeof(DictSlot))
     release(&old_key)

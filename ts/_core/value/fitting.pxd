@@ -7,13 +7,12 @@ from ts._core.value.spec cimport TypeSpec
 cdef TypeSpec SOME_OBJECT
 # Return whether `actual` is a subtype of `expected`.
 cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1
-# Return the smallest type that contains both types: one of the two, or a Union.
+# Return the smallest supported type that contains the values of both types: one of the two types, or a Union.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # Return `spec` without None: the type of the values of `spec` that are not None.
 cdef TypeSpec not_none(TypeSpec spec)
-# Return the type of the values of `spec` that are objects (neither None nor numbers), or None if there are no
-# such values.
+# Return the type of the values of `spec` that are neither None nor numbers, or None if `spec` has no such values.
 cpdef TypeSpec present(TypeSpec spec)
-# Return the register class for values of a type: i (int), f (float), b (bool), o (object) or x (any of these, or
-# None).
+# Return the class of registers that hold values of a type: i (int), f (float), b (bool), o (object) or x (a value of
+# any of these classes, or None).
 cdef str register_class(TypeSpec spec)

@@ -39,7 +39,8 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    MAX_ALTERNATIVES = 16     # maximal number of members of a joined Union. The join of more types is Any.
+    # maximal number of members of a Union that joins two types. If it would have more, the result is Any.
+    MAX_ALTERNATIVES = 16
 
 
 cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1:

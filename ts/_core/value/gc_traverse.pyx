@@ -17,7 +17,8 @@ from ts._core.value.tagged cimport IValue, TAG_NONE, TAG_OBJECT, set_none, set_o
 
 
 cdef extern from "Python.h":
-    # Type slots, declared with borrowed pointers, because reference counts must not change during a collection.
+    # C functions of type objects. Their arguments are declared as borrowed pointers, because the reference counts of
+    # objects must not change during a garbage collection.
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
     ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
     ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
@@ -103,7 +104,7 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):  # keep numbers, because typed code reads them without a tag check
+    for i in range((<Object>x).size):  # only objects are cleared: typed code reads numbers without a tag check
         if (<Object>x).slots[i].tag == TAG_OBJECT:
             set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)

@@ -67,11 +67,11 @@ from ts._core.value.tagged cimport (
 )
 
 
-# Convert a Python object to an IValue of type `spec` with a new reference. Raise TypeError if the object does
+# Convert a Python object to an IValue of type `spec`, which owns a new reference. Raise TypeError if the object does
 # not match the type. The old value of `out` is overwritten without being released.
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
-# Convert an IValue to a Python object and return a new reference. Lists, dicts and tuples are copied deeply
-# to Python containers.
+# Convert an IValue to a Python object and return a new reference. Lists, dicts and tuples, and the containers in them,
+# become Python containers.
 cdef object box(IValue *x)
 # Convert an IValue to a Python object without copies: containers are returned as List, Dict and Tuple objects.
 cdef object box_shallow(IValue *x)

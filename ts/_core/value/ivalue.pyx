@@ -99,7 +99,7 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
             value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
         except (TypeError, ValueError, RuntimeError):
             try:
-                # a float tensor of one element has `__int__` but no `__index__`
+                # `__index__` failed. A float tensor of one element has only `__int__`.
                 value = PyLong_AsLongLong(PyNumber_Long(x))
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 mismatch(x, spec)
@@ -234,7 +234,8 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef Py_ssize_t i, n
     if type(x) is List:
         return put_typed(x, spec, out)
-    if spec.detail is not None:  # for a sized list parameter (int[2]), a single number is repeated
+    # a parameter with a list size, such as int[2], also accepts a single number, which is repeated
+    if spec.detail is not None:
         if isinstance(x, (int, float)) and not isinstance(x, bool):
             x = [x] * spec.detail
         spec = list_spec(element)
@@ -292,8 +293,8 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # The tuple of any iterable's items. For a tuple subclass that overrides `__iter__`, the stored
-        # elements are used.
+        # Any iterable is converted to a tuple of its items. The elements of a tuple subclass are read without its
+        # `__iter__`.
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -319,7 +320,7 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
                 return unbox_inside(x, alternative, out, copies)
     for alternative in spec.children:
         if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
-            continue  # a number matches only the member of its type, although conversions exist
+            continue  # a number matches only the member of exactly its type, not members to which it can be converted
         try:
             return unbox_inside(x, alternative, out, copies)
         except TypeError:
@@ -382,7 +383,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
             return put_object(x, out)
         if PyUnicode_Check(x):
             return put_object(PyUnicode_FromObject(x), out)
-        if isinstance(x, (bytes, bytearray)):  # as in PyTorch, whose strings are bytes
+        if isinstance(x, (bytes, bytearray)):  # accepted as in PyTorch, whose strings hold bytes
             return put_object(bytes(x).decode("utf-8", "surrogateescape"), out)
         return mismatch(x, spec)
     if kind == KIND_LIST:
@@ -455,7 +456,7 @@ cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    out.tag = TAG_NONE  # a valid value, in case the conversion of x fails
+    out.tag = TAG_NONE  # the value was released, and `out` must be valid if the conversion of x fails
     return unbox_inside(x, spec, out, copies)
 
 
@@ -480,11 +481,11 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
 
 cdef enum:
     CONTAINER_BYTES = 64     # estimated bytes of a Python container without items
-    ITEM_BYTES = 32          # estimated bytes of an item: its slot and a number
+    ITEM_BYTES = 32          # estimated bytes of an item of a list or tuple: its slot and a number
     ENTRY_BYTES = 100        # estimated bytes of a dict entry
 
 
-cdef PyObject *undefined = NULL      # the undefined tensor, None in Python
+cdef PyObject *undefined = NULL      # the undefined tensor, which Python code receives as None
 
 
 def register_undefined(x not None):
@@ -508,7 +509,7 @@ cdef object box(IValue *x):
         return o
     if type(o) is List and (<List>o).spec is not None and (<TypeSpec>(<List>o).spec.children[0]).plain:
         return box_list(<List>o, NULL, False)
-    o = None  # drop the local reference, because `box_inside` compares reference counts
+    o = None  # release the local reference, because `box_inside` decides by the reference count whether `x` is shared
     try:
         return box_inside(x, &copies)
     finally:
@@ -526,7 +527,8 @@ cdef object box_inside(IValue *x, PyObject **copies):
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
-    shared = Py_REFCNT(<PyObject *>o) > 2  # more references than those of its container and of `o`
+    # there are other references than those of the container and of the local variable `o`
+    shared = Py_REFCNT(<PyObject *>o) > 2
     if shared:
         if copies[0] == NULL:
             entry = {}
@@ -582,7 +584,7 @@ cdef object box_list(List x, PyObject **copies, bint shared):
     cdef IValue value
     cdef list result
     count_container(n, ITEM_BYTES)
-    if shared:  # in `copies` before its elements are converted, because a reference cycle may lead back to it
+    if shared:  # register the copy in `copies` before its elements are converted, because they may refer back to it
         result = []
         remember(x, result, copies)
         while i < n and i < x.size:

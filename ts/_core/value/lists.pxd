@@ -26,7 +26,7 @@ cdef class List:
     cdef void *items
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
-    cdef Tag item                     # tag of all items of a list of numbers, or TAG_NONE for other lists
+    cdef Tag item                     # IValue tag of all items if the list stores numbers without tags, else TAG_NONE
     cdef readonly TypeSpec spec       # type of the list, such as List[int]
 
 
@@ -41,7 +41,8 @@ cdef class Tuple:
 # ---------------------------------------------------------------- construction (functions return new
 # references)
 
-# Create a list with `capacity` unset items. The caller stores items 0 to n - 1 by `list_store`, then sets `size` to n.
+# Create a list with memory for `capacity` items and size 0. The caller stores items 0 to n - 1 by `list_store`, then
+# sets `size` to n.
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity)
 # Create a tuple of None items, which the caller overwrites in place.
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size)
@@ -59,7 +60,7 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
 # Return a new list of the `n` items at start, start + step, and so on.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
-# Copy the first `n` items of list `other` to the unset items of `x` from index `start` on.
+# Copy the first `n` items of list `other` to the items of `x` from index `start` on, whose memory is uninitialized.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
 # Remove all items. Finalizers that run when items are released see an empty list.

@@ -36,7 +36,7 @@ cdef int raise_no_memory() except -1 nogil:
 # ---------------------------------------------------------------- List
 
 cdef enum:
-    LIST_BYTES = 64      # bytes of the object without items, for the memory limit
+    LIST_BYTES = 64      # bytes of a list without its items, as counted for the memory limit
     TUPLE_BYTES = 64
 
 
@@ -134,7 +134,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef Py_ssize_t i
     cdef IValue value
     while n > 0 and max(start, start + (n - 1) * step) >= x.size:
-        n -= 1  # the allocation may have run finalizers that shortened x
+        n -= 1  # the allocation of `result` may have run finalizers that shortened x
     if step == 1 and x.item != TAG_NONE and n > 0:
         memcpy(result.items, <char *>x.items + start * item_bytes(x.item), n * item_bytes(x.item))
     else:
@@ -200,8 +200,8 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE
-# nested releases, the items are stored in an array instead, and the outermost release releases them.
+# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE nested
+# releases, the items are appended to an array instead, and the outermost release releases them.
 
 cdef enum:
     MAX_RELEASE = 100
@@ -304,6 +304,6 @@ cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
         x.items = <IValue *>malloc(size * sizeof(IValue))
         if x.items == NULL:
             raise MemoryError()
-    memset(x.items, 0, size * sizeof(IValue))  # TAG_NONE is 0
+    memset(x.items, 0, size * sizeof(IValue))  # sets all items to None, because TAG_NONE is 0
     x.size = size
     return x

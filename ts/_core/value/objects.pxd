@@ -18,12 +18,13 @@ from ts._core.value.tagged cimport IValue
 cdef class ObjectClass:
     """Layout of a scripted class: for each attribute slot, the name, the type and the IValue tag before assignment."""
     cdef readonly str name            # qualified name of the class
-    cdef readonly object type         # the compiler's type of the class, which the core does not inspect
-    cdef readonly tuple names         # attribute names by slot, or None until the first object is created
-    cdef readonly tuple specs         # TypeSpecs of the attributes by slot
+    cdef readonly object type         # type of the class in `ts.ir.types`, which the core does not inspect
+    cdef readonly tuple names         # attribute name of each slot, or None before the first object is created
+    cdef readonly tuple specs         # TypeSpec of the attribute in each slot
     cdef public object spec           # TypeSpec of the class
-    cdef public object less  # less(a, b) -> bool, from the method `__lt__`, or None before the first use
-    cdef object describe              # function that returns (names, specs), called once
+    # Python function less(a, b) -> bool that calls the method `__lt__`, or None before the first comparison
+    cdef public object less
+    cdef object describe              # function that returns (names, specs). `settle` calls it once.
     cdef int64_t *tags
     cdef Py_ssize_t size
 
@@ -38,7 +39,8 @@ cdef class Object:
     cdef object __weakref__
 
 
-# Create an object and return a new reference. Numbers are 0, optionals are None, and other slots are unset.
+# Create an object and return a new reference. Slots of numbers are 0, slots of optional types are None, and other slots
+# are unset.
 cdef Object object_new(ObjectClass cls)
 
 

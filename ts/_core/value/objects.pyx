@@ -43,7 +43,7 @@ cdef class ObjectClass:
         if self.names is not None:
             return 0
         names, specs = self.describe()
-        if self.names is not None:  # another thread has set them since the first check
+        if self.names is not None:  # `describe` may have let another thread set them
             return 0
         if len(names) != len(specs):
             raise ValueError(f"{self.name} has {len(names)} attribute names, but {len(specs)} attribute types")
@@ -77,7 +77,7 @@ cdef int64_t first_tag(TypeSpec spec) noexcept:
 
 
 cdef enum:
-    OBJECT_BYTES = 64    # bytes of the object without slots, for the memory limit
+    OBJECT_BYTES = 64    # bytes of an object without its slots, as counted for the memory limit
 
 
 @cython.final

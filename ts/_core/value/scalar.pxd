@@ -39,7 +39,7 @@ cdef enum Status:
 cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
     """Return a // b, rounded towards minus infinity. `b` must not be 0."""
     if b == -1:
-        return -a                  # INT_MIN // -1 traps on the processor. Here it wraps around.
+        return -a                  # the processor traps at INT_MIN / -1. The negation wraps around to INT_MIN.
     cdef int64_t q = a / b
     return q - 1 if (a % b != 0 and (a ^ b) < 0) else q
 
@@ -216,8 +216,8 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
 
 # ---------------------------------------------------------------- exceptions
 
-# Raise the exception of a Status. The function acquires the GIL and returns -1.
+# Raise the exception for a `Status`. The function acquires the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil
-# Raise the exception of NOT_AN_INT, whose message contains the number. The function acquires the GIL and
+# Raise the exception for the status NOT_AN_INT, whose message contains `value`. The function acquires the GIL and
 # returns -1.
 cdef int raise_not_an_int(double value) except -1 nogil

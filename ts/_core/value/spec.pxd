@@ -21,7 +21,8 @@ cdef enum Kind:
     KIND_UNION = 14       # children: member types
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    # values that are not converted: Generator, Stream, functions and modules (detail: their class, or None)
+    # values that are passed on without conversion: Generator, Stream, functions and modules (detail: their class, or
+    # None)
     KIND_OBJECT = 17
     KIND_FUTURE = 18      # children: the result type
 
@@ -36,15 +37,16 @@ cdef class TypeSpec:
     """
     cdef readonly int kind            # one of the KIND_ constants
     cdef readonly tuple children      # element types
-    cdef readonly str annotation_str            # the type in annotation syntax as PyTorch writes it, for messages
-    # (name, fields) of a NamedTuple, a class, or the size of a sized list parameter
+    cdef readonly str annotation_str            # the type as PyTorch writes it in annotations, for messages
+    # depends on the kind: (name, field names) of a NamedTuple, a Python class, the size of a list parameter such as
+    # int[2], or None
     cdef readonly object detail
-    cdef readonly bint plain          # True if values own no Python object: int, float, bool, None
-    # True if values cannot be members of a reference cycle: plain types, str, complex, and tuples of these
+    cdef readonly bint plain          # True if values of the type are no Python objects: int, float, bool, None
+    # True if values of the type cannot be part of a reference cycle: plain types, str, complex, and tuples of these
     cdef readonly bint acyclic
     cdef TypeSpec list_of             # the spec of List[this type], or None before the first use
     cdef TypeSpec item  # for a dict: spec of its (key, value) tuples, or None before the first use
-    cdef object namedtuple            # Python class of boxed values of a NamedTuple
+    cdef object namedtuple            # Python class to which values of a NamedTuple are converted
 
 
 cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC

@@ -37,7 +37,7 @@ KINDS: dict = {
     "FutureType": KIND_FUTURE,
 }
 
-# Kind -> number of children, where 0 stands for any positive number
+# kind -> required number of children, where 0 means at least one
 cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT: 2, KIND_UNION: 0}
 
 
@@ -91,7 +91,7 @@ TENSOR_SPEC = TypeSpec(KIND_TENSOR, (), "Tensor")
 ANY_SPEC = TypeSpec(KIND_ANY, (), "Any")
 NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
 DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
-# Specs without children. They are exported to Python by name.
+# Annotation string -> spec of the type, for types without children. Python code reads this table.
 SPECS: dict = {
     s.annotation_str: s
     for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)

@@ -16,8 +16,8 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil because the interpreter loop is a nogil function. Code with object operands runs with the
-    # GIL held. Only code without object operands runs without the GIL.
+    # Declared nogil because the interpreter loop is a nogil function. It calls these functions only while the GIL is
+    # held: without the GIL, it runs only code without object operands.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil
@@ -138,5 +138,5 @@ cdef inline int enter_recursion(const char *where) except -1:
     """
     if stack_is_low():
         raise RecursionError("the thread's stack is full" + where.decode())
-    # the C function reports an error by any nonzero value, not only by -1
+    # Py_EnterRecursiveCall returns any nonzero value on an error, but this function must return -1
     return -1 if Py_EnterRecursiveCall(where) else 0

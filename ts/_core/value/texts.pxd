@@ -41,6 +41,6 @@ cdef extern from *:
     bint text_equal "ts_text_equal"(PyObject *a, PyObject *b) noexcept nogil
     Py_ssize_t text_length "PyUnicode_GET_LENGTH"(PyObject *string) noexcept nogil
 
-# Set `out` to string[i], where `i` may count from the end. Return False, without a change, if `i` is out of
-# range.
+# Set `out` to string[i], where a negative `i` counts from the end. If `i` is out of range, return False and leave `out`
+# unchanged.
 cdef bint text_character(PyObject *string, int64_t i, IValue *out) except -1

@@ -64,7 +64,8 @@ from ts._core.value.tagged cimport (
 
 # ---------------------------------------------------------------- types registered by other modules
 
-def register_tensor_type(cls):  # its class is `TensorMeta`, which Cython's `type` does not accept
+# `cls` has no declared type, because its metaclass is `TensorMeta`, which Cython's `type` does not accept
+def register_tensor_type(cls):
     """Register the class of the values that `Tensor` parameters accept."""
     global tensor_type
     tensor_type = cls
@@ -253,7 +254,7 @@ cdef bint list_is_of(List o, TypeSpec spec, set checked_pairs) except -1:
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
     if (<TypeSpec>spec.children[0]).kind in (KIND_INT, KIND_FLOAT, KIND_BOOL):
-        return False  # lists of these types must have unboxed items
+        return False  # typed code reads the items of such lists as numbers without tags, but this list has tagged items
     while i < o.size:
         value = list_item(<PyObject *>o, i)
         if not is_of(&value, <TypeSpec>spec.children[0], checked_pairs):

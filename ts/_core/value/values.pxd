@@ -5,13 +5,13 @@ from cpython.ref cimport PyObject
 from ts._core.value.tagged cimport IValue
 
 
-# Return whether two values of one type are equal by the scripts' `==`, which compares containers by value and tensors
-# by identity.
+# Return whether two values of one type are equal by the `==` of scripts, which compares the elements of containers, and
+# tensors by identity.
 cdef bint values_equal(IValue *a, IValue *b) except -1
 # Compare numbers, strings or tuples of them, and return -1, 0 or 1.  In this total order, nan is greater than all
 # numbers.
 cdef int compare_values(IValue *a, IValue *b) except? -2
-# Return the string of a value that `print`, `str()` and `"{}".format` show in a script.
+# Return the string that `print`, `str()` and `"{}".format` produce for a value in a script.
 cdef str value_text(IValue *x)
 cdef str float_text(double x)
 # Return the type of a value for messages, such as List[int] or Tensor.

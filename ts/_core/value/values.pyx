@@ -150,7 +150,8 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
         return compare_objects(<Object>x, <Object>y)
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
-    return -1 if x < y else (1 if y < x else 0)  # `x` and `y` may be tensors of one element
+    # the operands may be tensors of one element, whose `<` returns a tensor that is true or false
+    return -1 if x < y else (1 if y < x else 0)
 
 
 cdef int compare_tuples(Tuple x, Tuple y) except? -2:
@@ -312,7 +313,7 @@ cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
     if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
         return 1
     o = <object>x.v.o
-    if Py_REFCNT(<PyObject *>o) <= 2:  # no other references than those of its container and of `o`
+    if Py_REFCNT(<PyObject *>o) <= 2:  # not shared: only the container and the local variable `o` refer to it
         return min_text_size_inside(o, sizes)
     if sizes[0] == NULL:
         sizes_by_id = {}

@@ -8,10 +8,11 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    # the only task that may stop at a stop point without a breakpoint, or NULL if all tasks may
+    # the task in which the debugger steps: no other task stops at a point without a breakpoint. NULL if all tasks may
+    # stop there.
     cdef void *stepping
-    cdef int depth                    # maximal call depth at which a program stops at a line
-    cdef int return_depth             # maximal call depth at which a program stops at a return
+    cdef int depth  # a program stops at a line without a breakpoint only if its call depth is at most this
+    cdef int return_depth  # a program stops at a return without a breakpoint only if its call depth is at most this
     cdef object on_stop
     cdef object on_failure
 

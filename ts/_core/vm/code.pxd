@@ -26,9 +26,9 @@ cdef struct Instruction:
     int32_t c
 
 
-# Machine code of the loops of a function, entered at the LOOP instruction `at`. The upper half of the result
-# is an exit status, and the lower half is the index of the next instruction. Registers and the remaining
-# `budget` are written back.
+# Machine code of the loops of a function, entered at the LOOP instruction `at`. The upper 32 bits of the result are an
+# exit status, and the lower 32 bits are the index of the next instruction. The machine code writes the registers and
+# the remaining `budget` back to memory before it returns.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil
@@ -41,30 +41,35 @@ cdef class Code:
     cdef readonly int size
     cdef int32_t *operand_pool
     cdef int operand_pool_size
-    cdef IValue *template             # initial register values, which own the references of constants
+    cdef IValue *template             # initial values of all registers, which own references to the constants
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
-    cdef int32_t *owned  # local registers that may contain objects, which are released when a frame ends
+    # numbers of the local registers that may contain objects. When a frame ends, these are released.
+    cdef int32_t *owned
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
-    cdef readonly str classes         # one letter per register: i (int), f (float), b (bool), o (object), x (any value)
+    cdef readonly str classes         # class of each register: i (int), f (float), b (bool), o (object), x (any value)
     cdef readonly tuple operators     # Operators, to which instructions refer by index
-    cdef readonly tuple functions     # function table: Callee, Method, Specializations ... objects
+    # callees, to which instructions refer by index: Callee, Method, Specializations and Breakpoints objects
+    cdef readonly tuple functions
     cdef readonly tuple types         # TypeSpecs, to which instructions refer by index
     cdef PyObject **operator_at       # the objects of `operators`, as borrowed references
     cdef PyObject **function_at
     cdef PyObject **type_at
-    cdef readonly tuple handlers      # (start, end, register, function) for each `with` statement, innermost first
-    # for each instruction, the source call stack of its graph node: ((function, range), ...)
+    # (start, end, register, function) for each `with` statement, innermost first. If an instruction with start <= index
+    # < end fails, `function` calls the `__exit__` of the object in `register`.
+    cdef readonly tuple handlers
+    # for each instruction, the source location of its graph node and of the inlined calls around it: ((function,
+    # range), ...)
     cdef readonly tuple lines
     cdef readonly tuple parameters    # TypeSpecs of the parameters
     cdef readonly TypeSpec result
     cdef tuple rows                   # instructions (opcode, a, b, c) before encoding, for disassembly
     cdef Native native                # machine code that ENTER_NATIVE calls
     cdef readonly object machine_code # owner of the memory of the machine code, or None
-    cdef int64_t hotness_counter      # number of counted backward jumps
-    cdef bint compilation_requested   # True after the code was queued for compilation
+    cdef int64_t hotness_counter      # number of backward jumps executed, from calls with many jumps only
+    cdef bint compilation_requested   # True after the code was queued for compilation to machine code
 
     cdef int fill_template(self, tuple constants) except -1
     cdef int fill_operand_pool(self, tuple operand_pool) except -1
@@ -76,7 +81,7 @@ cdef class Callee(CalleeBase):
     """Callee of a CALL instruction: a function that is compiled at its first call."""
     cdef readonly str name
     cdef Code code                    # None before the first call
-    cdef PyObject *ready              # the code that the interpreter loop runs (borrowed reference), or NULL
+    cdef PyObject *ready              # borrowed reference to `code` after it was compiled and checked, else NULL
 
     cdef int prepare(self) except -1
 
@@ -86,8 +91,9 @@ cdef class Method(MethodBase):
     """Callee of CALL_METHOD: a method looked up by name in the class of the object (polymorphic dispatch)."""
     cdef readonly str name
     cdef ObjectClass cls              # class of the object of the last call (inline cache)
-    cdef Callee callee                # the method of `cls`
-    # function that maps the found method to the Callee that runs instead, or None
+    cdef Callee callee                # method of `cls` with this name (inline cache)
+    # Python function that returns the Callee to run instead of the found method, such as its debug version, or None to
+    # run the found method
     cdef public object twin_of
 
     cdef int resolve(self, ObjectClass cls) except -1

@@ -88,7 +88,7 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            # the verifier checks only for the base classes of Callee and Method
+            # the verifier checks only that these are instances of the base classes
             if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):
                 raise self.fault(f"function {i} is invalid: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
@@ -253,7 +253,7 @@ cdef class Callee:
             raise TypeError(f"{self.name} has no code")
         if not has_signature(code.parameters, code.result, self.specs, self.result):
             raise InternalError(f"{self.name}: the signature of the code differs from that of the function", "lowering")
-        if self.ready == NULL:                    # another thread may have set it since the check
+        if self.ready == NULL:  # checked again, because another thread may have compiled the code in the meantime
             self.code = code
             self.ready = <PyObject *>code
         return 0
@@ -313,7 +313,8 @@ cdef class Method(MethodBase):
             resolved.prepare()
         if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the signature of method '{self.name}' of class {cls.name} does not match the call")
-        # references to the old class and method, because releasing them could run other threads
+        # keep references to the old class and method until both fields are set, because releasing them could run other
+        # threads
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls
         self.callee = resolved

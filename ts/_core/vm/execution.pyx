@@ -95,7 +95,8 @@ cdef int execute(State *state) except -1:
         try:
             awaited_future(state).block()
         except BaseException as error:
-            state.frame.pc += 1  # the pc of a failed frame must be after the failed instruction
+            # `fail` expects the pc to be one past the failed instruction, but the pc of a waiting frame is at it
+            state.frame.pc += 1
             fail(state, error)
     return 0
 
@@ -213,7 +214,7 @@ cdef object show_to_debugger(State *state, object error):
             if type(function) is Breakpoints:
                 try:
                     (<Breakpoints>function).fail(state, error)
-                except Exception as other:  # the debugger raises to end the program
+                except Exception as other:  # the debugger raises an exception to end the program
                     return other
                 return error
         frame = frame.caller
@@ -396,7 +397,7 @@ cdef int fork(State *state) except -1:
 
 cdef enum:
     FORK_FUEL = 16
-    PROGRAM_BYTES = 8192         # bytes of a suspended program: its objects, and the memory pages that its frames use
+    PROGRAM_BYTES = 8192  # bytes counted for a suspended program: its objects, and the memory pages that its frames use
 
 
 cdef ScriptCoroutine begin(Callee function):
@@ -428,8 +429,8 @@ cdef bint waits_for(Future future, ScriptCoroutine program):
     return False
 
 
-# Frames borrow their code from functions.  A suspended program owns references to the code, because the garbage
-# collector could otherwise free the functions before the program.
+# Frames have borrowed references to code that functions own.  A suspended program owns references to the code, because
+# the garbage collector could otherwise free the functions before the program.
 
 cdef void retain_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
@@ -465,7 +466,7 @@ cdef int fail_waiting(State *state) except -1:
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
 
-@cython.no_gc_clear                # releasing the frames needs the code and the limits
+@cython.no_gc_clear                # `__dealloc__` releases the frames, and needs the code and the limits for it
 cdef class ScriptCoroutine:
     def __dealloc__(self):
         self.end()
@@ -505,7 +506,8 @@ cdef class ScriptCoroutine:
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        collecting = PyGC_Disable()  # a finalizer could run another thread, which resumes the program
+        # a garbage collection runs finalizers, which let other threads run, and these may resume the program
+        collecting = PyGC_Disable()
         try:
             return script_stack(self.state)
         finally:
@@ -544,7 +546,7 @@ cdef class ScriptCoroutine:
         """Queue the program for the thread pool."""
         if self.condition != ENDED:
             self.condition = QUEUED
-            from ts._core.vm import interop_pool  # imported here, because few programs fork
+            from ts._core.vm import interop_pool  # imported at first use, because most scripts never fork
 
             interop_pool.submit(self)
 
@@ -614,8 +616,8 @@ cdef class ScriptCoroutine:
 seal(ScriptCoroutine)
 
 
-# The garbage collector traverses the frames of suspended programs, so that a program which waits for an unreachable
-# future is collected together with it.  Cython's traversal visits only the attributes.
+# `traverse` also visits the frames of suspended programs, so that a program that waits for an unreachable future is
+# collected together with the future.  The traversal that Cython generates visits only the attributes.
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept

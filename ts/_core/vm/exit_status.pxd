@@ -6,18 +6,20 @@ cdef enum ExitStatus:
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102
-    # the callee is not compiled, or its frame needs more memory. The CALL is executed again.
+    # at a CALL whose callee is not compiled or whose frame needs more memory. The CALL is executed again after this is
+    # done.
     CALL_SLOW_PATH = 103
     NEEDS_GIL = 104
     BAD_INDEX = 105
-    BAD_KEY = 106               # dict lookup failed for the key in r[c]
+    BAD_KEY = 106               # the dict has no entry for the key in r[c]
     BAD_CAST = 107
     BAD_LENGTH = 108
     RAISED = 109                # a RAISE was executed, with the message in r[a] and the class in r[b]
     FORKING = 110               # at a FORK instruction
-    WAITING = 111               # at a WAIT instruction, returned by `advance` if the future is unfinished
-    SUSPENDED = 112             # returned by `advance` only: `check_signals_and_limits` suspended the program
+    WAITING = 111               # at a WAIT instruction. `advance` returns it if the future is unfinished.
+    SUSPENDED = 112  # the program was suspended by `check_signals_and_limits`. Only `advance` returns it, not the loop.
     BAD_ATTRIBUTE = 113         # slot c of r[b] is unset
     BREAKING = 114              # at a BREAK instruction
-    BAD_ELEMENT = 115           # tensor index out of range. The pool has the registers of tensor and indices.
-    HOT = 116                   # not returned by the loop: request compilation of the code of the innermost frame
+    # tensor index out of range. The operand pool contains the registers of the tensor and the indices.
+    BAD_ELEMENT = 115
+    HOT = 116  # set by `advance`, not by the loop: the code of the innermost frame is to be compiled to machine code

@@ -2,13 +2,15 @@
 
 from ts._core.vm.frame cimport State
 
-# Return (function, range) of the active frames and of calls inlined in them, outermost first.
+# Return (function, range) for each active frame and each call inlined in it, outermost first.
 cdef list script_stack(State *state)
-# Return the exception to raise, of PyTorch's class, with the stack of the script in its message.
+# Return the exception that the caller raises: it has the class that PyTorch raises, and its message contains the stack
+# of the script.
 cdef object add_location(object error, list stack)
-# Remove internal causes and the traceback frames of ts from an exception, and return the exception.
+# Remove the causes of an exception that are internal to `ts`, and the frames of `ts` in its traceback. Return the
+# exception.
 cdef object remove_internal_context(object error)
-# Return whether internal frames are hidden, which is False when ts itself is debugged.
+# Return whether tracebacks omit the frames of `ts`. This is False while `ts` itself is debugged.
 cdef bint hides_internals() except -1
 # Remove the traceback of an exception if all its frames belong to ts, and return the exception.
 cdef object remove_traceback(object error)

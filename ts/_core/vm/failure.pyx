@@ -20,8 +20,8 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # In a calling or failed frame, `pc` is one past the instruction. In a new frame, it is the first
-        # instruction.
+        # In a frame that called a function or failed, `pc` is one past the instruction. In a frame that has executed
+        # nothing, it is the first instruction.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller
@@ -39,7 +39,7 @@ cdef object add_location(object error, list stack):
     if isinstance(error, MemoryError):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "not enough memory", stack, "MemoryError")))
     else:
-        # as in PyTorch, the message names the class RuntimeError, even for NotImplementedError
+        # as in PyTorch, the message contains the name RuntimeError even if the class is NotImplementedError
         message = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
         result = NotImplementedError(message) if isinstance(error, NotImplementedError) else RuntimeError(message)
     result.__cause__ = error

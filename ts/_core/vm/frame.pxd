@@ -18,8 +18,9 @@ from ts._core.value.ivalue cimport IValue, release
 
 cdef struct Frame:
     Frame *caller
-    PyObject *code                # borrowed from the frame's Function, or from the creator of the program
-    const Instruction *pc         # the next instruction, while the frame does not run
+    PyObject *code                # borrowed reference: the Function owns the code, or the suspended program does
+    # next instruction of the frame. While the frame runs, the loop has this pointer in a local variable.
+    const Instruction *pc
     int32_t result                # byte offset of the result register in the caller's frame
     int32_t padding
     # The registers of the frame follow the struct in memory.
@@ -29,7 +30,7 @@ cdef struct Chunk:
     Chunk *previous
     Chunk *next
     char *end
-    char *top                     # end of the frames in this chunk, while a later chunk is in use
+    char *top                     # end of the frames in this chunk. Valid only while a later chunk is in use.
 
 
 cdef struct State:
@@ -38,13 +39,15 @@ cdef struct State:
     char *end
     Chunk *chunk
     IValue result                 # result of the finished program
-    PyThreadState *thread         # thread state saved while the program runs without the GIL, else NULL
-    # steps (backward jumps and calls) left until the next meter check, updated when the loop exits
+    PyThreadState *thread         # thread state of a program that has released the GIL, else NULL
+    # number of steps (backward jumps and calls) until signals and limits are checked. The loop writes it when it
+    # returns.
     int64_t budget
-    int64_t quantum               # value of `budget` after the last meter check
-    double last_check_time        # time of the last check for signals
-    int64_t slice                 # steps left until the program is suspended, or INT64_MAX for never
-    bint suspending               # set by other threads: the program is suspended at the next meter check
+    int64_t quantum               # initial value of `budget` after the last check
+    # time at which the program last acquired the GIL to check for signals or to let other threads run
+    double last_check_time
+    int64_t slice  # number of steps until the program is suspended, or INT64_MAX if it is never suspended
+    bint suspending               # set by other threads to suspend the program at its next check of signals and limits
     int depth
     int depth_limit
     State *next                   # link in the list of unused States
@@ -75,8 +78,8 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-# Turn the innermost frame, which has only its arguments, into a frame of other code with equal parameters.
-# Return NULL if the chunk is full. Not inlined, because the loop would then need more machine registers.
+# Replace the code of the innermost frame, which has executed nothing yet, by code with the same parameters. Return NULL
+# if the chunk has no memory for its registers. Not inlined, because the loop would then need more machine registers.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 
@@ -99,13 +102,14 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *allocate_state() except NULL
-# Release all frames of a program, with their registers (stack unwinding).
+# Release all frames of a program and the objects in their registers.
 cdef void release_frames(State *state) noexcept
 cdef void release_state(State *state) noexcept
 # Enter a new chunk with memory for a frame of `size` bytes. Raise MemoryError if the allocation fails.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
-# Move the innermost frame to a chunk with memory for the registers of `code`. Used before `exchange_code`.
+# Move the innermost frame to a chunk that has memory for the registers of `code`. This is called before
+# `exchange_code`.
 cdef int move_frame(State *state, Code code) except -1
 
 

@@ -91,7 +91,8 @@ cdef void leave_chunk(State *state) noexcept nogil:
 
 cdef int move_frame(State *state, Code code) except -1:
     cdef size_t size = state.top - <char *>state.frame
-    cdef char *frame_copy = <char *>malloc(size)  # a copy, because `enter_chunk` may free the chunk of the frame
+    # copied, because `enter_chunk` may free the chunk that contains the frame
+    cdef char *frame_copy = <char *>malloc(size)
     if frame_copy == NULL:
         raise MemoryError()
     memcpy(frame_copy, state.frame, size)

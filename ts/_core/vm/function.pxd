@@ -6,7 +6,7 @@ from ts._core.vm.frame cimport State
 
 
 cdef enum:
-    UNOPTIMIZED = 1 << 16             # an additional context flag: the thread runs unoptimized graphs
+    UNOPTIMIZED = 1 << 16             # context flag beyond `context.Flag`: the thread runs unoptimized graphs
 
 
 cdef class Function(Callee):
@@ -14,20 +14,21 @@ cdef class Function(Callee):
     cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
     cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    # number of arguments of a call without keyword arguments, or -1 if the function has keyword-only
-    # parameters
+    # number of arguments for which a call without keyword arguments needs no `bind`, or -1 if the function has
+    # keyword-only parameters
     cdef int plain_count
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
-    cdef Function differentiated      # the graph variant with gradients, or None before the first use
+    cdef Function differentiated  # variant of the function whose graph computes gradients, or None before the first use
     cdef object __weakref__
     cdef dict __dict__
 
-    # Return the graph variant that a call in this thread runs.
+    # Return the variant of the function that a call in this thread runs: unoptimized, with gradients, or `self`.
     cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
-    # Run with values that conform to the parameters. Write the result to `result` with a new reference.
+    # Run the function with `values`, which must have the types of the parameters. Write the result to `result` with a
+    # new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)

@@ -38,7 +38,8 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 
-cdef PyObject *last_called = NULL  # a borrowed reference, which the Function resets when it is deallocated
+# borrowed reference to the Function that was called last. Its deallocation resets the variable to NULL.
+cdef PyObject *last_called = NULL
 
 
 def last_executed():
@@ -59,12 +60,12 @@ def set_optimizing(bint on):
 
 
 cdef enum:
-    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # context flags for which unoptimized graphs run
+    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # context flags with which a call runs the unoptimized graph
 
 
 cdef enum:
-    # Maximal number of nested values searched for tensors. For more values, a tensor that requires grad is
-    # assumed.
+    # Maximal number of arguments and items in them that are searched for tensors that require grad. If there are more,
+    # one is assumed to.
     MAX_QUERIES = 4096
 
 
@@ -239,7 +240,8 @@ cdef class Function:
         except BaseException as error:
             release_state(state)
             raise remove_traceback(error)
-        result = state.result  # moved out of the state, because boxing runs Python code that may reuse the state
+        # moved to a local variable, because boxing runs Python code that may reuse the released state
+        result = state.result
         release_state(state)
         try:
             return box(&result)
@@ -285,7 +287,7 @@ cdef class Function:
             raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             release_frames(state)
-            foreign = with_tensors(args, self.specs)  # convert arrays of other libraries for Tensor parameters
+            foreign = with_tensors(args, self.specs)  # try again with arrays of other libraries converted to tensors
             if foreign is not None:
                 first_frame(state, self.code)
                 return self.write_parameters(state, foreign)

@@ -88,7 +88,8 @@ cdef class Future:
         if self.error is not None:
             if isinstance(self.error, LimitExceeded) or not isinstance(self.error, Exception):
                 raise self.error
-            # Raise a new exception, because the original may already contain the stack of a script.
+            # Raise a new exception: the script adds its stack to the message, and the original may already contain the
+            # stack of another script.
             raise RuntimeError(str(self.error)) from self.error
         if self.from_python:
             unbox(self.result, spec, &value)
@@ -201,7 +202,8 @@ cdef object waiting_program(Future future):
     """
     cdef int steps = 0
     producer = future.producer
-    while producer is not None and steps < 10000:  # limited, because futures may wait for each other in a cycle
+    # the number of steps is limited, because futures may wait for each other in a cycle
+    while producer is not None and steps < 10000:
         if producer.is_queued:
             return producer
         future = producer.awaited

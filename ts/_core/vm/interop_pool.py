@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _queue: SimpleQueue[ScriptCoroutine] = SimpleQueue()
 _starting = Lock()
 _running = 0
-_size = 0  # number of threads set by `set_num_interop_threads`, where 0 means the number of CPUs
+_size = 0  # number of threads that was set by `set_num_interop_threads`, or 0 for the number of CPUs
 
 
 def submit(program: ScriptCoroutine) -> None:

@@ -2,5 +2,6 @@
 
 from ts._core.vm.frame cimport State
 
-# Execute instructions and return an `ExitStatus`. `state` contains the frame and its next instruction.
+# Execute instructions until one needs the caller, and return an `ExitStatus`. `state` contains the innermost frame,
+# whose `pc` is the next instruction.
 cdef int loop(State *state) noexcept nogil

@@ -98,8 +98,8 @@ cdef extern from *:
     void subscribe() noexcept nogil
     void unreachable() noexcept nogil
 
-# Types of functions that can raise, declared `noexcept` as in `instruction_helpers`: an exception stays set until the
-# loop exits.
+# Types of functions that may set an exception. They are declared `noexcept` as in `instruction_helpers`: the exception
+# stays set until the loop exits.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogil
 
@@ -595,7 +595,7 @@ cdef int loop(State *state) noexcept nogil:
             if status:
                 break
 
-        # Superinstructions, which execute two instructions in order.
+        # Superinstructions: each executes two consecutive instructions.
         elif op == ADD_I64__LOOP_STEP:
             I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
             at = pc

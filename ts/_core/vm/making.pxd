@@ -10,14 +10,14 @@ from libc.stdint cimport int32_t
 
 from ts._core.value.ivalue cimport IValue
 
-# Set `out` to a new container of type `spec`, releasing the old value of `out`.
+# Set `out` to a new container or object of type `spec`, and release the old value of `out`.
 cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_tuple(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_object(PyObject *spec, IValue *out) except -1
-# Return whether a value has a type, like `isinstance` in scripts. For containers, the stored type is
-# compared.
+# Return whether a value has a type, by the rules of `isinstance` in scripts: for a container, the type with which it
+# was created is compared.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
-# Return whether typed instructions may treat a value as a value of the type.
+# Return whether instructions for values of the type may be executed on a value.
 cdef int is_of_type(IValue *x, PyObject *type) except -1
 cdef int print_values(IValue *r, const int32_t *items) except -1

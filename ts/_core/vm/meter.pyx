@@ -35,18 +35,19 @@ cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
 
-cdef double SIGNAL_SECONDS = 0.02     # interval of signal checks while the GIL is released
+# interval at which a program that has released the GIL acquires it to check for signals
+cdef double SIGNAL_SECONDS = 0.02
 cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
 
 
 cdef struct ResourceLimits:
-    # Limits of one `with ts.limits(...)` block. A quantity without a limit has the largest value.
+    # Limits of one `with ts.limits(...)` block. A limit that was not given has the largest value.
     ResourceLimits *outer                     # limits of the enclosing block (owned reference), or NULL
-    int users                         # number of references: from the thread, from inner limits, from forked programs
-    int64_t fuel  # remaining steps, possibly negative, because operators count more than one step
+    int users  # reference count: the thread, inner limits and forked programs refer to the limits
+    int64_t fuel  # remaining steps. It may become negative, because one operator may count several steps.
     int64_t initial_fuel
     double deadline                   # the earliest deadline of this block and its outer blocks
-    double seconds                    # argument `seconds` of the block with this deadline
+    double seconds                    # argument `seconds` of the block whose deadline this is
     MemoryBudget *memory                 # memory budget of the block (owned reference), or NULL
     int depth
 
@@ -190,7 +191,7 @@ cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
             state.thread = NULL
             state.last_check_time = now
         elif now - state.last_check_time > GIL_RELEASE_INTERVAL_SECONDS:
-            PyEval_RestoreThread(PyEval_SaveThread())    # lets other threads run
+            PyEval_RestoreThread(PyEval_SaveThread())    # release and acquire the GIL, so that other threads can run
             state.last_check_time = now
         status = (<Check>check_limits)()
     if status == 0 and (state.suspending or state.slice <= 0):

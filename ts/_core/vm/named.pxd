@@ -15,4 +15,4 @@ cdef class MethodBase(CalleeBase):
 
 cdef class BreakpointsBase:
     """Base class of `breaks.Breakpoints`, the operand of BREAK."""
-    cdef bytearray flags              # one byte of flags per stop point
+    cdef bytearray flags              # one byte of flags for each point at which a program may stop

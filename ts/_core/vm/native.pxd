@@ -11,15 +11,16 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    # backward jumps of a call are counted only if it executes at least this many
+    # the backward jumps of a call are counted only if the call executes at least this many
     MIN_COUNTED_JUMPS = 64
 
-# Addresses that machine code uses. The callbacks that execute single instructions come first, by opcode.
+# Addresses that machine code uses. The first ones are functions that execute a single instruction, indexed by opcode.
 cdef void **NATIVE_TABLE
-# Number of backward jumps after which a Code is hot, or INT64_MAX if no compiler is registered.
+# Number of counted backward jumps after which a Code is compiled to machine code, or INT64_MAX if no compiler is
+# registered.
 cdef int64_t hot_loop_threshold
 
-# Request machine code for a Code, at most once per Code.  Requires the GIL.
+# Queue a Code for compilation to machine code, at most once per Code.  Requires the GIL.
 cdef int request_compilation(Code code) except -1
 
 

@@ -157,7 +157,8 @@ def force_exit(int64_t instructions):
 
 def layout():
     """Return the sizes, byte offsets and constants that the machine code generator needs."""
-    cdef PyObject *x = <PyObject *>&until_exit  # any address: only offsets of fields are computed from it
+    # any address will do, because only the offsets of fields are computed from it
+    cdef PyObject *x = <PyObject *>&until_exit
     cdef IValue value
     return {
         "value": sizeof(IValue),

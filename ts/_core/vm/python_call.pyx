@@ -67,7 +67,7 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str class_name(object x):
-    # if `x` is the class Tensor itself: the name of its metaclass in PyTorch
+    # the metaclass of the class Tensor has another name in PyTorch than in `ts`
     return "_TensorMeta" if x is Tensor else type(x).__name__
 
 

@@ -21,7 +21,8 @@ from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_starting = threading.Lock()  # held while the stack size of new threads, a process-wide setting, is changed
+# held while a thread is started with its own stack size, which is a process-wide setting
+_starting = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
 
@@ -45,7 +46,9 @@ def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -
     try:
         _start(thread, stack_bytes)
         done.wait()
-    except BaseException:  # such as Ctrl-C: interrupt the work if it has started, and wait for its end
+    except BaseException:
+        # an exception such as KeyboardInterrupt: interrupt the new thread if it has started, and wait for its
+        # end
         if thread.ident is not None:
             recursion_limit.interrupt(thread.ident)
             while thread.is_alive() and not done.wait(0.01):

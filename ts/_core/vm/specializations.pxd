@@ -19,12 +19,12 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
-    MAX_GUARDS = 16               # maximal number of guarded arguments of a function
-    # Maximal number of specializations of a function. General code runs for other arguments.
+    MAX_GUARDS = 16  # maximal number of guarded arguments, by whose kinds specializations are chosen, per function
+    # Maximal number of specializations of a function. After that, calls with other kinds of arguments run general code.
     MAX_SPECIALIZATIONS = 8
     MAX_SPECIALIZATIONS_OF_PROCESS = 4096    # maximal number of specializations of all functions in the process
 
-    UNSUPPORTED_GUARD = 0                    # guard of an argument that cannot be specialized
+    UNSUPPORTED_GUARD = 0                    # guard of an argument for which no specialization is compiled
     IS_NONE = 1
     A_VALUE = 2
     A_TENSOR = 1 << 31
@@ -37,31 +37,33 @@ cdef class Specializations:
     cdef readonly str name
     cdef readonly tuple specs      # types of the parameters, equal for all specializations
     cdef readonly TypeSpec result
-    cdef readonly object make      # make(values of the guarded arguments) returns Code, or None for general code
-    cdef object make_general       # make_general() returns the general code
+    # make(values of the guarded arguments) compiles and returns the code of a new specialization, or returns None to
+    # run general code
+    cdef readonly object make
+    cdef object make_general       # make_general() compiles and returns the code for all arguments
     cdef int guard_count
-    cdef int32_t at[MAX_GUARDS]   # registers of the guarded arguments
+    cdef int32_t at[MAX_GUARDS]   # numbers of the registers of the guarded arguments
     cdef int count
     cdef int last                  # index of the specialization that was used last
     cdef uint32_t guards[MAX_SPECIALIZATIONS][MAX_GUARDS]
-    # references borrowed from `code_references`, or NULL for general code
+    # code of each specialization (reference borrowed from `code_references`), or NULL if it runs general code
     cdef PyObject *codes[MAX_SPECIALIZATIONS]
     cdef int64_t runs[MAX_SPECIALIZATIONS]
     cdef PyObject *general         # general code (borrowed reference), or NULL if it is not compiled yet
-    cdef PyObject *chosen          # the code that was entered last
+    cdef PyObject *chosen          # the code that the last counted call entered
     cdef readonly int64_t left     # number of calls that ran general code, because no specialization matched
     cdef list code_references
 
-    # Create the code for the arguments in the first registers, for which `code_for` returned NULL.
+    # Compile the code for the arguments in the first registers. This is called if `code_for` returned NULL.
     cdef int settle(self, IValue *r) except -1
     cpdef object code_for_all(self)
     cdef PyObject *adopt(self, object code) except NULL
 
 
-# Return the code for the arguments in the first registers (borrowed reference), or NULL if it is not compiled
-# yet. `code_for` counts the call. `code_of` counts it if `entered`.
+# Return the code for the arguments in the first registers (borrowed reference), or NULL if it must be compiled first.
+# `code_for` counts the call, and `code_of` counts it only if `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
-# Register check(code, specializations), which checks the signature of new code.  `code.pyx` defines it,
-# because `code.pyx` imports this module.
+# Register the function check(code, specializations), which checks the signature of new code.  `code.pyx` defines the
+# function and imports this module.
 cdef int set_check(object function) except -1

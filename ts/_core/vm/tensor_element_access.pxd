@@ -59,9 +59,9 @@ cdef extern from *:
     void store_int_of(char *p, int64_t x) noexcept nogil
 
 cdef enum:
-    DTYPE_BITS = 0xFF                  # bits of the ScalarType in the operand of HAS_ELEMENTS
+    DTYPE_BITS = 0xFF                  # mask of the ScalarType in the operand of HAS_ELEMENTS
     RANK_SHIFT = 8                     # bit position of the number of dimensions in the operand of HAS_ELEMENTS
-    IS_WRITTEN = 1 << 16               # bit in the operand of HAS_ELEMENTS: the elements are written
+    IS_WRITTEN = 1 << 16               # bit in the operand of HAS_ELEMENTS, set if the program writes the elements
     ALIGNED_FLAG = 0x0100              # NPY_ARRAY_ALIGNED
     WRITEABLE_FLAG = 0x0400
 

@@ -8,9 +8,9 @@ cdef class Verifier:
     cdef str name
     cdef tuple rows                   # instructions (opcode, a, b, c)
     cdef str classes                  # register classes, one letter per register (`fitting.register_class`)
-    cdef tuple parameters             # TypeSpecs of the first registers
+    cdef tuple parameters             # TypeSpecs of the parameters, which are the first registers
     cdef TypeSpec result
-    cdef list constants               # TypeSpecs of the last registers
+    cdef list constants               # TypeSpecs of the constants, which are the last registers
     cdef tuple operand_pool
     cdef tuple operators
     cdef tuple functions
@@ -19,7 +19,7 @@ cdef class Verifier:
     cdef Py_ssize_t size
     cdef Py_ssize_t registers
     cdef Py_ssize_t first_constant
-    cdef list object_registers                    # object registers that instructions may write
+    cdef list object_registers  # numbers of the registers for objects (class o or x), without those of constants
 
     cdef int run(self) except -1
     cdef object fault(self, Py_ssize_t i, what)

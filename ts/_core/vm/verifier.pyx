@@ -57,11 +57,12 @@ cdef dict KIND_OF_FORMAT = {
 cdef dict FORMAT_OF_KIND = {kind: word for word, kind in KIND_OF_FORMAT.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
 cdef tuple TERMINATORS = (RETURN, RAISE, ENTER_SPECIALIZATION, JUMP, LOOP)
-cdef tuple FLOATS = (6, 7)                     # ScalarTypes whose elements fit in float registers
+cdef tuple FLOATS = (6, 7)  # ScalarTypes whose elements can be loaded into float registers: float and double
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# By opcode: the name, the operand formats, and whether all operands are numbers or jump targets.
+# Lists indexed by the opcode: its name, the formats of its operands, and whether all operands are numbers or jump
+# targets.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
@@ -180,9 +181,10 @@ cdef class Verifier:
 
     cdef int verify_flow(self) except -1:
         """Propagate the types of registers along control flow until they no longer change."""
-        # types of `object_registers` per jump target, () if not reached yet, or None for no jump target
+        # for each instruction: None if it is no jump target, () if it has not been reached yet, else the types of
+        # `object_registers` before it
         cdef list starts = [None] * self.size
-        # types of all registers, of which only those of `object_registers` change
+        # current types of all registers. The types of registers that are not in `object_registers` never change.
         cdef list at = self.first_state()
         cdef Py_ssize_t i
         cdef int op
@@ -303,7 +305,7 @@ cdef class Verifier:
         elif op in (DICT_GET, DICT_GET_SCALAR, DICT_FIND, DICT_CONTAINS):
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
-            if op == DICT_FIND:  # if the key is missing, register `a` keeps its value
+            if op == DICT_FIND:  # if the key is missing, register `a` keeps its value, so both types are possible
                 self.write(at, a, common_supertype(self.read(at, a), <TypeSpec>spec.children[1]))
             elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
