@@ -26,8 +26,8 @@ from ts.tracing.meta_tracer import MetaTracer
 from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
-_MAX_CACHED_CALLS: Final = 512  # maximum number of cached checks
-# (operator, kinds of functions and operands) -> error of the check, or None
+_MAX_CACHED_CALLS: Final = 512  # maximum number of entries of `_seen`. The oldest are removed.
+# (operator, kinds of its functions and operands, grad mode) -> error that the check raised, or None
 _seen: OrderedDict[Any, Exception | None] = OrderedDict()
 
 
@@ -39,7 +39,8 @@ def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
     """Call `check` once for the given functions and kinds (shape, dtype, device) of operands."""
-    if current_tracer() is not None:  # called within `ts.jit.trace` or within another evaluation
+    # `ts.jit.trace` or another evaluation runs the operator, and checks it itself
+    if current_tracer() is not None:
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
@@ -54,7 +55,8 @@ def check_once(
             check(MetaEvaluator())
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
-    except Exception as error:  # not raised here: the same error occurs when the functions are executed
+    except Exception as error:
+        # the error is only stored: the functions raise the same error when they are executed
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
@@ -90,10 +92,10 @@ class MetaEvaluator(MetaTracer):
     records_higher_order = True
 
     def __init__(self) -> None:
-        # id of a tensor of the program -> (the tensor, its meta tensor)
+        # id of a real tensor -> (the tensor, the meta tensor that stands for it)
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}
         self._own: dict[int, Tensor] = {}
-        # Keys of `_metas` of tensors that the evaluated functions created: from numbers, or as `y.data`.
+        # Keys of `_metas` whose tensors the evaluated functions created, from numbers or as `y.data`.
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 

@@ -38,7 +38,8 @@ class HigherOrderOperator:
 
     def __call__(self, *args: Any) -> Any:
         leaves = tuple(pytree.tree_leaves(args))
-        if has_torch_function(leaves):  # for example, an argument is a proxy of `ts.fx`
+        # an argument overrides `__torch_function__`, for example a proxy of `ts.fx`
+        if has_torch_function(leaves):
             return handle_torch_function(self, leaves, *args)
         self.check(*args)
         tracer = recorder()
@@ -67,7 +68,8 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-# operator name -> name of the module that defines the operator, imported on first access
+# name of an operator -> name of the module that defines it. The module is imported when the operator is first
+# accessed.
 _OPERATOR_TO_MODULE: Final = {
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
@@ -82,7 +84,8 @@ class _Operators:
 
     def __getattr__(self, name: str) -> Any:
         if (submodule := _OPERATOR_TO_MODULE.get(name)) is not None:
-            # the module's operators register themselves as attributes of this namespace
+            # the import defines the operators of the module, which register themselves as attributes of this
+            # namespace
             import_module(f"ts._higher_order_ops.{submodule}")
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))

@@ -102,7 +102,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
             "failed to bind arguments when attempting to inline",
             f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
         ) from None
-    except ValueError:  # `inspect` finds no signature of a function written in C
+    except ValueError:  # `inspect` cannot determine the signature of some functions written in C
         return
 
 
