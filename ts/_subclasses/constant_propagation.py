@@ -16,7 +16,7 @@ from ts._core.tensor.tensor import Tensor, layer_of
 from ts._core.thread.context import TracingScope
 from ts.export.fake import is_fake, tensors_in
 
-MAX_ELEMENTS: Final = 1024  # maximum number of elements of a constant
+MAX_ELEMENTS: Final = 1024  # maximum number of elements of a tensor whose values are tracked
 
 
 class Constant:

@@ -66,8 +66,8 @@ class _FakeOfMode(Fake):
     the `with` block of a mode.
     """
 
-    alive: ClassVar = 0  # number of existing instances
-    entered: ClassVar = 0  # number of entered `with` blocks
+    alive: ClassVar = 0  # number of instances that have not been freed
+    entered: ClassVar = 0  # number of `with` blocks of fake modes that have been entered but not left
 
     def __init__(self, inner: Tensor, device: devices.device, mode: FakeTensorMode) -> None:
         super().__init__(inner, device, mode)
@@ -111,7 +111,7 @@ def _check_written(values: list[Any], name: str) -> None:
 @cache
 def _calls_operators(op: Any) -> bool:
     """Return True if `op` calls other operators, which may create tensors on the arguments' device."""
-    if op.record is None:  # functions such as `sym_size` have no operator record
+    if op.record is None:  # the operator is a function such as `sym_size`, which has no record
         return False
     row = Inputs(op.record).derivative
     return op.record.tensor_kernel or (row is not None and bool(row.decomposition))
@@ -154,7 +154,7 @@ class _ModeBlock:
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
         self.mode = mode
-        self.before = before  # previous recorder of the thread
+        self.before = before  # recorder of the thread before the block, which its end restores
 
 
 _thread_state = threading.local()
@@ -204,7 +204,9 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _set_recorder(before)
-        else:  # a block entered later has not ended: its end restores the recorder from before this block
+        else:
+            # a block that was entered later has not ended yet. Its end restores the recorder from before this
+            # block.
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.enable_check()
@@ -282,7 +284,7 @@ class FakeTensorMode(MetaTracer):
         with TracingScope(None), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
         fake_result = self._assign_device(op, arguments, result, device)
-        # the tensor is created from a number, so its value is known, as for `ts.tensor`
+        # the number is known, so the values of the new tensor are known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
             on_cpu = [
                 devices.CPU if p.kind == "Device" else x
