@@ -145,7 +145,8 @@ class autocast:
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            before = self._enter()  # saved per call, because threads share the context manager
+            # saved in each call, because several threads may use the same context manager
+            before = self._enter()
             try:
                 return function(*args, **kwargs)
             finally:

@@ -85,12 +85,14 @@ class GradScaler:
         if backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale = init_scale
-        self._scale: Tensor | None = None  # created on the device of the first loss
+        # the scale, or None before the first loss, on whose device it is created
+        self._scale: Tensor | None = None
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
-        self._growth_tracker: Tensor | None = None  # number of consecutive steps with finite gradients
+        # number of consecutive steps with finite gradients, or None before the first loss
+        self._growth_tracker: Tensor | None = None
         # id of an optimizer -> its state since the last `update`
         self._optimizer_states: defaultdict[int, _OptimizerState] = defaultdict(_OptimizerState)
 
