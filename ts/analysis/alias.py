@@ -39,15 +39,16 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
 
-_NODE_NS: Final = 500  # nanoseconds charged to `ts.limits` per visited node
+_NODE_NS: Final = 500  # nanoseconds that each visit of a node charges to `ts.limits`
 
-# Kinds of static types whose values may have any type at run time. If one of them occurs, one location
-# represents all memory from outside.
+# Kinds of static types whose values may have any type at run time. If a value from outside the graph has such
+# a type, one location represents all memory from outside.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Kinds of nodes that create a container of their inputs, and kinds that read items of a container.
+# Kinds of nodes that create a container of their inputs (`_CONSTRUCTORS`), and that read items of a container
+# (`_ACCESSORS`).
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {
@@ -82,16 +83,19 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        # set of locations that may contain other locations, which those of tensors do not
+        # set of locations that may contain other locations, as those of containers and objects do
         self._containers = 0
-        self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
-        # Values that are new memory and have no aliases so far, and therefore no location
+        # output of a node that creates memory -> the location of this memory
+        self._fresh: dict[Value, int] = {}
+        # Outputs with new memory to which nothing else refers so far. They need no location.
         self._unaliased: set[Value] = set()
-        self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
-        self._closures: dict[int, int] | None = None  # cache of `_reachable`, or None before the fixed point
-        self._outside = 0  # set of locations reachable from outside the function
+        # type -> location that represents all memory of this type from outside the graph
+        self._wildcards: dict[object, int] = {}
+        # results of `_reachable`, or None until the points-to sets no longer change
+        self._closures: dict[int, int] | None = None
+        self._outside = 0  # set of locations that code outside the graph can reach
         self._writes: dict[Node, int] = {}
-        # Node with blocks -> locations that it and its nested nodes may read
+        # node with blocks -> set of locations that the nodes in its blocks may read
         self._block_reads: dict[Node, int] = {}
         self._block_writes: dict[Node, int] = {}
         self._changed = True
@@ -103,7 +107,8 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                # A visit costs more if there are more locations, because sets of locations are bit masks
+                # Sets of locations are bit masks of this length, so the time of a visit increases with their
+                # number.
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
@@ -334,7 +339,8 @@ class AliasDb:
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.containedTypes():  # the types of elements, or of the attributes of a class
+            # the types of a container's elements, or of an object's attributes
+            for inner in type.containedTypes():
                 self._add_contents(bit, self._wildcard(inner))
         return bit
 
@@ -528,12 +534,12 @@ class AliasDb:
         if may_return_self(node):
             self._visit_identity(node)
             return
-        sets: dict[str, int] = {}  # alias set of the schema, such as `a` -> locations
+        sets: dict[str, int] = {}  # name of an alias set in the schema, such as `a` -> set of locations
         written_locations = stored = inner_contents = 0
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            # Skip an argument without contents and aliases that the operator neither writes to nor returns.
+            # Skip a value that has no location, if the operator neither writes to it nor returns it.
             if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)

@@ -45,7 +45,7 @@ _SIDE_EFFECTS: Final = names_with("side_effect") | frozenset(
     }
 )
 
-# Kinds of language nodes, which have no operator records.
+# Kinds of nodes for constructs of the language, which are no operators and have no operator records.
 STRUCTURAL: Final = frozenset(
     {
         "prim::Constant",
@@ -74,7 +74,8 @@ STRUCTURAL: Final = frozenset(
 )
 
 
-# Kinds of nodes that execute the graph in their attribute `Subgraph`. Executors create such nodes.
+# Kinds of nodes that contain a graph in their attribute `Subgraph` and execute it. The graph executors create
+# them.
 GROUPS: Final = frozenset(
     {
         "prim::FusionGroup",
@@ -136,7 +137,8 @@ def may_return_self(node: Node) -> bool:
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Kinds that fail on some numbers, strings or containers. `may_raise` ignores their tensor overloads.
+# Kinds of nodes that raise an error for some numbers, strings or containers. `may_raise` returns False for
+# their overloads on tensors.
 FAILING: Final = names_with("may_raise") | {"prim::ListUnpack", "prim::ModuleContainerIndex"}
 
 
@@ -171,7 +173,7 @@ def _is_iteration(node: Node) -> bool:
         return False
     trip_count = loop.inputs()[0].node()
     counts = [trip_count]
-    # The trip count of a loop over `zip` or `enumerate` is the minimum of the lengths
+    # The trip count of a loop over `zip` or `enumerate` is `prim::min` of the lengths
     if trip_count.kind() == "prim::min":
         counts = [value.node() for value in trip_count.input().node().inputs()]
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
@@ -188,7 +190,7 @@ def _flags(node: Node) -> Flags:
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
-        # Operators implemented as C functions have no record
+        # Operators that are implemented as C functions, not as kernels, have no record
         record = None if operator is None else operator.record
         has_side_effect = kind in _SIDE_EFFECTS
         if record is None:

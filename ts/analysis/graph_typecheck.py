@@ -44,7 +44,7 @@ _PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> Python 
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Kinds of types whose values a program can receive, but not create.
+# Kinds of types whose values the nodes of a graph cannot create: they are passed to it.
 _EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",
@@ -124,8 +124,8 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # If the inputs do not determine a type variable of the result (`aten::dict()`), accept the declared
-    # output type.
+    # A type variable of the result may occur in no input, as in `aten::dict()`. Then the declared type of the
+    # output is accepted.
     _check_outputs(
         node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]
     )

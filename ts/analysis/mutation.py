@@ -19,7 +19,7 @@ from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
 _MOMENTS: Final = ("running_mean", "running_var")
-# Operators whose results depend on object identity
+# Operators whose results depend on the identity of objects, such as `is`
 IDENTITY: Final = names_with("reads_identity")
 # Nodes without a schema that never write to their inputs
 ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")

@@ -33,8 +33,9 @@ class MovableGroup:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # True if the target follows the group
-        # Nodes of the block that read a result of the group, or compute an input of the group
+        self._forward = forward  # True if the target follows the group, which is then moved forwards
+        # Nodes that the group cannot move across: if it moves forwards, those that read its results, else
+        # those that compute its inputs
         self._dependencies: set[Node] = set()
         self._reads = 0
         self._writes = 0
@@ -73,7 +74,9 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        for block in node.blocks():  # blocks read outer values, while subgraphs only read the node's inputs
+        # nodes in the blocks of a node read values from outside, unlike a subgraph, which only reads the
+        # node's inputs
+        for block in node.blocks():
             for inner in block.nodes():
                 self._add_sources(inner)
             self._add_sources(block.return_node())
@@ -90,7 +93,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if block is not target.owning_block() or block.return_node() in (node, target):
         return False
     forward = node.is_before(target)
-    is_in_place = forward != after  # True: `node` is already on the desired side of the target
+    is_in_place = forward != after  # True if `node` is already before (or, for `after`, behind) the target
     if (node.next() if forward else node.prev()) is target and is_in_place:
         return True
     group = MovableGroup(aliases, node, forward)
