@@ -35,7 +35,8 @@ from ts.frontend.source_ranges import Ranges
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import CUSTOM_CLASS_PREFIX, CUSTOM_CLASSES, ClassType
 
-_MAX_LISTED_LINES: Final = 5  # maximum number of source locations listed per problem
+# maximum number of source locations that the message lists for a missing feature
+_MAX_LISTED_LINES: Final = 5
 _BACKENDS: Final = "__torch__.torch.classes.__backends__."
 
 Definition = ast.ClassDef | ast.FunctionDef
@@ -79,10 +80,12 @@ class _CompatibilityScan:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        # (kind, name) -> locations, as an ordered set
+        # (kind, name) of a missing feature -> source locations that need it (the keys of the dict, in this
+        # order)
         self.features: dict[tuple[str, str], dict[str, None]] = {}
         self.reasons: dict[tuple[str, str], str] = {}
-        self.excluded: set[ast.AST] = set()  # functions that refer to missing features
+        # functions that refer to missing features, and are therefore not compiled
+        self.excluded: set[ast.AST] = set()
 
     def run(self) -> list[MissingFeature]:
         """Return all missing features of the archive."""
@@ -148,7 +151,7 @@ class _CompatibilityScan:
         """Compile the functions without missing features, and record the calls that fail to compile."""
         try:
             unit = ModuleReader(self.records, None).unit
-        except ArchiveError:  # `constants.pkl` needs a missing feature
+        except ArchiveError:  # if features are missing, this error is one of their consequences
             if self.features:
                 return
             raise
@@ -183,7 +186,8 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            # True if no module name leads to the file, because of its path (such as "code/../x.py")
+            # None if the file cannot be reached by a module name, because of its path (such as
+            # "code/../x.py")
             unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):

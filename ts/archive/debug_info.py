@@ -24,7 +24,7 @@ from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
-_MAX_LINES: Final = 1 << 31  # upper bound of line numbers
+_MAX_LINES: Final = 1 << 31  # line numbers must be smaller than this
 _UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
 
 
@@ -48,7 +48,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(string_indices), tuple(entries))
-    # the type ANY, because the exact tuple type would contain an element type for each source location
+    # written with the type ANY: the tuple type would contain one element type for each source location
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 

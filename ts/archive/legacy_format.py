@@ -85,7 +85,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = collector.storages_by_key[key]
         kind = storage_type(name)
-        assert kind is not None  # `_StorageCollector.storage` has checked the name
+        assert kind is not None  # `_StorageCollector.storage` has raised an error for unknown names
         end = offset + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"storage {key!r} is truncated: the file ends before its last byte")

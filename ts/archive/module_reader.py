@@ -39,7 +39,8 @@ from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, No
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant, in which each tensor counts as 1
+# maximum number of elements of a constant, where a tensor counts as one element
+_MAX_ELEMENTS: Final = 1 << 20
 
 
 def read(
@@ -111,7 +112,8 @@ class ModuleReader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.uninitialized: dict[int, Object] = {}  # id -> object whose attributes are not set yet
+        # id of an object whose attributes are not set yet -> the object
+        self.uninitialized: dict[int, Object] = {}
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, policy)
         values = self.value("constants")

@@ -33,7 +33,8 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-_MIN_DATA_VERSION_ENTRY: Final = 6  # first format version whose version record is `.data/version`
+# first format version that stores its number in the record `.data/version`
+_MIN_DATA_VERSION_ENTRY: Final = 6
 
 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
@@ -95,7 +96,8 @@ class ArchiveWriter:
         """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for function_or_class in self.names.definitions:  # printing a definition may append to `definitions`
+        # printing a definition may append more definitions to the list
+        for function_or_class in self.names.definitions:
             prefix = self.names.name(function_or_class).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:
@@ -103,7 +105,8 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             constant_count = len(self.constants)
             files[prefix].append(printer.definition(function_or_class))
-            # New constants may be objects: register their classes
+            # The new constants may be objects: format their types, so that their classes are added to the
+            # definitions
             for constant in self.constants[constant_count:]:
                 self.names.format_type(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():

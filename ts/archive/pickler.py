@@ -83,7 +83,8 @@ class Pickler:
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
-        self.memo: dict[object, int] = {}  # string, name, or id of a container or object -> memo index
+        # string, global name, or id of a container or object that was written -> its memo index
+        self.memo: dict[object, int] = {}
         self.references: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:
@@ -338,7 +339,7 @@ def _own_type(value: Any, type: Type) -> Type:
         return type
     python_value = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(python_value, tuple) and type is ANY and python_value is value:
-        return ANY  # the elements are written by their own types
+        return ANY  # a plain tuple for the type ANY: each element is written with the type of its value
     constant_type = type_of_constant(python_value) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == constant_type.kind()]

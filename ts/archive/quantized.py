@@ -38,7 +38,8 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits per element of sub-byte dtypes, whose storages count bytes
+# bits per element of the dtypes with several elements per byte. The sizes of their storages are in bytes.
+_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
     "torch.per_channel_affine": True,

@@ -44,7 +44,7 @@ class TensorStorageRef(NamedTuple):
     """Reference from a tensor to a storage: key, class, device, element count, offset, sizes and strides."""
 
     key: str
-    storage: str  # name of the storage class
+    storage: str  # name of the storage class, such as "FloatStorage"
     location: str
     numel: int
     offset: int
@@ -117,10 +117,12 @@ class StorageType(NamedTuple):
     """Element type of a storage class such as `torch.FloatStorage`."""
 
     dtype: dtype
-    quantized: int | None = None  # PyTorch's code of the quantized dtype, or None if not quantized
+    # PyTorch's number of the quantized dtype, or None if the storage is not quantized
+    quantized: int | None = None
 
 
-QUANTIZED: Final = {  # storage class -> dtype of the integers and PyTorch's code of the quantized dtype
+# name of a storage class -> dtype of its integers, and PyTorch's number of the quantized dtype
+QUANTIZED: Final = {
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
     "QInt32Storage": StorageType(dtypes.int32, 14),
@@ -202,7 +204,7 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        # NumPy cannot compute strided views of the dtypes of `ml_dtypes`
+        # viewed as raw bytes, because NumPy cannot create strided views with the dtypes of `ml_dtypes`
         anything = elements[:0].view(f"V{item}")
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))

@@ -78,7 +78,7 @@ _DEVICE: Final = _GlobalName("torch", "device")
 _DTYPES: Final = {d: _GlobalName("torch", d.name) for d in dtypes.ALL}
 
 
-# The pickler written in Python: the C pickler would check that each name exists in its module.
+# The pickler that is written in Python. The C pickler would check that each global name exists in its module.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
@@ -330,11 +330,11 @@ def load(
         raise ValueError("f must be a file path in order to use the mmap argument")
     try:
         begin = f.tell()
-    except (AttributeError, OSError):  # `f` has no position, such as a pipe
+    except (AttributeError, OSError):  # `f` is not seekable, such as a pipe: all of it is read
         return _load(io.BytesIO(f.read()), map_location, build, False)
     contents = _read_rest(f)
     value = _load(contents, map_location, build, False)
-    f.seek(begin + contents.tell())  # the end of the value, where another value may begin
+    f.seek(begin + contents.tell())  # continue after the value, because another value may follow in the file
     return value
 
 
@@ -534,11 +534,11 @@ class _LegacyTensorLoader(_ZipTensorLoader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """Load the storage, part of a storage, or module class that a persistent id denotes."""
-        # strings of Python 2, which `encoding="bytes"` keeps as bytes
+        # with `encoding="bytes"`, the strings of a pickle from Python 2 are bytes
         reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
             return reference[1]
-        *_, key, _, _, view = reference  # format and key were checked by `legacy_format.read`
+        *_, key, _, _, view = reference  # `legacy_format.read` has checked the number of fields and the key
         return self.get_loaded_storage(legacy_format.view_of_storage(self.storages_by_key[key], view))
 
 

@@ -23,7 +23,7 @@ from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
-_STEPS_PER_CHECK: Final = 256  # opcodes between two checks of the limits on time and memory
+_STEPS_PER_CHECK: Final = 256  # number of opcodes after which the limits on time and memory are checked
 
 
 class Global:
@@ -41,7 +41,7 @@ class Global:
         self.call = call
         self.new = new
         self.build = build
-        self.takes_arguments = takes_arguments  # True if `new` accepts arguments
+        self.takes_arguments = takes_arguments  # True if NEWOBJ may pass arguments to `new`
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the global with the arguments of REDUCE. Raise ArchiveError if it must not be called."""
@@ -84,7 +84,7 @@ class Unpickler:
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        # id -> (object created by NEWOBJ, global that created it)
+        # id of an object that NEWOBJ or REDUCE created -> (the object, the global that created it)
         self.created: dict[int, tuple[Any, Global]] = {}
         self.names = names
         self.storages = storages
@@ -195,7 +195,7 @@ class Unpickler:
         callee = self.require_global(self.pop())
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
-        # PyTorch writes the value of an enum member without a tuple around it.
+        # To create an enum member, PyTorch writes the value itself, not a tuple of arguments.
         created = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
         if callee.build is not None:
             self.created[id(created)] = created, callee

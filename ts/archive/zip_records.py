@@ -35,9 +35,11 @@ from ts.errors import ArchiveError, MissingCudaError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
-_CHUNK_BYTES: Final = 1 << 20  # bytes read between two checks of the time limit
-_MIN_MAPPED_BYTES: Final = 1 << 16  # reading smaller records is as fast as mapping them
-_ALIGNMENT: Final = 64  # alignment of mappable records in bytes: kernels require aligned elements
+_CHUNK_BYTES: Final = 1 << 20  # number of bytes that are read before the time limit is checked again
+# smaller records are read, which takes no longer than to map them into memory
+_MIN_MAPPED_BYTES: Final = 1 << 16
+# alignment of records in bytes: mapped records become tensors, whose elements must be aligned
+_ALIGNMENT: Final = 64
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of the name, length of the extra field
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
