@@ -61,10 +61,11 @@ class _LoadedModuleLoader(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # restore the spec of `ts.x`, which the import of `torch.x` has replaced
+        module.__spec__ = self.spec  # the import of `torch.x` has replaced the spec of the module `ts.x`
         module.__loader__ = None if self.spec is None else self.spec.loader
-        # Register all modules that the import has loaded: importing them again would replace attributes with
-        # the names of the modules, such as the function `torch.multiprocessing.spawn`.
+        # Register all submodules of `ts.x` that are loaded under their `torch` names too. Importing them
+        # again would overwrite attributes that have the names of submodules, such as the function
+        # `torch.multiprocessing.spawn`.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
                 sys.modules.setdefault(f"torch{name[2:]}", loaded)
@@ -87,7 +88,8 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
-        sys.modules.pop(name, None)  # otherwise the import system would execute the module again
+        # if the entry remained, the import system would execute the module again
+        sys.modules.pop(name, None)
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)
 
@@ -176,7 +178,7 @@ def main(arguments: list[str]) -> None:
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
-        # for `torch.x`, run `ts.x`: runpy requires a code object
+        # `torch.x` is run as `ts.x`, because runpy needs the code object of the module
         ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name
         runpy.run_module(ts_name, run_name="__main__", alter_sys=True)
     else:

@@ -47,7 +47,7 @@ def compile(
 
 
 class _Exports(threading.local):
-    depth = 0  # number of nested exports in this thread
+    depth = 0  # number of exports that have begun and not ended in this thread
 
 
 _exports = _Exports()

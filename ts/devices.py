@@ -21,8 +21,8 @@ from typing import Any, Final, final
 
 from ts._core.late_binding import resolve
 
-# PyTorch's device types, in the order of PyTorch's message. `extra_types` contains the types of other
-# backends.
+# Device types of PyTorch, in the order in which PyTorch's error message lists them. `extra_types` contains
+# the types of other backends.
 TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
@@ -113,7 +113,7 @@ def _check_type(type: str, spelling: str) -> None:
 
 def _installed_device_types() -> list[str]:
     """Return the device types of installed backend packages. This is called only for unknown names."""
-    from importlib.metadata import entry_points  # here, because the module is slow to import
+    from importlib.metadata import entry_points  # imported at first use, because the import is slow
 
     return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))
 
