@@ -53,7 +53,8 @@ class _Planner:
     def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
         self.rule = rule
         self.trace = Trace(rule.function, inputs)
-        self.saved: list[ValuePosition] = []  # values that forward returns after the outputs
+        # values that the forward graph returns in addition to the outputs, for backward
+        self.saved: list[ValuePosition] = []
 
     def plan(self) -> DifferentiablePlan:
         trace = self.trace
@@ -90,7 +91,8 @@ class _Planner:
     def remove_recomputable(self, reads: list[ValuePosition]) -> list[ValuePosition]:
         """Remove the positions of values that backward can recompute cheaply from other saved values."""
         remaining = dict.fromkeys(reads)
-        self.recomputed: list[int] = []  # indices of recorded operations that backward recomputes
+        # indices of forward operations that the backward graph computes again
+        self.recomputed: list[int] = []
         for position in sorted(reads):
             if position[0] >= 0 and self.is_recomputable(position, remaining):
                 del remaining[position]

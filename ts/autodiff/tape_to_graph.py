@@ -49,7 +49,7 @@ def is_untraceable(error: Exception) -> bool:
 class Input(NamedTuple):
     """Description of an argument: the metadata of a tensor argument, or the value of any other argument."""
 
-    value: Any  # the argument itself, or None for a tensor
+    value: Any  # the value of an argument that is no tensor, else None
     dtype: Any = None  # None if the argument is not a tensor
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
@@ -89,10 +89,10 @@ class Trace:
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
             raise UntraceableError("it writes to tensors")  # writes to views of meta tensors are not tracked
-        # tensor id -> (-1, argument index) or (line index, result index)
+        # id of a tensor -> (-1, argument index) for an argument, or (line index, result index) for a result
         self.position: dict[int, tuple[int, int]] = {}
         for tensor_id, position in self._positions():
-            # a result that is an argument itself keeps the position of the argument
+            # an operator may return its argument, which keeps its position as an argument
             self.position.setdefault(tensor_id, position)
         self._check_outputs()
 
@@ -110,7 +110,8 @@ class Trace:
 
     def _check_outputs(self) -> None:
         """Raise UntraceableError if an output is the same tensor as a value with another `requires_grad`."""
-        grad_flags: dict[int, set[bool]] = {}  # values of `requires_grad`, by tensor identity
+        # identity of a tensor -> values of `requires_grad` that it has as an argument or result
+        grad_flags: dict[int, set[bool]] = {}
         for tensor_id, position in self._positions():
             grad_flags.setdefault(tensor_id, set()).add(self.tensor(position).requires_grad)
         if any(len(grad_flags.get(identity(x), ())) == 2 for x in self.outputs):
@@ -138,7 +139,7 @@ class Trace:
 class BackwardGraph(NamedTuple):
     """Record of a backward pass: incoming gradients, operations, and computed gradients."""
 
-    grads: list[Tensor]  # meta tensors for the gradients of the roots
+    grads: list[Tensor]  # meta tensors for the incoming gradients, those of the outputs
     lines: list[Line]
     gradients: list[Tensor | None]  # gradients of the arguments that require grad
 
@@ -246,8 +247,9 @@ class BackwardGraphBuilder(GraphBuilder):
 
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
-        self.recomputed = recomputed  # indices of forward operations that are recomputed
-        self.reads: dict[tuple[int, int], Value] = {}  # position of a forward value -> graph input
+        self.recomputed = recomputed  # indices of forward operations that the backward graph computes again
+        # position of a forward value that the backward graph reads -> its graph input
+        self.reads: dict[tuple[int, int], Value] = {}
 
     def value_of_untracked(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
