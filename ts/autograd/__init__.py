@@ -47,5 +47,5 @@ def _find(name: str) -> Any:
     raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 
 
-if not TYPE_CHECKING:  # a type checker must report unknown names
+if not TYPE_CHECKING:  # hidden from type checkers, so that they report unknown names
     __getattr__ = _find

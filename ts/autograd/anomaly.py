@@ -13,7 +13,7 @@ import warnings
 
 from ts._core.autograd.anomaly import search_anomalies
 
-_now = (False, True)  # (anomaly detection is enabled, nan gradients raise an error)
+_now = (False, True)  # current state: (anomaly detection is enabled, nan gradients raise an error)
 
 
 def _set_flags(on: bool, check_nan: bool) -> None:

@@ -181,7 +181,7 @@ class Function(_OneLevel):
             return tracer.python_function(
                 cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
             )
-        # While a program is exported, changes of the grad mode in `forward` are not recorded as blocks.
+        # An export does not record the changes of the grad mode in `forward` as blocks.
         with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if tracer is not None and tracer.tape is not None:

@@ -109,7 +109,7 @@ def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bo
             raise RuntimeError(_DETACHED[subject].format(i=i))
 
 
-# Error messages of strict mode for results that do not depend on an input.
+# Error messages of strict mode: the result of a function does not depend on an input.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -474,7 +474,7 @@ def hessian(
     return blocks if is_tuple else blocks[0][0]
 
 
-# Helpers with PyTorch's names, which optimizer packages import.
+# Private helpers that optimizer packages import from PyTorch, with PyTorch's names.
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:

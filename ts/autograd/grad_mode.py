@@ -153,7 +153,8 @@ class set_grad_enabled(_Block, context.GradModeGuard):
 
     def __call__(self, function: F) -> F:
         """Decorate `function` so that it runs in this mode. Restore the mode that the constructor changed."""
-        context.set_grad_enabled(self.prev)  # decorating a function does not change the current mode
+        # the constructor has changed the mode, but decorating a function must not change it
+        context.set_grad_enabled(self.prev)
         return super().__call__(function)
 
     def __repr__(self) -> str:

@@ -53,7 +53,8 @@ class RealFunction(NamedTuple):
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]  # results of the function
     forward: bool
-    prefix: dict[int, str]  # index of the complex result or argument -> prefix of error messages
+    # index of a complex argument (`forward`) or result -> text before the error messages about it
+    prefix: dict[int, str]
 
     @property
     def results(self) -> tuple[Tensor, ...]:
@@ -226,7 +227,7 @@ def _compare_all(real_function: RealFunction, options: Options) -> None:
         )
         for i in differentiable_indices(real_function.inputs)
     ]
-    # one item for each result that requires grad
+    # transposed: one list for each result that requires grad, with one Jacobian per argument
     by_result = [
         [input_jacobians[k] for input_jacobians in numerical]
         for k, y in enumerate(real_function.results)
@@ -291,7 +292,8 @@ def _mismatch(real_function: RealFunction, a: Tensor, n: Tensor, result: int, ar
 # ---------------------------------------------------------------- along one direction
 
 
-_draw: Final = random.Random().random  # separate from the generators of `ts`
+# a separate generator, so that the check does not change the random numbers of `ts`
+_draw: Final = random.Random().random
 
 
 def _direction(x: Tensor, real: bool) -> Tensor:
@@ -401,7 +403,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # all gradients are undefined: pass None as each of them
+        if not used:  # all gradients may be undefined: pass None as the gradient of each result
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

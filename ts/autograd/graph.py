@@ -108,7 +108,8 @@ class _SavedTensorHandle:
     __slots__ = ("__weakref__",)
 
 
-_copying = threading.local()  # `is_on` is True if this thread is within a block
+# `is_on` is True while this thread is within an `allow_mutation_on_saved_tensors` block
+_copying = threading.local()
 
 
 @contextmanager
@@ -192,7 +193,8 @@ class _CollectAllGradients:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        # number of a backward pass -> its gradients, and a list with the number of missing gradients
+        # id of a backward pass -> the gradients that arrived so far, and a list of one item: the number of
+        # gradients that are missing
         self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}
         self._lock = threading.Lock()
 
