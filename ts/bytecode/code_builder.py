@@ -67,19 +67,23 @@ class CodeBuilder:
         self.code: list[Instruction] = []
         self.line: Any = None
         self.depth = 0
-        self.terminated = False  # True if the next instruction is unreachable
-        self.classes: list[str] = []  # virtual register -> register class
+        # True after an instruction that always jumps or ends the function, so that the next one is
+        # unreachable
+        self.terminated = False
+        self.classes: list[str] = []  # number of a virtual register -> register class
         self.register: dict[Value, int] = {}
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
-        self.strings: set[int] = set()  # registers of strings, which need no DROP
+        # registers of strings. They need no DROP, because strings may stay until the frame ends.
+        self.strings: set[int] = set()
         self.uninitialized: set[int] = set()  # registers of the results of `prim::Uninitialized`
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
-        self.active_handlers: list[Handler] = []  # the `with` statements around the next instruction
+        # handlers of the `with` statements around the next instruction, outermost first
+        self.active_handlers: list[Handler] = []
         self.handlers: list[Handler] = []
-        self.program: SerializedCode | None = None  # None until `assemble` sets it
+        self.program: SerializedCode | None = None  # the assembled code, or None before `assemble`
 
     # ---- registers -------------------------------------------------------------------------------------
 
@@ -171,7 +175,7 @@ class CodeBuilder:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        # a copy of an uninitialized number is omitted: no code reads the target, so it may hold any number
+        # A copy of an uninitialized number is omitted, because no instruction uses the value.
         if target == source or (source in self.uninitialized and a in SCALARS):
             return
         if a in SCALARS and a == b:

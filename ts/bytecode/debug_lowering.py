@@ -38,8 +38,9 @@ class StopPoint:
     function: str
     range: SourceRange
     event: str  # "line", "return" or "breakpoint"
-    types: dict[str, Type]  # variable name -> type, with the key "return" for the function's result
-    owner: Any  # the debugged variant of the function
+    # name of a visible variable -> its type. The key "return" has the type of the function's result.
+    types: dict[str, Type]
+    owner: Any  # the function that is debugged, as compiled for the debugger
     is_entry: bool = False
     registers: tuple[int, ...] = ()
 
@@ -86,10 +87,10 @@ class SteppingLowering(Lowering):
         super().__init__(graph, name, prepare, debugging.debug_version)
         self.debugging = debugging
         self.owner = owner
-        self.last_stop_point = -1  # index of the last stop point, or -1 before the first
+        self.last_stop_point = -1  # index of the stop point that was emitted last, or -1 if there is none
         self.visible_registers: tuple[
             int, ...
-        ] = ()  # registers of the variables that the last stop point shows
+        ] = ()  # registers of the variables that the debugger shows at the last stop point
         self.stop_points: list[StopPoint] = []
 
     def lower_line(self, node: Node) -> None:
@@ -100,7 +101,7 @@ class SteppingLowering(Lowering):
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
         index = self.debugging.breakpoints.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
-        assert node.range is not None  # each statement has a source range
+        assert node.range is not None  # stop points belong to statements, which have source ranges
         stop_point = StopPoint(index, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.stop_points.append(stop_point)
         self.stop_points.append(stop_point)

@@ -59,7 +59,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = code.operators[operand].key
                 effect = effect.replace(f"operator {letter}", operand_text)
             case "F":
-                # The function table entry of a BREAK is a `Breakpoints` object, which has no name
+                # the operand of BREAK is a `Breakpoints` object, which has no name
                 operand_text = getattr(code.functions[operand], "name", "breaks")
                 effect = effect.replace(f"function {letter}", operand_text)
             case "T":

@@ -21,7 +21,7 @@ from ts.ir.hashing import blake2b
 
 _MAX_BYTES: Final = 8 << 20  # maximal size of one file
 _STAMP: Final = "build.txt"  # file that `setup.py` writes into the installed package
-_MAX_FILES: Final = 4_096  # maximal number of files, above which the oldest eighth is deleted
+_MAX_FILES: Final = 4_096  # maximal number of files. If there are more, the oldest eighth is deleted.
 
 
 def read(path: Path) -> bytes | None:
@@ -41,7 +41,7 @@ def write(path: Path, body: bytes) -> None:
         return
     try:
         _write(path, digest(body).encode() + b"\n" + body)
-    except OSError:  # such as a full disk or a read-only home directory
+    except OSError:  # the disk is full or the folder is read-only, for example: continue without the cache
         return
 
 

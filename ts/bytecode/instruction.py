@@ -62,8 +62,8 @@ class Instruction:
         self.register_list = register_list
         self.results = results
         self.line = line
-        self.depth = depth  # number of enclosing blocks
-        # registers that are live at this instruction, in addition to its operands
+        self.depth = depth  # number of branches and loops around the instruction
+        # registers that must keep their values up to this instruction although it has no such operands
         self.keeps: tuple[int, ...] = ()
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()

@@ -34,16 +34,17 @@ class InstructionCounter:
     def __init__(self) -> None:
         self._breaks = Breakpoints(self._count_block, self._ignore_failure)
         self._breaks.request_stop(None)
-        # for each block: program, index of the first instruction, index after the last
+        # for each basic block: its program, the index of its first instruction, and the index after its last
         self._blocks: list[tuple[SerializedCode, int, int]] = []
-        self._counts: list[int] = []  # for each block: number of executions
-        self._steps: Bag[tuple[int, int]] = Bag()  # (previous block, block) -> number of executions
+        self._counts: list[int] = []  # for each basic block: number of executions
+        # (index of a block, index of the block executed next) -> number of such transitions
+        self._steps: Bag[tuple[int, int]] = Bag()
         self._last = -1
 
     def instrument(self, program: SerializedCode) -> Code:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
-        blocks = {}  # index of the first instruction -> block number
+        blocks = {}  # index of the first instruction of a block -> index of the BREAK's stop point
         for block_index, start in enumerate(starts):
             end = starts[block_index + 1] if block_index + 1 < len(starts) else len(program.rows)
             stop_point = self._breaks.add_stop_point()
@@ -114,7 +115,8 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
     """Return the program with a BREAK before each instruction of `stop_points`."""
-    new_indices: dict[int, int] = {}  # old index -> new index of the instruction or of the BREAK before it
+    # old index of an instruction -> new index of it, or of the BREAK inserted before it
+    new_indices: dict[int, int] = {}
     for index in range(len(program.rows) + 1):
         new_indices[index] = index + sum(start < index for start in stop_points)
     rows: list[tuple[int, ...]] = []
@@ -130,7 +132,7 @@ def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: B
         lines.append(program.lines[index] if program.lines else ())
     return program._replace(
         rows=rows,
-        # append an empty register list (its length 0) for the BREAKs, which show no variables
+        # a register list of length 0 for the operands of the BREAKs, which show no variables
         operand_pool=[*program.operand_pool, 0],
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),

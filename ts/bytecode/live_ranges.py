@@ -28,10 +28,10 @@ from typing import Final
 from ts._core.thread import deadline
 from ts.bytecode.instruction import TERMINATORS, Instruction, Label
 
-_STEP_NS: Final = 1_000  # nanoseconds charged to `ts.limits` per instruction
+_STEP_NS: Final = 1_000  # nanoseconds that each visit of an instruction charges to `ts.limits`
 _STEP_BYTES: Final = 200
-_CHECK_INTERVAL: Final = 64  # instructions between two checks of the limits
-_LIVE_SET_BYTES: Final = 32  # bytes per register in the live set of a label
+_CHECK_INTERVAL: Final = 64  # number of instructions after which the limits are checked
+_LIVE_SET_BYTES: Final = 32  # bytes that each register in the live set of a label charges to `ts.limits`
 
 
 class LiveRange:
@@ -101,13 +101,14 @@ class LiveRanges:
         self.variable = bytearray(b"\1") * registers
         for register in constants:
             self.variable[register] = 0
-        self.jumps: dict[Label, int] = {}  # number of forward jumps to each label
-        # loop head -> registers known so far to be live at the loop head
+        self.jumps: dict[Label, int] = {}  # label -> number of forward jumps to it
+        # label of a loop head -> registers found to be live there so far. They grow until a fixed point.
         self.loop_heads: dict[Label, frozenset[int]] = {}
-        self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
+        # for each instruction: registers that it reads, without constants
+        self.reads: list[Sequence[int]] = [()] * len(code)
         # for each instruction: the label to which it jumps, or None
         self.targets: list[Label | None] = [None] * len(code)
-        self.with_objects: set[int] = set()  # instructions that read or write objects
+        self.with_objects: set[int] = set()  # indices of the instructions that read or write object registers
         self._find_jumps()
         if self.loop_heads:
             self.update_loop_heads()
@@ -165,7 +166,9 @@ class LiveRanges:
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
-        self.alive = alive = dict[int, int]()  # live register -> end of its range
+        # register that is live at the current instruction -> index of the last instruction that reads the
+        # value
+        self.alive = alive = dict[int, int]()
         labels = _Labels(self.jumps, self.loop_heads)
         code, reads, targets = self.code, self.reads, self.targets
         for index in range(len(code) - 1, -1, -1):
@@ -194,7 +197,8 @@ class LiveRanges:
                     alive[register] = index
         for register in range(self.parameters):
             lifetimes[register].writes.append(-1)
-        self.end_ranges(-2, frozenset())  # the range of a parameter begins at -1
+        # parameters are written at index -1, before the first instruction: end all ranges there
+        self.end_ranges(-2, frozenset())
         return labels.changed
 
     def record_dying(self, index: int, instruction: Instruction) -> None:
@@ -238,7 +242,8 @@ class _Labels:
     """Live sets of labels in one backward pass, stored until all forward jumps to them are visited."""
 
     def __init__(self, jumps: dict[Label, int], loop_heads: dict[Label, frozenset[int]]) -> None:
-        self.jumps = dict(jumps)  # label -> number of forward jumps that are not visited yet
+        # label -> number of forward jumps to it that the backward pass has not visited yet
+        self.jumps = dict(jumps)
         self.loop_heads = loop_heads
         self.live_at_labels: dict[Label, frozenset[int]] = {}
         self.changed = False

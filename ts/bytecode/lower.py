@@ -115,7 +115,8 @@ class Lowering(FutureLowering):
         self.prepare = prepare
         self.prepare_differentiable = prepare_differentiable or prepare
         self.replace_function = replace_function
-        self.warned: dict[Any, int] = {}  # warning -> register with the flag that the warning was issued
+        # key of a warning -> bool register that is True after the warning was issued
+        self.warned: dict[Any, int] = {}
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
 
@@ -156,7 +157,8 @@ class Lowering(FutureLowering):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.active_handlers) > handler_count:  # end the regions whose `__exit__` is unreachable
+        # end the `with` regions whose `__exit__` is unreachable
+        while len(self.active_handlers) > handler_count:
             self.code.append(Instruction("", self.active_handlers.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
@@ -186,7 +188,7 @@ class Lowering(FutureLowering):
             if value is not None and (type is not ANY or value.type() is ANY):
                 results.append(self.define(value))
                 continue
-            # a register of class "x", because the schema does not declare the type of the result
+            # class "x" accepts any value, because the schema does not declare the type of the result
             results.append(self.new_register("x"))
             if value is not None:
                 casts.append((value, results[-1]))
@@ -200,7 +202,8 @@ class Lowering(FutureLowering):
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
         """Return the result types of an operator call, with Any for types that are known only at run time."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # None determines no type variable
+        # an argument None does not determine the type variables of the schema
+        if any(isinstance(value.type(), NoneType) for value in inputs):
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
@@ -271,7 +274,8 @@ class Lowering(FutureLowering):
         index = self.constant_value(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
-        if not isinstance(index, int) or not -size <= index < size:  # not a constant, or out of range
+        # the index is not constant or is out of range: the operator computes it or fails
+        if not isinstance(index, int) or not -size <= index < size:
             self.lower_operator(node)
             return
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
@@ -298,9 +302,9 @@ class Lowering(FutureLowering):
                 input_spec = present(input_spec) or output_spec
             if a in SCALARS or b in SCALARS or is_subtype(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
-            else:  # check at run time, because the verifier cannot prove a refined member of a Union
+            else:  # checked at run time: the verifier cannot prove which member of a Union the value has
                 self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
-        else:  # unreachable: an `isinstance` branch for a type that the static type excludes
+        else:  # unreachable: the branch of an `isinstance` whose type the static type of the value excludes
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 
@@ -341,7 +345,8 @@ class Lowering(FutureLowering):
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
-            if isinstance(type, UnionType):  # an interface value whose class may be one of several
+            # the value may be of several classes, all of which have the method
+            if isinstance(type, UnionType):
                 member: Any = type.types[0]
                 schema = member.methods[name].schema
             else:
@@ -410,7 +415,8 @@ class Lowering(FutureLowering):
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            if self.classes[register] != kind:  # such as a number for an Optional parameter
+            # a conversion is needed, such as of a number for an Optional parameter
+            if self.classes[register] != kind:
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
@@ -428,7 +434,9 @@ class Lowering(FutureLowering):
         result = node.output()
         if result.has_uses():
             target, spec = self.define(result), type_spec(result.type())
-        else:  # the result is unused, so a function without annotations may return any value
+        else:
+            # the result is unused: accept any type, because a function without annotations may return any
+            # value
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
         registers = [*inputs, target]
@@ -474,7 +482,7 @@ class Lowering(FutureLowering):
         if any(node.input().type().is_subtype_of(type) for type in types):
             self.emit("MOVE", target, self.constant(True, "b"))
             return
-        # tested at run time, because the object may be of any class that implements the interface
+        # tested at run time, because any class may implement the interface
         if isinstance(node.input().type(), InterfaceType):
             boxed = self.new_register("x")
             self.move(boxed, source)

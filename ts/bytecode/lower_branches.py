@@ -162,7 +162,8 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        self._deferred[node] = True  # the loop counter computes the output of `node`
+        # deferred forever: the register of the loop counter has the value of the output of `node`
+        self._deferred[node] = True
         return node
 
     def reads_any(self, condition: Value, values: set[Value]) -> bool:
@@ -230,10 +231,10 @@ class BranchLowering(CodeBuilder):
         then_block, else_block = node.blocks()
         (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
         end = Label()
-        if self._is_constant_block(else_block):  # p and q
+        if self._is_constant_block(else_block):  # `p and q`
             self.branch(node.input(), label if bool(self.constant_value(else_value)) == when else end, False)
             self._branch_in(then_block, then_value, label, when)
-        elif self._is_constant_block(then_block):  # p or q
+        elif self._is_constant_block(then_block):  # `p or q`
             self.branch(node.input(), label if bool(self.constant_value(then_value)) == when else end, True)
             self._branch_in(else_block, else_value, label, when)
         else:

@@ -25,7 +25,8 @@ class FutureLowering(ContainerLowering):
     """Lowering of futures, the base class of `lower.Lowering`."""
 
     prepare: Prepare
-    beginnings: dict[str, Operator]  # key of an operator -> operator that starts it, without waiting
+    # key of an operator -> operator that starts the same work and returns a future without waiting
+    beginnings: dict[str, Operator]
 
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""

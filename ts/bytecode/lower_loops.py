@@ -28,7 +28,8 @@ class LoopLowering(BranchLowering):
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
-        self.counters: set[Value] = set()  # outputs of `__derive_index` that are used as counters
+        # outputs of `__derive_index` (start + index * step) that are used as loop counters
+        self.counters: set[Value] = set()
 
     def lower_loop(self, node: Node) -> None:
         """Lower `prim::Loop`. Emit a counter if the loop has a trip count or its body reads the index."""
@@ -72,7 +73,7 @@ class LoopLowering(BranchLowering):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
-        else:  # the condition is a loop variable, whose register will be overwritten
+        else:  # the condition is a loop variable, whose register is overwritten before the jump reads it
             copy = self.new_register("b")
             self.emit("MOVE", copy, self.use(condition))
             self.register[condition] = copy
@@ -154,8 +155,8 @@ class LoopLowering(BranchLowering):
             instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # Inside of a branch or an inner loop, continue after the label at its end, which is
-                    # the first label with this depth.
+                    # In a branch or an inner loop, continue at the label after it, which is the first label
+                    # with this depth.
                     count = len(self.code)
                     while index < count and (self.code[index].name or self.code[index].depth != self.depth):
                         index += 1
@@ -182,7 +183,8 @@ class LoopLowering(BranchLowering):
         while pending:
             sources = {source for _, source in pending}
             ready = next((pair for pair in pending if pair[0] not in sources), None)
-            if ready is None:  # only cycles such as a, b = b, a are left: save one source
+            # only cyclic copies such as a, b = b, a are left: save one source in a temporary register
+            if ready is None:
                 target, source = pending[0]
                 temporary = self.new_register(self.classes[source])
                 self.move(temporary, source)

@@ -36,7 +36,7 @@ __all__ = [
     "register_format",
 ]  # fmt: skip
 
-# Format of an object operand -> name of the type kind in the core.
+# format of an object operand -> name of its type kind (KIND_...) in the core
 OBJECTS_IN = {
     "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR",
     "tensor": "TENSOR",
@@ -56,7 +56,7 @@ class Opcode(NamedTuple):
     format: str
     effect: str
     operators: tuple[str, ...] = ()
-    scalar: bool = True  # uses no Python object, so it can run without the GIL
+    scalar: bool = True  # True if it uses no Python object, so that it can run without the GIL
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -249,10 +249,10 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Superinstructions. If the two instructions of a pair are adjacent, the assembled code has the pair's opcode
-# in the first instruction. This opcode executes both instructions and reads the operands of both. The second
-# instruction remains as a jump target, and may have the opcode of another pair. The verifier, error stacks
-# and the disassembly only see single instructions.
+# Superinstructions. If the two instructions of a pair are adjacent, the assembler replaces the opcode of the
+# first one by the pair's opcode, which executes both instructions with their operands. The second instruction
+# stays unchanged, so that jumps to it remain valid, or gets the opcode of another pair. The verifier, error
+# stacks and the disassembly see only the single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -273,9 +273,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
-# For each comparison: the jump if it is true, and the jump if it is false, as (name, whether operands are
-# swapped). Float comparisons with nan are false, so `not a < b` differs from `a >= b` and has a separate
-# jump.
+# Comparison -> (jump if it is true, jump if it is false), each as (name, whether the operands are swapped).
+# Comparisons with nan are false, so for floats `not a < b` differs from `a >= b` and has a separate jump.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
     "NE_I64": (("NE_I64", False), ("EQ_I64", False)),
@@ -306,7 +305,8 @@ def cython_enum() -> str:
     pairs = {f"{a}__{b}": opcode for opcode, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {opcode}" for name, opcode in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
-    # Only in assembled code: this opcode replaces the LOOP at the end of a loop that has machine code.
+    # ENTER_NATIVE occurs only in assembled code: it replaces the LOOP at the end of a loop that has machine
+    # code.
     lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")

@@ -24,7 +24,7 @@ from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, TERMINATORS, Instruction
 from ts.bytecode.live_ranges import LiveRange, LiveRanges
 
-_STEP_NS: Final = 1_000  # nanoseconds charged to `ts.limits` per instruction
+_STEP_NS: Final = 1_000  # nanoseconds that each visit of an instruction or copy charges to `ts.limits`
 
 
 class RegisterAllocator:
@@ -47,16 +47,18 @@ class RegisterAllocator:
         self.classes = classes
         self.parameters = parameters
         self.constants = constants
-        # Objects to release after their last use. Strings may stay until the frame ends.
+        # registers of objects that are released after their last use. Strings may stay until the frame ends.
         self.objects = frozenset(
             r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in strings
         )
         live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
-        self.lifetimes = live_ranges.lifetimes  # leader of a group -> live ranges of the group
+        # leader of a group of coalesced registers -> live ranges of the group
+        self.lifetimes = live_ranges.lifetimes
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # classes of the real registers
-        self.occupied_ranges: list[LiveRange] = []  # for each real register: live ranges in it
+        # for each real register: live ranges of the groups to which it was assigned
+        self.occupied_ranges: list[LiveRange] = []
         self.real_register: dict[int, int] = {}  # virtual register -> index of its real register
 
     def run(self) -> tuple[dict[int, int], list[str]]:
@@ -106,7 +108,7 @@ class RegisterAllocator:
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants
         free_colours: dict[str, list[int]] = {}
-        # heap of (index of the instruction at which the occupation ends, real register)
+        # heap of (index at which the current live range in a real register ends, the register)
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]
         for index, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
@@ -166,7 +168,7 @@ class RegisterAllocator:
         if not self.objects:
             return
         code: list[Instruction] = []
-        pending: list[int] = []  # dead registers since the previous label
+        pending: list[int] = []  # registers that died since the previous label and are still to be dropped
         for index, instruction in enumerate(self.code):
             if not instruction.name:
                 code += [_drop(register, self.code[index - 1]) for register in pending]

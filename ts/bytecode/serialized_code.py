@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from ts.ir.source import Source, SourceRange
     from ts.ir.types import Type
 
-_MAX_TENSOR_BYTES: Final = 1 << 16  # maximal size of a tensor stored in the data
+_MAX_TENSOR_BYTES: Final = 1 << 16  # maximal size of a tensor that is stored in the data itself
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
 _ENUM: Final = r"Enum<([^<>]*)>"  # pattern of an enum in the text of a type
 _SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
 _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
-_plain_types: dict[str, Type] = {}  # text of a type -> type, for types that mention no class
+_plain_types: dict[str, Type] = {}  # text of a type -> type. Only types that contain no class are cached.
 
 
 class NotSerializableError(Exception):
@@ -85,11 +85,11 @@ class CodeOwner:
         plans: Callable[..., Specializations] | None = None,
     ) -> None:
         self.type_named = type_named  # text of a type -> type
-        self.function_named = function_named  # qualified name -> function or None
+        self.function_named = function_named  # qualified name -> function, or None if there is none
         self.sources = sources  # file name -> `Source`
         self.constants = constants  # tensors, to which the data refers by index
         self.prepare = prepare  # function that compiles a subgraph
-        # (parameter types, result type, guarded registers) -> table of specializations
+        # (parameter types, result type, guarded registers) -> new `Specializations`
         self.plans = plans
 
 
@@ -160,7 +160,7 @@ def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) 
     simple = _simple_spec(type_text)
     if simple is not None:
         return simple
-    # imported here, because `typespec` imports all types
+    # imported at first use, because `typespec` imports the modules of all types
     from ts.bytecode.typespec import argument_spec, type_spec
 
     type = _plain_types.get(type_text)
@@ -217,7 +217,7 @@ def deserialize_constant(data: Any, owner: CodeOwner) -> Any:
         return device(data["device"])
     if "constant" in data:
         return owner.constants[data["constant"]]
-    from binascii import a2b_base64  # imported here, because few programs contain tensors
+    from binascii import a2b_base64  # imported at first use, because few programs contain tensors
 
     array = np.frombuffer(a2b_base64(data["tensor"]), np.dtype(data["dtype"]))
     return wrap_array(array.reshape(data["sizes"]).copy())
@@ -301,7 +301,8 @@ def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
         filename, line = data
         return WarnOperator(filename, line)
     operator = registry.operator(data)
-    if operator is None:  # an operator created for one node, such as the index into a ModuleDict
+    # not in the registry: an operator that was created for one node, such as the index into a ModuleDict
+    if operator is None:
         raise NotSerializableError(data)
     return operator
 
@@ -411,7 +412,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         items = self._items
         for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if items[i] is None:  # source range of the call to the preceding level
+            if items[i] is None:  # the entry belongs to the preceding one: it is the source range of the call
                 continue
             if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)

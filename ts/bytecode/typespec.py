@@ -46,7 +46,7 @@ _CLASS_OF_KIND: dict[str, str] = {
     "OptionalType": "x",
     "UnionType": "x",
 }
-_OBJECT_KIND_CODE = 17  # kind code in a `TypeSpec` of objects that are passed without conversion
+_OBJECT_KIND_CODE = 17  # KIND_OBJECT of `ts._core.value.spec`: objects that are passed without conversion
 _specs: dict[Type, TypeSpec] = {}
 
 

@@ -70,7 +70,7 @@ def _placeholder(type: Type) -> Any:
         case TensorType():
             return from_numpy(np.empty(0, np.float32))
         case ClassType():
-            return new_object(object_class(type))  # an object without attribute values
+            return new_object(object_class(type))  # an object whose attributes are unset
         case InterfaceType():
             return new_object(object_class(_NO_METHODS))
         case EnumType():

@@ -27,7 +27,8 @@ is_enabled: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
 failures: list[tuple[str, Exception]] = []  # (name, error) of each failed compilation, for diagnosis
 
-_lock = threading.RLock()  # reentrant, because a finalizer may run a program that requests compilation
+# reentrant, because a finalizer that runs while the lock is held may request a compilation
+_lock = threading.RLock()
 _queue: deque[Code] = deque()
 _compiling: Code | None = None  # the code that is being compiled
 _thread: threading.Thread | None = None
@@ -65,7 +66,7 @@ def compile_now(code: Code, forced: bool = False) -> str:
     reason = rejection_reason(code)
     if reason or code.machine_code is not None:
         return reason
-    # imported here, because importing LLVM takes longer than most programs run
+    # imported at first use, because importing LLVM takes longer than most scripts run
     from ts.bytecode.native.codegen import translate
     from ts.bytecode.native.llvm_compiler import compile
     from ts.bytecode.native.side_exits import find_loops
@@ -109,7 +110,8 @@ def _enqueue(code: Code) -> None:
         _thread = threading.Thread(target=_compile_queued_codes, name="ts machine code")
         try:
             _thread.start()
-        except RuntimeError:  # no threads are available, or the interpreter shuts down
+        except RuntimeError:
+            # no thread can be started, because of a limit of the system or at interpreter shutdown
             _thread = None
             _queue.clear()
         except BaseException:
@@ -129,7 +131,7 @@ def _compile_queued_codes() -> None:
         for target in (code, *_callees(code)):
             try:
                 compile_now(target)
-            except Exception as error:  # the interpreter continues to execute the code
+            except Exception as error:  # ignored, because the interpreter can execute the code
                 failures.append((target.name, error))
 
 

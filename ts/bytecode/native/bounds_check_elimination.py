@@ -24,7 +24,8 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# Opcodes, besides arithmetic, comparisons and jumps, that cannot change the length or item memory of a list.
+# Opcodes that change neither the length of a list nor the address of its items. All opcodes of arithmetic,
+# comparisons and jumps also have this property.
 _LIST_PRESERVING_OPCODES: Final = frozenset(
     (
         *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
@@ -35,15 +36,16 @@ _LIST_PRESERVING_OPCODES: Final = frozenset(
     )
 )
 _SWAPPED_RELATION: Final = str.maketrans("LG", "GL")
-_CONSTANT_INDEX: Final = -1  # key of the constant term. Other keys are registers.
+_CONSTANT_INDEX: Final = -1  # key of the constant term in a `Sum`, whose other keys are numbers of registers
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
-_MAX_INSTRUCTIONS: Final = 100  # limited, because the loop is compiled twice
+# maximal number of instructions of a loop with hoisted checks, because it is compiled twice
+_MAX_INSTRUCTIONS: Final = 100
 _SHORT_LOOP_INSTRUCTIONS: Final = 12  # maximal number of instructions of a short loop body
 
-# sum of products: loop-invariant register -> factor, and `_CONSTANT_INDEX` -> constant term
+# Sum of registers times factors: loop-invariant register -> factor, and `_CONSTANT_INDEX` -> constant term
 Sum = dict[int, int]
-Holder = int | tuple[TensorOperand, int]  # the indexed object: register of a list, or tensor and dimension
+Holder = int | tuple[TensorOperand, int]  # indexed object: register of a list, or (tensor, dimension)
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,10 @@ class LoopStep:
     """Counter update of a loop whose step is not one, such as `i += 2` or a range with a step."""
 
     counter: int
-    relation: str  # comparison of counter and bound that is true while the loop continues
+    relation: str  # comparison `counter relation bound`, which is true as long as the loop continues
     bound: int
-    step: int  # register of the step, which is loop-invariant like the bound
-    is_subtracted: bool  # True for `counter -= step`
+    step: int  # register of the step. Bound and step do not change in the loop.
+    is_subtracted: bool  # True if the update is `counter -= step`, not `counter += step`
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,10 @@ class HoistableChecks:
     head: int
     end: int
     steps: LoopStep | None
-    # (instruction, dimension) -> (indexed object, index)
+    # (index of the instruction, dimension of its tensor) -> (indexed object, its index)
     indices: dict[tuple[int, int], tuple[Holder, AffineIndex]]
-    has_other_indices: bool  # True if the loop has indices that are not affine
+    # True if the loop also has indices that are not affine, whose checks are not hoisted
+    has_other_indices: bool
 
     @property
     def lists(self) -> list[int]:
@@ -150,7 +153,8 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
     affine: dict[int, AffineIndex] = {counter: AffineIndex({_CONSTANT_INDEX: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
-        # a jump may have skipped the writes between its source and this instruction
+        # If control jumps to this instruction, the writes between the jump and the instruction were not
+        # executed
         for source in sources.get(pc, ()):
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:

@@ -62,7 +62,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.count(loop.end)
     w.emit("%call_result = alloca i64")
     initial = w.emit_value("load i64, ptr %budget")
-    # `decrement_budget` requires a non-negative budget
+    # clamped to 0, because `decrement_budget` requires a non-negative budget
     budget = w.emit_value(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
     w.emit(f"store i64 {budget}, ptr %left")
     _load_functions(w, {code.instructions[pc][1] for pc in pcs if code.instructions[pc][0] == _CALL_SCALAR})
@@ -95,8 +95,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # Generate the version of each loop without the hoisted checks. The code generated before has all
-        # checks.
+        # Generate a second version of each loop, without the checks that are hoisted. The first version above
+        # has all checks.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in pcs:

@@ -29,7 +29,7 @@ _KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int",
 MEMORY = '!0 = !{!"memory"}\n' + "".join(
     f'!{10 + k} = !{{!"{name}", !0}}\n!{k} = !{{!{10 + k}, !{10 + k}, i64 0}}\n' for k, name in _KINDS.items()
 )
-# Metadata of the backward jumps of loops that LLVM should unroll four times.
+# Metadata for the backward jumps of loops that LLVM is to unroll four times.
 MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
 FRAME, HEADER, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
 _ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
@@ -48,7 +48,8 @@ class FunctionBuilder:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: TensorAccesses | None = None
-        # first instructions of loops with a prologue, which the preceding instruction must enter
+        # indices of the first instructions of loops with a prologue. The instruction before such a loop jumps
+        # to the prologue.
         self.loop_heads: frozenset[int] = frozenset()
         self.version = ""  # code version that is generated: "" or `DENSE`
         self._live = live
@@ -58,10 +59,11 @@ class FunctionBuilder:
         self.pc = 0  # index of the current instruction
         self._block = ""  # label of the current basic block
         self._constants = self._immediates()
-        # label -> (side exit, the loop around it if that loop has an iteration counter, else None)
+        # label -> (side exit, the loop around it if the machine code counts its iterations, else None)
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
-        self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of the loop around it
+        # index of an instruction -> (index of the LOOP_STEP, counter register) of the counted loop around it
+        self._counted: dict[int, tuple[int, int]] = {}
         # the loop whose version without hoisted checks is being generated
         self.unchecked_loop: HoistableChecks | None = None
 

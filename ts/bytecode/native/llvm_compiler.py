@@ -24,7 +24,8 @@ from ts.bytecode import disk_cache
 _FORMAT: Final = 1
 _numbers = count()
 _lock = threading.RLock()
-_unused_trackers: deque[Any] = deque()  # trackers of unused machine code, which the next compilation releases
+# LLVM's resource trackers of machine code that is no longer used. The next compilation releases them.
+_unused_trackers: deque[Any] = deque()
 
 
 class MachineCode:

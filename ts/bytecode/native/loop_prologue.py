@@ -18,7 +18,8 @@ from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableCh
 if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-_NO_OVERFLOW_LIMIT: Final = 1 << 61  # sums and differences of two ints below this limit cannot overflow
+# if two ints are smaller in absolute value, their sum and difference do not overflow
+_NO_OVERFLOW_LIMIT: Final = 1 << 61
 
 
 def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
@@ -125,7 +126,8 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
 def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:
     """Return the indices of a loop without duplicates."""
     distinct: list[tuple[Holder, AffineIndex]] = []
-    for entry in loop.indices.values():  # indices are not hashable, so a set cannot be used
+    # a set cannot be used, because the indices contain dicts, which are not hashable
+    for entry in loop.indices.values():
         if entry not in distinct:
             distinct.append(entry)
     return distinct

@@ -21,7 +21,8 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-Builder = Callable[[FunctionBuilder, int, int, int, int], None]  # parameters: w, pc, a, b, c
+# emits one instruction; parameters: w (the function builder), pc, a, b, c
+Builder = Callable[[FunctionBuilder, int, int, int, int], None]
 
 _OPERATOR_COST = 16
 
@@ -52,7 +53,8 @@ _COMPARISONS = {
     "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
     "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
 }  # fmt: skip
-# Comparison for each opcode: the result is the first operand if the comparison holds, else the second.
+# Opcode -> comparison of its operands. The result is the first operand if the comparison holds, else the
+# second.
 _SELECT_COMPARISONS = {
     "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
     "MAX_F64": "fcmp ogt double",
@@ -199,7 +201,7 @@ def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> Non
 @builds("FLOAT_TO_INT")
 def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
-    # The constant is -2.0 ** 63 in LLVM's hexadecimal notation.
+    # In LLVM's hexadecimal notation, 0xC3E0000000000000 is -2.0 ** 63 and 0x43E0000000000000 is 2.0 ** 63.
     in_lower_bound = w.emit_value(f"fcmp oge double {x}, 0xC3E0000000000000")
     below = w.emit_value(f"fcmp olt double {x}, 0x43E0000000000000")
     fits = w.emit_value(f"and i1 {in_lower_bound}, {below}")
@@ -478,7 +480,7 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         w.side_exit(a, w.layout["meter_zero"]),
     )
     w.label(loop_end)
-    w.subtract_budget(pc, -1)  # refund one unit of the budget: the last jump was not taken
+    w.subtract_budget(pc, -1)  # the last jump was subtracted from the budget but not taken: add it again
     w.jump(w.block_label(pc + 1))
 
 

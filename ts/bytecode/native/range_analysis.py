@@ -24,8 +24,10 @@ INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 ANY: Final = (INT64_MIN, INT64_MAX)
 _MAX_LENGTH: Final = 1 << 59  # upper bound of lengths (lists have at most 2 ** 58 items, see `lists.pyx`)
-_MAX_BOUND_WIDENINGS: Final = 4  # number of joins after which a growing bound is set to its extreme value
-_NARROWING_PASSES: Final = 3  # number of passes after the fixed point that make ranges smaller
+# if a bound still grows after this number of joins at an instruction, it is set to its extreme value
+_MAX_BOUND_WIDENINGS: Final = 4
+# number of passes that make the ranges smaller again after the fixed point is reached
+_NARROWING_PASSES: Final = 3
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 
@@ -173,7 +175,7 @@ class ValueRanges:
             self._narrow(ranges, c, intersection)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
-        # An empty range means that control never takes this edge. The range is left unchanged.
+        # If the range is empty, control never takes this edge: leave the register's range unchanged.
         if register < self._first and range[0] <= range[1]:
             _set_range(ranges, register, range)
 

@@ -15,13 +15,15 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# Opcodes that only the interpreter executes: they push or pop frames, or access state outside of the loop.
+# Opcodes that machine code leaves to the interpreter: they push or pop frames, or access state outside of the
+# loop.
 INTERPRETER_ONLY_OPCODES: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_SPECIALIZATION")
 )
-# Interpreter-only opcodes that end the loop, so a loop executes them at most once.
+# Opcodes of these that end the loop, so that they are executed at most once per loop and do not prevent its
+# compilation.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
-# Opcodes that spend most of their time in runtime functions, so compilation gains little.
+# Opcodes that spend most of their time in functions of the runtime, which machine code would also call.
 RUNTIME_FUNCTION_OPCODES: Final = frozenset(
     (
         *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),
@@ -30,7 +32,7 @@ RUNTIME_FUNCTION_OPCODES: Final = frozenset(
     )
 )
 
-# Reasons why a whole Code or a loop is not compiled.
+# Reasons not to compile a whole Code or one of its loops.
 REASON_STOP_POINTS: Final = "it has stop points of a debugger"
 REASON_TOO_LARGE: Final = "it is too large"
 REASON_NO_LOOP: Final = "it has no loop"
@@ -42,15 +44,17 @@ CALL_REASONS: Final = {
     "PRINT": "it prints",
 }
 REASON_OPERATORS: Final = "most of its instructions are operator calls"
-MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles this number of instructions in a few seconds
+# maximal number of instructions of a Code, which LLVM compiles in a few seconds
+MAX_INSTRUCTIONS: Final = 1_000
 
 
 class SideExit(NamedTuple):
     """Side exit (bailout): position of the next instruction, returned status, and registers to store."""
 
-    pc: int  # index of the next instruction
-    status: int  # status that the machine code returns, or 0 if the interpreter continues before `pc`
-    dirty: tuple[int, ...]  # registers to store before the exit, because the frame has older values
+    pc: int  # index of the instruction at which the interpreter continues
+    status: int  # exit status that the machine code returns, or 0 if the interpreter only continues at `pc`
+    # registers that must be stored in the frame before the exit, because the frame has older values
+    dirty: tuple[int, ...]
 
 
 class Loop(NamedTuple):
@@ -59,7 +63,8 @@ class Loop(NamedTuple):
     head: int
     end: int
     reason: str = ""  # reason why the loop is not compiled; "" if it is compiled
-    cause: int = -1  # index of the instruction that prevents compilation, or -1
+    # index of the instruction that prevents the compilation, or -1 if there is no such instruction
+    cause: int = -1
 
 
 Rows = tuple[tuple[int, int, int, int], ...]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DENSE: Final = ".dense"  # suffix of the version for tensors whose last dimension is contiguous
 _FLOAT32_CODE: Final = 6  # ScalarType number of torch.float32
-# Integer dtypes narrower than int64: LLVM's type in memory, and the conversion to i64.
+# ScalarType number of an integer dtype narrower than int64 -> (LLVM's type in memory, conversion to i64)
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
@@ -175,7 +175,7 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
 
 
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, field: str) -> None:
-    if w.version == DENSE:  # checked at the entry of the dense version
+    if w.version == DENSE:  # the prologue of the dense version has checked this
         return
     w.branch_unlikely(w.emit_value(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.side_exit(pc))
 
