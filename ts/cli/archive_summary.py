@@ -34,8 +34,9 @@ from ts.ir.source import Source
 from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
-_MAX_LISTED_ITEMS: Final = 20  # maximum number of missing operators or records that are listed
-# ZIP flag for UTF-8 names. Python's zipfile sets it only for names that are not ASCII.
+_MAX_LISTED_ITEMS: Final = 20  # maximum number of missing features, and of records, that are listed
+# Flag of a ZIP entry whose name is encoded in UTF-8. Python's zipfile sets it only for names that are not
+# ASCII.
 _UTF8_NAME_FLAG: Final = 0x800
 
 
@@ -165,7 +166,7 @@ def _methods(module: ScriptModule) -> list[str]:
     for name in method_names(module):
         try:
             schema = module.archived().cls.type.methods[name].schema
-        except FrontendError:  # the section `missing` contains the reason
+        except FrontendError:  # the output's section `missing` states the reason
             lines.append(f"{name}: does not compile")
             continue
         parameters = ", ".join(map(str, schema.arguments[1:]))

@@ -41,8 +41,9 @@ from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 PEERS: Final = ("torch",)
-_TIMEOUT_SECONDS: Final = 600.0  # default total time of both engines
-# key of a worker's response -> title of the table row, for measurements in seconds
+# default limit on the total time of the measurements, of both engines together
+_TIMEOUT_SECONDS: Final = 600.0
+# key of a measurement in seconds in the worker's response -> title of its table row
 _MEASUREMENTS: Final = {"start": "start", "first": "first call", "round": "call"}
 
 
@@ -221,7 +222,7 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     return 0 if differ < _TOLERANCE else 1
 
 
-_TOLERANCE: Final = 1e-2  # relative tolerance for results of 16-bit floats
+_TOLERANCE: Final = 1e-2  # maximal relative difference of two results that are 16-bit floats
 
 
 def duration(seconds: float) -> str:

@@ -25,7 +25,7 @@ import time
 from functools import reduce
 from typing import Any
 
-MAX_BYTES = 1 << 26  # larger results are not compared
+MAX_BYTES = 1 << 26  # maximal size of a result that is sent to be compared
 
 
 def encode(value: Any, package: Any) -> Any:
@@ -111,7 +111,7 @@ class Engine:
         """Measure the seconds per call in a round of at least `min_seconds` seconds."""
         if not self.count:
             self.count = 1
-            self._calls()  # untimed, because PyTorch optimises the model in the second call
+            self._calls()  # a second call without measurement, because PyTorch optimises the model in it
             while (seconds := self._calls()) < min_seconds:
                 self.count = max(self.count * 2, int(self.count * min_seconds / max(seconds, 1e-9)))
         return {"round": self._calls() / self.count}
@@ -141,7 +141,8 @@ def main() -> None:
         try:
             engine = engine or Engine(sys.argv[1])
             response = getattr(engine, request.pop("do"))(**request)
-        except Exception as error:  # raised by the package or by the measured program
+        except Exception as error:
+            # the package or the measured program may raise any exception: report it as the response
             response = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(response), file=output, flush=True)
 

@@ -92,7 +92,7 @@ class _Inputs(dict[str, str]):
     """Inputs of `--input` by parameter name. `used` contains the parameter names that occurred so far."""
 
     used: set[str]
-    runs: bool  # True for `--run`: functions are called with the inputs
+    runs: bool  # True for `--run`: call the functions with the inputs
 
 
 def run(options: argparse.Namespace) -> int:
@@ -114,7 +114,8 @@ def run(options: argparse.Namespace) -> int:
                 failure_count += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
-    if unused and not failure_count:  # parameters of a failed definition are unknown
+    # if a definition failed, its parameters are unknown, and may have been meant
+    if unused and not failure_count:
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: no checked definition has this parameter")
     return 1 if failure_count else 0
@@ -144,7 +145,7 @@ def _contains_torchscript(path: Path) -> bool:
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return True  # a later stage reports the syntax error
+        return True  # checking the definitions will report the syntax error
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -218,7 +219,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
             description, messages = compile_it()
         except UsageError:
             raise
-        except Exception as error:  # raised by the compiler or by a constructor
+        except Exception as error:  # the compiler reports an error, or a constructor of the user raises one
             messages = [format_error(error) if _is_foreign(error) else str(error)]
         for failure in messages:
             failure_count += 1
@@ -261,7 +262,7 @@ def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)
-    # the names of all inputs are known, so `run` can report `--input` names that do not exist
+    # mark all inputs as used, because `run` reports the names in `--input` that are not
     inputs.used |= {name for name, _ in function.inputs}
     return describe_inputs(function), find_shape_errors(function.program)
 

@@ -17,7 +17,8 @@ from typing import Any, TextIO
 
 _FRAME_LINE = re.compile(r'^ *File "')
 _CARET = re.compile(r"^ *~+ *<--- HERE|^ *~+$")
-# Highlighting of graphs and bytecode: operators and opcodes, values and registers, source locations.
+# Highlighting of graphs and bytecode: pattern -> style, for operators and opcodes, for values and registers,
+# and for source locations.
 _STAGES = {
     r"\b\w+::\w+|\b[A-Z][A-Z0-9_]{2,}\b|\b(?:graph|block\d+|return)\b": "bold",
     r"%[\w.]+|\br\d+\b": "cyan",
@@ -25,7 +26,8 @@ _STAGES = {
 }
 
 
-# Security: names in untrusted files may contain terminal control codes, which are therefore escaped.
+# Security: control characters are escaped in the output, because names in untrusted files may contain
+# terminal control codes.
 _CONTROL_CHARACTER_ESCAPES = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
@@ -153,7 +155,7 @@ def error(message: str, stream: TextIO) -> None:
             screen.print(Text(line, "dim" if _FRAME_LINE.match(line) else ""))
 
 
-_PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar is shown
+_PROGRESS_DELAY_SECONDS = 1.0  # time that an operation must take before a progress bar is shown
 
 
 @contextmanager

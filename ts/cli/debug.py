@@ -49,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
     target_function, bound_arguments = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
-        # no time limit, because the user steps through the program
+        # only explicit limits apply: with a default time limit, the user could not step through the program
+        # for long
         with limits_of(options, untrusted=False), interrupting(debugger):
             result = debugger.run(target_function, [*bound_arguments, *positional], keywords)
     except DebuggerQuit:

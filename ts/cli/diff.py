@@ -120,7 +120,7 @@ def _weights(first: Path, second: Path) -> Iterator[str]:
 
 def _elements(name: str, old: Any, new: Any) -> Iterator[str]:
     a, b = (np.asarray(x.detach().cpu().numpy()) for x in (old, new))
-    differ = (a != b) & ~((a != a) & (b != b))  # NaN equals NaN
+    differ = (a != b) & ~((a != a) & (b != b))  # two NaNs count as equal
     count = int(np.count_nonzero(differ))
     if not count:
         return

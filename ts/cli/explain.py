@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             if options.arguments or _needs_none(function):
                 arguments = read_arguments(function, options.arguments)
                 args, kwargs = copy.deepcopy(arguments)
-                # The first call runs within the limits. The measurement repeats the call.
+                # This first call runs within the limits. The measurement repeats it without limits.
                 function(*args, **kwargs)
             else:
                 facts = collect(function)

@@ -25,7 +25,7 @@ from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import constant_value
 from ts.runtime.module import ScriptModule
 
-# number of spatial dimensions by convolution operator
+# name of a convolution operator -> number of its spatial dimensions
 _SPATIAL_DIMS: Final = field_by_name("spatial_dims")
 _GROUPS_ARGUMENT_INDEX: Final = 6  # index of the argument `groups` in the schema of a convolution
 
@@ -54,7 +54,9 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
     """Yield argument properties required by operators that receive the argument unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        return  # an in-place operator may change the shape
+        # an in-place operator may change the shape, so the other uses say nothing about the shape of the
+        # input
+        return
     for node in users:
         if node.owning_block() is not graph.block():
             continue

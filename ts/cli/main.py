@@ -50,7 +50,7 @@ COMMANDS: Final = {
     "from safetensors",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-# exit codes for errors of commands for which they are not 1
+# command -> exit code for an error, if it is not 1
 _FAILURE_EXIT_CODES: Final = {"diff": 2}
 
 
@@ -95,16 +95,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
-        # as in other Unix commands: exit silently when the output pipe is closed
+        # exit silently when the reader of the output closes the pipe, like other Unix commands
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        # escape characters that cannot be encoded, as stderr does
+        # escape characters that the encoding of stdout lacks, as Python does for stderr
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
     if arguments[:1] == ["launch"]:  # arguments after the program path belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    # restored at the end, because modules in the folder of a program may shadow modules of Python
+    # copied to be restored below: commands add the folder of a program, whose modules may shadow modules of
+    # Python
     path = sys.path.copy()
     try:
         options = parser(command).parse_args(arguments)
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except Exception as error:  # raised by the user's program, with the location in the message
+    except Exception as error:  # an error of the user's program, whose message contains the location
         _show(format_error(error))
     finally:
         sys.path[:] = path

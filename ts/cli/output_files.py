@@ -37,7 +37,8 @@ def check_out(path: str) -> None:
 
 def write_results(path: str, result: Any, function: str) -> None:
     """Write the result of a function to a file."""
-    from ts.archive.zip_writer import write_atomically  # imported on first use
+    # imported at first use, because most commands write no file
+    from ts.archive.zip_writer import write_atomically
 
     if path == STANDARD or path.endswith(".npy"):
         if not isinstance(result, ts.Tensor):

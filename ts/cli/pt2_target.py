@@ -117,7 +117,7 @@ def _argument(name: str, value: Any) -> Argument:
     if value is None:
         return Argument(name, types.NONE, None, True)
     kind = _TYPES.get(type(value))
-    if kind is None:  # a symbolic int
+    if kind is None:  # the value is a symbolic int
         return Argument(name, types.INT)
     return Argument(name, kind, value, True)
 

@@ -83,7 +83,9 @@ class _Search:
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.device = ts.device("meta")
-        self.is_decided: bool | None = None  # in a branch: True if its condition is known, else False
+        # None outside of branches, True if the conditions of all branches around the node are known, else
+        # False
+        self.is_decided: bool | None = None
 
     def visit(self, block: Block) -> bool:
         """Visit the nodes of a block. Return True if control flow reaches the end."""
@@ -183,7 +185,8 @@ class _Search:
                 results = list(result) if len(node.outputs()) > 1 else [result]
         except (LimitExceeded, InternalError, MemoryError):
             raise
-        except (NotImplementedError, TypeError):  # the operator needs the elements of a tensor
+        except (NotImplementedError, TypeError):
+            # the meta tensors have no elements, which the operator needs: its result stays unknown
             return True
         except Exception as error:
             message = str(error).strip().rstrip(":")

@@ -130,7 +130,8 @@ def load_module(path: Path) -> ModuleType:
                 if folder != path.resolve().parent
                 else _execute_file(path)
             )
-    except Exception as error:  # the message shows the location in the user's file
+    except Exception as error:
+        # the file of the user may raise any exception: the message shows its location in the file
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         location = f"{path}:{lines[-1]}" if lines else f"{path}"
@@ -146,11 +147,11 @@ def import_module(name: str) -> ModuleType:
     try:
         with redirect_stdout(sys.stderr):
             return importlib.import_module(name)
-    except Exception as error:  # raised by code of the user
+    except Exception as error:  # the code of the user may raise any exception
         raise ProgramError(f"cannot import {name}: {type(error).__name__}: {error}") from None
 
 
-_folders: dict[str, str] = {}  # folders of loaded packages, by package name
+_folders: dict[str, str] = {}  # name of a loaded top-level package -> the folder in which it was found
 
 
 def _import_from_package(path: Path, name: str) -> ModuleType:
@@ -171,7 +172,7 @@ def _execute_file(path: Path) -> ModuleType:
     """Execute a file as a module, named after the file unless another module has this name."""
     existing_module = sys.modules.get(path.stem)
     is_free = existing_module is None or getattr(existing_module, "__file__", None) == str(path)
-    # the module name must be unique, because the names of scripted classes include it
+    # the name must not be the name of another loaded module, because the names of scripted classes include it
     name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

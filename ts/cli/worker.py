@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name:
         check_name(options.name)
     if options.allow_python:
-        sys.path.insert(0, os.getcwd())  # as `python -m` does
+        sys.path.insert(0, os.getcwd())  # modules in the current folder can be imported, as with `python -m`
     signal.signal(signal.SIGTERM, _terminated)
 
     def joined(name: str) -> None:
