@@ -12,7 +12,8 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast"]
 
-__path__: list[str] = []  # importable as a package, as in PyTorch (`ts.unsupported.spec_of`)
+# makes the module a package, as in PyTorch: `ts.unsupported.spec_of` creates its submodules
+__path__: list[str] = []
 
 
 def _warn(name: str) -> None:
