@@ -179,5 +179,5 @@ def _find(name: str) -> Any:
     return names_for(__name__)(name)
 
 
-if not TYPE_CHECKING:  # a type checker must report unknown names
+if not TYPE_CHECKING:  # hidden from type checkers, so that they report unknown names
     __getattr__ = _find

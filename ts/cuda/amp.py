@@ -14,7 +14,8 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-__path__: list[str] = []  # a package, as in PyTorch, whose submodules `ts.unsupported.spec_of` creates
+# makes the module a package, as in PyTorch: `ts.unsupported.spec_of` creates its submodules
+__path__: list[str] = []
 
 
 def _warn(name: str, better: str) -> None:
