@@ -22,7 +22,7 @@ class Breakpoint:
     """Breakpoint at a source line or function. With a condition, it is a conditional breakpoint."""
 
     number: int
-    filename: str  # empty for a breakpoint at a function
+    filename: str  # name of the file, or "" if the breakpoint is at a function
     line: int
     function: str
     condition: str = ""

@@ -77,7 +77,7 @@ class DebugCode:
             lambda paused, n, is_armed: on_stop(paused, self.stop_points[n], is_armed), on_failure
         )
         self._on_code = on_code
-        # (original, debug version) by id of the original
+        # id of a function -> (the function, its debug version)
         self._debug_versions: dict[int, tuple[Any, Any]] = {}
 
     def debug_version(self, function: Any) -> Any:

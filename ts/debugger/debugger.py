@@ -42,7 +42,8 @@ class Debugger:
         self.read, self.write = read, write
         self.session = session(self.interact, self._report_condition_error)
         self._last = ""
-        self._listed: int | None = None  # line at which the next `list` starts
+        # line at which the next `list` starts, or None for lines around the current one
+        self._listed: int | None = None
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         """Call the function under the debugger; raise TypeError for a function without source code."""
@@ -323,6 +324,6 @@ def _format_error(error: BaseException) -> str:
         return f"{error.class_name.rpartition('.')[2]}: {error.message}"
     if isinstance(error, LimitExceeded):
         return f"{type(error).__name__}: {error.message}"  # without the location, which is shown separately
-    while error.__cause__ is not None:  # the original exception
+    while error.__cause__ is not None:  # follow the causes to the original exception
         error = error.__cause__
     return f"{type(error).__name__}: {error}"

@@ -30,7 +30,7 @@ from ts.errors import DebuggerQuit
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction
 
-_MAX_DEPTH: Final = 0x7FFFFFFF  # call depth that stops everywhere
+_MAX_DEPTH: Final = 0x7FFFFFFF  # maximal call depth of a stop that allows stops at any depth
 
 
 class FrameView(NamedTuple):
@@ -39,7 +39,7 @@ class FrameView(NamedTuple):
     level: int
     name: str
     range: SourceRange | None
-    stop_point: StopPoint | None  # stop point of the line, or None for code without stop points
+    stop_point: StopPoint | None  # stop point at which the frame is, or None if its code has no stop points
 
     @property
     def filename(self) -> str | None:
@@ -57,11 +57,11 @@ class Resume(NamedTuple):
 class Stop(NamedTuple):
     """Reasons of a stop: a breakpoint, `breakpoint()`, an interrupt, a failure, or the end of a step."""
 
-    stop_point: StopPoint | None  # None if the program has failed
+    stop_point: StopPoint | None  # the stop point that was reached, or None after a failure
     breakpoints: tuple[Breakpoint, ...] = ()
     is_interrupt: bool = False
-    error: BaseException | None = None  # error that ends the program
-    is_forked: bool = False  # True in a forked task
+    error: BaseException | None = None  # error that ended the program, or None
+    is_forked: bool = False  # True if the program that stopped is a forked task
 
 
 class DebugSession:
@@ -87,7 +87,8 @@ class DebugSession:
 
     def begin(self) -> None:
         """Prepare for the next call, which stops at the first line of the function."""
-        # id of the called program, which differs from the ids of forked tasks
+        # id of the program that runs the call, or None before its first stop. Forked tasks are other
+        # programs.
         self.main_program: int | None = None
         self._stepping: int | None = None
         self.resume = Resume(_MAX_DEPTH)
@@ -95,7 +96,7 @@ class DebugSession:
         self._interrupted = False
         self._paused: PausedProgram | None = None
         self.frames: list[FrameView] = []  # active calls, innermost first
-        self.level = 0  # index of the selected frame
+        self.level = 0  # index in `frames` of the frame that the user selected
         self.code.breakpoints.request_stop(None)
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
@@ -152,7 +153,8 @@ class DebugSession:
             if not self.is_attached or isinstance(error, DebuggerQuit) or self._is_forked(paused):
                 return
             if self._read_frames(paused):
-                with suppress(DebuggerQuit):  # the exception propagates to the caller
+                # the error that ended the program is raised anyway, so quitting needs no exception
+                with suppress(DebuggerQuit):
                     self._stop(paused, Stop(None, error=error))
 
     def _is_forked(self, paused: PausedProgram) -> bool:
@@ -237,14 +239,15 @@ class DebugSession:
         register = frame.stop_point.registers[list(frame.stop_point.types).index(name)]
         try:
             return self._paused.value(frame.level, register)
-        except AttributeError:  # `__init__` has not returned yet
+        except AttributeError:  # attributes are unset, because `__init__` has not returned yet
             return PartialObject(self._paused.value(frame.level, register, as_python=False))
 
     def format_variable(self, name: str) -> str:
         """Return the text of a variable's value, or of an error if the value cannot be printed."""
         try:
             return format_value(self.value(name))
-        except Exception as error:  # for example, raised by a `__repr__` of the program
+        except Exception as error:
+            # formatting may run code of the program, such as a `__repr__`, which may raise any exception
             return f"<{type(error).__name__}: {error}>"
 
     def evaluate(self, expression: str) -> Any:

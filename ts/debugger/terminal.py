@@ -46,7 +46,9 @@ class Terminal:
                 print("\n(`quit` ends the program)")
                 continue
             if not sys.stdin.isatty():
-                print(command)  # echoed, so that the transcript is complete
+                # input that is no terminal is not echoed: print the command, so that the transcript is
+                # complete
+                print(command)
             return command
 
 
