@@ -43,7 +43,7 @@ class context:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         set_current_context(None)
-        if state.agent is not None:  # `shutdown` may have ended the agent within the block
+        if state.agent is not None:  # the agent is None if RPC was shut down within the block
             _release_context(self.autograd_context._context_id())
 
 

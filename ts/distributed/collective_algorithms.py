@@ -19,8 +19,9 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-SHORT_MESSAGE_BYTES: Final = 1 << 14  # arrays of at most this size are sent completely to all ranks
-CHUNK_BYTES: Final = 1 << 19  # arrays are sent and reduced in chunks of this size
+# maximal size of an array that each rank sends to all others completely, without reducing it in parts
+SHORT_MESSAGE_BYTES: Final = 1 << 14
+CHUNK_BYTES: Final = 1 << 19  # size of the chunks in which larger arrays are sent and reduced
 _NOTHING: Final = memoryview(b"")
 
 

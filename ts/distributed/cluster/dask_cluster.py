@@ -26,7 +26,7 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.shared_secret import is_local
 
-SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # an agent that cannot reach the scheduler for this time exits
+SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # an agent exits if it cannot reach the scheduler for this time
 
 
 class DaskCluster:

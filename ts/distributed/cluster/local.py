@@ -23,7 +23,7 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.transport import Security
 
-_SHUTDOWN_TIMEOUT_SECONDS: Final = 20.0  # time for a cluster to shut down before it is killed
+_SHUTDOWN_TIMEOUT_SECONDS: Final = 20.0  # time after which a cluster that has not shut down is killed
 
 
 class LocalCluster:
@@ -70,7 +70,8 @@ class LocalCluster:
             stdout=subprocess.PIPE,
             text=True,
             env=_environment(secret),
-            start_new_session=True,  # Ctrl-C must interrupt this process only, not the child process
+            # a new session, so that Ctrl-C in the terminal interrupts this process but not the child process
+            start_new_session=True,
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()

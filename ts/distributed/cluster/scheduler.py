@@ -36,12 +36,13 @@ from ts.distributed.transport import Comm, Security, TransportLimits
 LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
-_MAX_RANK: Final = 1 << 31  # process numbers are smaller than this
-# After a restart, workers of the previous scheduler have this time to rejoin before new workers get numbers.
+_MAX_RANK: Final = 1 << 31  # ranks that the scheduler assigns to processes are smaller than this
+# Time after a restart of the scheduler in which only workers that it knew before may register, so that they
+# keep their ranks.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
-# maximum wait for the removal of the previous registration of a process that rejoins
+# maximal time to wait until the old registration of a process that rejoins is removed
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
-# metrics that dask's scheduler requires of a worker, which are constant because no dask worker runs
+# Metrics that dask's scheduler requires of a worker. They are constant, because no dask worker runs.
 _NOTHING: Final[dict[str, Any]] = {
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},

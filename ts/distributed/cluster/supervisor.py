@@ -28,11 +28,12 @@ from ts.distributed.cluster import certificates
 from ts.distributed.cluster.scheduler import LIMITS, NameService
 from ts.distributed.transport import Security
 
-_SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # a worker that has not exited this long after SIGTERM is killed
-_MIN_UPTIME_SECONDS: Final = 10.0  # a worker that exits sooner counts as a failed start
+_SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # a worker is killed if it has not exited this long after SIGTERM
+_MIN_UPTIME_SECONDS: Final = 10.0  # the start of a worker counts as failed if the worker exits sooner
 # Delay before a worker is started again. The index is the number of consecutive failed starts.
 _RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)
-_REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # time for all workers to register
+# the start of the cluster fails if a worker has not registered after this time
+_REGISTRATION_TIMEOUT_SECONDS: Final = 300.0
 _POLL_INTERVAL_SECONDS: Final = 0.02
 
 
@@ -44,7 +45,7 @@ class ClusterConfig:
     host: str = "127.0.0.1"
     port: int = 0
     prefix: str = "worker"
-    folder: Path | None = None  # folder of the TLS certificates, or None without TLS
+    folder: Path | None = None  # folder of the TLS certificates, or None if connections are not encrypted
     restart: bool = True
     dashboard: int | None = None
     arguments: tuple[str, ...] = ()
@@ -69,14 +70,14 @@ class ClusterSupervisor:
     async def __aenter__(self) -> Self:
         """Start the scheduler and the workers, and return the supervisor."""
         config = self.config
-        # Dask logs every connection at level INFO.
+        # At level INFO, dask logs every connection.
         logging.getLogger("distributed").setLevel(logging.WARNING)
         security = self._security()
         self._scheduler = NameService(config.host, config.port, security, self._names, config.dashboard)
         try:
             await self._scheduler
         except RuntimeError as error:
-            # Dask's error only states that the start failed, while its cause states the reason.
+            # Dask's error only states that the start failed. Its cause states why.
             raise error.__cause__ or error from None
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:

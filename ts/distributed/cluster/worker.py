@@ -14,7 +14,7 @@ from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 
-RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that cannot reach the scheduler for this time exits
+RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker exits if it cannot reach the scheduler for this time
 
 
 def make_limits(**bounds: float | str | None) -> Limits | None:
