@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# (pattern of the names of the gemm functions, where {} is the dtype letter; width of the library's integers in
-# bits)
+# (pattern of the names of the gemm functions, where {} is the dtype letter; width of the library's integers
+# in bits)
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
@@ -51,8 +51,8 @@ class Library(NamedTuple):
     name: str
     bits: int  # width of the library's integers in bits
     gemm: dict[str, int]  # dtype letter ("s", "d", "c", "z") -> address of the function
-    # True if the user chose this library, by installing it or by TS_BLAS. Matrix products then call it instead
-    # of the kernels in `gemm_tiles.pyx`.
+    # True if the user chose this library, by installing it or by TS_BLAS. Matrix products then call it
+    # instead of the kernels in `gemm_tiles.pyx`.
     chosen: bool
 
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk if time is limited
-_CLOCK_INTERVAL_NS: Final = 100_000.0  # assumed time of a chunk in ns, added to the meter of the limit
+_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk, between which a time limit is checked
+# assumed time of a chunk in ns, which is added to the used time of `ts.limits`
+_CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
 class NumpyTransforms:
@@ -184,7 +185,7 @@ class CpuNamespace(WrappedNamespace):
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
-        # The result has the memory order of an operand that has the full shape.
+        # The result gets the memory order of the first operand that has the broadcast shape.
         reference = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(reference.ndim), key=lambda d: -abs(reference.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-_MAX_PLANE_ROWS = 1 << 31  # maximal number of rows of a plane
+_MAX_PLANE_ROWS = 1 << 31  # limit of the number of elements in a row or plane, so that indices fit in 32 bits
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:

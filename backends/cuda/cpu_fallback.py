@@ -69,7 +69,7 @@ def numpy_function(name: str) -> Callable[..., Any]:
         _warn(f"numpy.{name}", FUNCTIONS[name])
         hosts = [to_host(x) for x in args]
         result = target(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
-        if result is None:  # an in-place function, which wrote to its first argument
+        if result is None:  # The function wrote in place to the host copy of its first argument.
             args[0][...] = cupy.asarray(hosts[0])
         return to_device(result)
 

@@ -93,7 +93,8 @@ class Graph:
         check_not_capturing()
         self.pool = self.pool or pool or GraphPool()
         self._stream = stream
-        # first statement with effects: if it raises, the state of this object is unchanged
+        # Begin the capture before other state changes, so that this object can be used again if
+        # `begin_capture` raises.
         stream.begin_capture()
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()

@@ -30,7 +30,8 @@ class CudaFusionGroup:
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
-        # number of calls whose operators ran one by one because of devices, numbers or overridden operators
+        # Number of calls in which the operators ran one by one, because devices or numbers are unsupported or
+        # an operator is overridden.
         self.unfused_calls = 0
 
     @property

@@ -22,7 +22,7 @@ from typing import Any
 OPTIONS = (
     "--std=c++17",
     "--fmad=false",
-)  # FMA is disabled, so that a fused kernel computes the same bits as separate kernels
+)  # FMA is disabled, so that the result of a fused kernel is bitwise equal to that of separate kernels
 
 C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
@@ -30,13 +30,13 @@ C_TYPES = {
     "uint64": "unsigned long long", "float16": "half_bits", "bfloat16": "bfloat_bits",
     "float32": "float", "float64": "double",
 }  # fmt: skip
-CHARACTERS = {  # dtype -> the dtype character of `OperatorRecord.types`
+CHARACTERS = {  # dtype -> its character in `OperatorRecord.types`
     "bool": "?", "uint8": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
     "int64": "l", "uint64": "L", "float16": "e", "bfloat16": "e", "float32": "f", "float64": "d",
 }  # fmt: skip
 
-# Namespace `ts` contains functions that CUDA defines differently (NaN in min and max) or only for some types,
-# so that an expression has the same meaning for each dtype.
+# The C++ namespace `ts` redefines functions that CUDA defines only for some types, or differently from
+# PyTorch (NaN in min and max). So an expression of a record has the same meaning for each dtype.
 PREAMBLE = r"""
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
@@ -116,9 +116,10 @@ FLOATS = (*HALF_FLOATS, "float32", "float64")
 LETTERS = "abcd"  # names of the operands of an expression, in the order of the parameters
 STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
-)  # string arguments (and None) that select a function by their C++ type
+)  # string arguments, and None, that become C++ types, by which C++ selects an overload
 
-# Expressions that are exact for integers: no division, no function that computes with floats.
+# Matches expressions that are exact for integers: they have no division and no function that computes with
+# floats.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
 _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact for bools
 
@@ -243,7 +244,7 @@ extern "C" __global__ void philox_%(name)s(
 }
 """
 
-# name of the kernel -> NumPy dtype of its result, number of results per draw of four words
+# name of the kernel -> (NumPy dtype of its result, number of results that it computes from four random words)
 RANDOM_KERNELS = {
     "uniform_float": ("float32", 4), "uniform_double": ("float64", 2),
     "normal_float": ("float32", 4), "normal_double": ("float64", 2),

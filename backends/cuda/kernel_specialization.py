@@ -28,18 +28,19 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-# Kernel argument: (number of an input of the group, NumPy type of a Python number or None for an array).
+# Kernel argument: (number of the group's input, NumPy type to which a Python number is converted, or None if
+# the input is an array).
 Argument = tuple[int, Any]
 Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
-# Python number that an operation reads: (number of the input, compute dtype, True if the number must be in
-# the range of the dtype).
+# Python number that an operation reads: (number of the group's input, dtype in which the operation computes,
+# True if the number must be in the range of the dtype).
 NumberUse = tuple[int, str, bool]
 
 # maximal number of dimensions of a kernel, after adjacent dimensions have been merged
 MAX_DIMENSIONS: Final = 8
 FLOAT16_MAX: Final = 65504.0
 FLOAT32_MAX: Final = 3.4e38
-INT32_INDEX_LIMIT: Final = 1 << 30  # larger offsets are computed with 64-bit integers
+INT32_INDEX_LIMIT: Final = 1 << 30  # limit of offsets that are computed with 32-bit integers
 MAX_LOAD_BYTES: Final = 16
 MAX_PACK_ELEMENTS: Final = 8
 THREADS_PER_BLOCK: Final = 256
@@ -63,12 +64,12 @@ class KernelRequirements:
     """Kernel, launch geometry, arguments and results that a group needs for given inputs."""
 
     spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec
-    blocks: int  # 0 if there is nothing to compute
+    blocks: int  # number of blocks, or 0 if the results have no elements
     threads: int  # threads per block
     shared: int  # bytes of shared memory per block
     input_arguments: list[Argument]
     results: list[Layout]
-    epilogue_arguments: list[Argument]  # kernel arguments of epilogues, passed after the results
+    epilogue_arguments: list[Argument]  # kernel arguments that only epilogues read, passed after the results
     geometry: list[Any]  # lengths and strides, in the order of the kernel's parameters
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()

@@ -85,7 +85,7 @@ class KernelSpec:
     outputs: tuple[int, ...]
     rank: int  # number of dimensions, at least 1
     width: int
-    index: str  # type of indices: int or long long
+    index: str  # C++ type of indices: int or long long
 
     def dtype(self, value: int) -> str:
         """Return the dtype of an input or of an operation's result."""

@@ -60,7 +60,8 @@ class GroupLaunch:
     def __init__(
         self, inputs: Sequence[Any], requirements: kernel_specialization.KernelRequirements | str
     ) -> None:
-        self.inputs = [_describe_input(x) for x in inputs]  # descriptions of the inputs that operations read
+        # description of each input (dtype and shape, or type of a number), for messages
+        self.inputs = [_describe_input(x) for x in inputs]
         self.runs = 0
         self.unsupported_reason = requirements if isinstance(requirements, str) else ""
         self.result_values: tuple[int, ...] = ()

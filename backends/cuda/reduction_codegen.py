@@ -29,8 +29,8 @@ _REDUCTION_CALL = re.compile(rf"\b({'|'.join(REDUCTIONS)})\(")
 # matches row expressions that are exact for integers
 _INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")
 
-# A reduction combines the elements of each thread, then the threads of a warp that share a row, then the
-# warps of the block.
+# A reduction first combines the elements that each thread has read, then the results of the threads of a warp
+# that process the same row, then the results of the warps of a block.
 REDUCTION_PREAMBLE: Final = r"""
 namespace ts {
 template <class T> __device__ inline T limit_of_type(bool highest) {
@@ -91,8 +91,9 @@ class Statement:
     `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
     """
 
-    name: str  # name of the assigned scalar, or "" for the last statement
-    reduction: str  # name of the reduction, or "" if the statement has none
+    # name of the variable that the statement assigns, or "" for the last statement, which is the result
+    name: str
+    reduction: str  # function that reduces a row, or "" if the statement has none
     each: str
     value: str
 

@@ -29,10 +29,11 @@ from .. import get
 from . import kernel_sources, pointwise_codegen, reduction_codegen, row_reduction_codegen
 
 ROW_CHUNK_ELEMENTS: Final = 1 << 14
-MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # a longer row is assigned to a block
-MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # a longer row is assigned to MAX_BLOCK_THREADS threads
+MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # longer rows are reduced by a block instead of a warp
+MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # longer rows are reduced by MAX_BLOCK_THREADS threads
 MAX_BLOCK_THREADS: Final = 1 << 10
-# maximal row length of a reduction that cannot be split, for fewer than MIN_LONG_ROWS rows
+# Maximal length of the rows of a reduction that cannot be split among blocks. It applies if there are fewer
+# than MIN_LONG_ROWS rows.
 MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17
 MIN_LONG_ROWS: Final = 32
 MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block (CUDA's default limit is 48 KiB)

@@ -49,7 +49,7 @@ class RowEpilogue:
     """Reduction of each row of a value: expression, dtypes, and arguments besides the row."""
 
     expression: str
-    source: int  # number of the value whose rows are reduced
+    source: int  # number of the group's value whose rows are reduced
     compute: str
     result: str
     arguments: tuple[tuple[str, Array | Number | StringArgument], ...] = ()

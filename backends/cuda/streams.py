@@ -101,7 +101,7 @@ class Event:
 
     def wait(self, stream: Stream | None = None) -> None:
         """Make work that is queued later in a stream wait for this event."""
-        if self._mark is not None:  # work does not wait for an event that was never recorded
+        if self._mark is not None:  # An event that was never recorded counts as completed, as in CUDA.
             stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
             stream.queue.wait_event(self._mark)
 
@@ -159,7 +159,7 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
     with cupy.cuda.Device(stream.device.index):
         before = (
             cupy.cuda.get_current_stream()
-        )  # CuPy's context managers restore the stream of the enclosing block
+        )  # the stream to restore, for which CuPy has only context managers
         stream.queue.use()
         try:
             yield stream

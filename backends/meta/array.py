@@ -42,7 +42,7 @@ class MetaArray:
     """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # the value of `numpy.ndarray.base` for an array that is not a view
+    base = None  # as in `numpy.ndarray.base`: None, because no view refers to another array
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
@@ -52,7 +52,8 @@ class MetaArray:
         self.strides: Shape = (
             size_guards.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
         )
-        self.offset = offset  # in elements, from the start of the memory that a base and its views share
+        # distance in elements from the start of the memory that a base and its views share
+        self.offset = offset
 
     def __repr__(self) -> str:
         return f"MetaArray({self.shape}, {self.dtype})"
@@ -114,7 +115,8 @@ class MetaArray:
         The stride of a new dimension is None.
         """
         pairs = list(dims)
-        for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the next dimension
+        # a new dimension has size times stride of the next dimension as its stride
+        for i in reversed(range(len(pairs))):
             if pairs[i][1] is None:
                 n, stride = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
                 pairs[i] = (1, n * stride)
@@ -154,10 +156,11 @@ class MetaArray:
         The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent.
         Otherwise the broadcast shape comes first in the shape of the result.
         """
-        chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
+        # positions, among the result's dimensions, at which index arrays and numbers occur
+        chosen: list[int] = []
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        # Lengths of the dimensions without index arrays. `steps` are the strides of these dimensions.
+        # `other_lengths` and `steps` are the lengths and strides of the dimensions without index arrays.
         other_lengths: list[Any] = []
         steps: list[Any] = []
         at = 0
@@ -467,7 +470,8 @@ def _checked_index(index: Any, n: Any, axis: int) -> Any:
     """Return a non-negative index into a dimension of length `n`. Index arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    if size_guards.is_symbol(index):  # no range check: the shape of the result does not depend on the index
+    # A symbolic index is not checked against the size, because the result's shape does not depend on it.
+    if size_guards.is_symbol(index):
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
             new_number("i")  # PyTorch creates this symbol for the storage offset of the result
@@ -551,7 +555,7 @@ def _kind(x: Any) -> Any:
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
         return type(x)
-    # Other objects are symbolic sizes, which are promoted like ints.
+    # Objects other than bools, lists and tuples are symbolic sizes, which are promoted like ints.
     return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int
 
 

@@ -38,7 +38,7 @@ from .array import (
 from .fft import Fft
 from .linalg import LinearAlgebra
 
-# Functions whose results have the shape and dtype of the first argument.
+# Names of functions whose results have the shape and dtype of the first argument.
 _LIKE_FIRST = (
     "cumsum", "cumprod", "sort", "flip", "fliplr", "flipud", "roll", "nan_to_num", "clip", "real_if_close",
     "around", "i0", "round", "sinc",

@@ -26,8 +26,8 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, se
 
 cnp.import_array()
 
-# Larger operands are left to the record's Python kernel, which checks the time limit of `ts.limits` while it
-# runs.
+# Computations with more elements are left to the record's Python kernel, which checks the time limit of
+# `ts.limits` while it runs.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:

@@ -201,7 +201,8 @@ cdef int where_nd(
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    # strong reference, because `iterate_operands` may release the GIL while it reads the array
+    # Hold a reference to the second array, because `iterate_operands` may release the GIL while it reads the
+    # array.
     cdef object last = None if arrays[1] == NULL else <object>arrays[1]
     for i in range(2):
         if arrays[i] != NULL:
@@ -279,7 +280,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
         return call_python_kernel(op, r, at)
-    for d in range(nd):  # the mask is larger than the tensor in a dimension
+    for d in range(nd):  # If the mask is larger than the tensor in a dimension, the result would have the broadcast shape.
         if shape[d] != dims_of(a)[d]:
             return call_python_kernel(op, r, at)
     set_operand_strides(&operands[0], mask, nd, shape)
@@ -371,7 +372,8 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
             position += mask[i] != 0
     else:
         for i in range(n):
-            # bound check: another thread may write to the mask after the elements were counted
+            # Check the bound, because another thread may have set elements of the mask after they were
+            # counted.
             if mask[i] and position < dims[0]:
                 out[2 * position] = i // columns
                 out[2 * position + 1] = i % columns

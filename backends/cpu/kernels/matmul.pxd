@@ -9,26 +9,25 @@ from ts.backends.cpu.kernels.blas_matrix cimport Epilogue, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:
-    # smaller products keep the GIL: acquiring it again would take longer
+    # Smaller products keep the GIL, because they take less time than acquiring it again.
     MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
-# Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), for matrices with equal floating
-# dtypes. The result is a new reference to a Tensor. It is NULL without an exception if the operands are
-# unsupported.
+# Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), as a new reference to a Tensor. The
+# operands are matrices with equal floating dtypes. Return NULL without an exception if they are unsupported.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
-# Compute c = alpha * a @ b + beta * c + bias for matrices, or for stacks that broadcast to the shape of c.
-# Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is None or a row
-# that `is_row` accepts. With a bias, beta must be 0. `packed` is None or the packed b. The epilogue, or NULL,
-# is applied to blocks of the product while they are in the cache, possibly on several threads without the
-# GIL.
+# Compute c = alpha * a @ b + beta * c + bias for matrices, or for batches of matrices that broadcast to the
+# shape of c. Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is
+# None or a row that `is_row` accepts. With a bias, beta must be 0. `packed` is None or the packed b.
+# `epilogue` is NULL, or is called with each block of the product while the block is in the cache, possibly on
+# several threads without the GIL.
 cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
 # Return the cached packed columns of `y`, or of its transpose, for the product x @ y. Return None if they are
-# not cached or the chosen algorithm does not use them. Call this before `multiply_into`, and before taking
-# another reference to the array: the cache counts references.
+# not cached or the chosen algorithm does not use them. Call this before the caller takes another reference to
+# the array: the cache returns panels only if the tensors have the only references.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
 # Like `cached_panels_for`, for any left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
@@ -41,14 +40,14 @@ cdef bint is_row(object array, npy_intp columns, int type_number) noexcept
 cdef int dtype_index(a) except -2
 
 ctypedef enum GemmAlgorithm:
-    BY_ROWS                            # for few rows, by `skinny_gemm.pyx`
+    BY_ROWS                            # by `skinny_gemm.pyx`, for few rows of the left operand
     BY_TILES
     BY_BLAS
     BY_LOOP                            # by the inner loop of np.matmul
 
 
 cdef class Job:
-    cdef object left_array             # strong references, because other threads may release the arrays
+    cdef object left_array             # The first three fields keep the arrays alive if other threads replace them in their tensors.
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm algorithm
@@ -57,26 +56,26 @@ cdef class Job:
     cdef Matrix left
     cdef Matrix right
     cdef char *out
-    cdef int64_t pitch                 # elements from one row of `out` to the next
+    cdef int64_t pitch                 # distance in elements from one row of `out` to the next
     cdef GemmEpilogue finish                 # alpha, bias and epilogue
     cdef double beta
     cdef object bias_array             # array of the bias, or None
     cdef Packed packed                 # packed right operand, or None
     cdef Panels panels                 # panels of `packed`
-    cdef int64_t count                 # number of products in the stack
-    # strides in bytes from one product to the next
+    cdef int64_t count                 # number of matrix products in the batch
+    # distances in bytes from the operand of one matrix product to that of the next
     cdef int64_t left_batch_stride
     cdef int64_t right_batch_stride
     cdef int64_t out_batch_stride
     cdef int64_t left_strides[2]       # byte strides of the left matrix, for np.matmul's loop
     cdef int64_t right_strides[2]
-    cdef int64_t rows                  # number of rows of a task
-    cdef int64_t columns               # number of columns of a task
+    cdef int64_t rows                  # number of rows of the product that a task computes
+    cdef int64_t columns               # number of columns of the product that a task computes
     cdef int64_t row_tasks
     cdef int64_t column_tasks
     cdef Py_ssize_t partition_count    # number of threads
     cdef bint limited                  # True if BLAS is limited to one thread while the job runs
-    cdef int64_t next                  # index of the next task to start
+    cdef int64_t next                  # index of the next task that a thread takes
 
     cdef void set_panels(self, Packed packed) noexcept
     cdef Packed pack(self, Packed before)
@@ -92,6 +91,7 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare the product of two floating matrices into `c`, so that it can run repeatedly. Return None if the
-# product is unsupported. All three arrays have one dtype and matching shapes. `c` is C-contiguous.
+# Prepare c = a @ b for floating matrices, so that the product can run repeatedly with new contents of the
+# arrays. Return None if it is unsupported. The arrays must have the same dtype and matching shapes, and `c`
+# must be C-contiguous.
 cdef Job make_job(object a, object b, object c)

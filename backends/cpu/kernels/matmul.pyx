@@ -76,16 +76,16 @@ ctypedef void (*Gemm32Complex)(
 cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
-    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # from this number, BLAS may use several threads
-    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # larger products are divided into several BLAS calls
-    PANEL_SIDE = 256                          # a product of at most this number of rows and columns is not divided
+    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # minimal size of a product for which BLAS may use several threads
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. Larger products are divided into several calls.
+    PANEL_SIDE = 256                          # Products with at most this number of rows and of columns are not divided further.
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
-    MATVEC_COLUMNS_PER_CALL = 1024  # columns per call if the product is computed as a weighted sum of rows
-    MIN_MULTIPLICATIONS_TILED = 1 << 15       # from this number, packing the operands pays off
+    MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of columns per call if the product is computed as a weighted sum of rows
+    MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which the tiles, which need packed operands, are faster
 
-cdef void *gemm_of[4]                  # functions for float32, float64, complex64, complex128
+cdef void *gemm_of[4]                  # addresses of the BLAS functions for float32, float64, complex64 and complex128
 cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits, or 0 if none was found
-cdef bint tiled = False                # True if the tiles of this package are faster than BLAS
+cdef bint tiled = False  # True if `tiled_block` is preferred to BLAS: it is fast on this CPU, and the user chose no BLAS library
 
 
 cdef int find_library() except -1:
@@ -185,7 +185,7 @@ cdef class Job:
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.partition_count = 1
-        # Converts multiplications to the work unit of `thread_pool.partition_count`, about 0.5 ns.
+        # Convert the number of multiplications to the unit of `thread_pool.partition_count`, about 0.5 ns.
         total = total / 4 if self.algorithm == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.partition_count = thread_pool.partition_count(<int64_t>min(total, <double>(1 << 60)))
@@ -209,7 +209,8 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        # the last task takes the remaining columns, because a task must not be narrower than a vector
+        # The last task of a row also takes the remaining columns, because the columns of a task must fill a
+        # SIMD vector.
         if self.algorithm == BY_ROWS:
             self.column_tasks = max(n // self.columns, <int64_t>1)
         self.limited = (self.algorithm == BY_BLAS or self.algorithm == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
@@ -521,10 +522,10 @@ cdef object ensure_blas_layout(object a, int kind):
     return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else contiguous_copy(<PyArrayObject *>a)
 
 
-ctypedef struct Stacks:                # the leading dimensions of both operands and the product
-    int n                              # number of dimensions, at least one, after adjacent ones are merged
+ctypedef struct Stacks:                # the leading (batch) dimensions of both operands and the product
+    int n                              # number of dimensions after adjacent ones have been merged, at least one
     npy_intp dims[MAX_DIMS]
-    npy_intp strides[3][MAX_DIMS]        # byte strides of the three arrays
+    npy_intp strides[3][MAX_DIMS]        # byte strides of the left operand, the right operand and the product
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:

@@ -61,7 +61,7 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
     cdef npy_intp o, i, count
     for o in range(s.outer):
         memcpy(out, x, s.inner * width)
-        if s.inner == 1 or s.inner * 4 < s.n:  # for few columns, each column is reduced separately
+        if s.inner == 1 or s.inner * 4 < s.n:  # If there are few columns, reduce one column at a time. Otherwise, combine whole rows.
             strides[0] = strides[2] = 0
             strides[1] = width * s.inner
             count = s.n - 1

@@ -160,7 +160,7 @@ cdef class MersenneTwister:
         cdef Py_ssize_t count
         while n:
             count = min(n, self.available_words() // 2)
-            if count == 0:             # the two words of a pair are in different blocks
+            if count == 0:             # The current block has only the first of the two words of a number.
                 out[0] = fma(self.uniform_double(), span, low)
                 count = 1
             else:
@@ -395,7 +395,8 @@ def set_default(MersenneTwister stream not None):
     _default = stream
 
 
-# STIRLING_TAILS[k] is log(k!) minus Stirling's approximation in terms of k + 1/2, for k < 10.
+# For k < 10, STIRLING_TAILS[k] is the error of Stirling's approximation: log(k!) minus (k + 1/2) * log(k + 1)
+# - (k + 1) + log(2 * pi) / 2.
 cdef double[10] STIRLING_TAILS = [
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,

@@ -251,7 +251,7 @@ ctypedef struct Batch:
     npy_intp images
     npy_intp channels
     npy_intp inner
-    bint training  # True if the moments were computed from the batch, so that they depend on the input
+    bint training  # True if mean and variance were computed from the batch. The gradient then includes their dependence on the input.
     double eps
 
 

@@ -41,11 +41,11 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    TABLE_SIZE = 1 << 10  # size of the hash table, whose slots are selected by the address of an operand
-    # maximum of `uses_before_packing`, which doubles when panels are dropped unused
+    TABLE_SIZE = 1 << 10  # number of slots of the hash table, in which the address of an operand selects a slot
+    # Maximum of `uses_before_packing`. That number doubles whenever panels are dropped before they were used.
     MAX_USES_BEFORE_PACKING = 64
     MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
-    MIN_ARRAY_BYTES = 1 << 12          # minimal size of a packed array
+    MIN_ARRAY_BYTES = 1 << 12          # minimal size of an array whose operands are packed
 
 
 @cython.final
@@ -55,15 +55,15 @@ cdef class CacheEntry:
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t wide                  # number of columns of a panel
-    cdef PyObject *root  # the tensor that owns memory and version counter (borrowed reference, see `watch`)
+    cdef PyObject *root  # array that owns the memory of the operand (borrowed reference; `watch` reports its deallocation)
     cdef PyObject *owner
     cdef int version
     cdef int uses
-    cdef int uses_before_packing       # number of uses from which the operand is packed
-    cdef int64_t used                  # time of the last use, counted in lookups
+    cdef int uses_before_packing       # the operand is packed at the use with this number, counted from 1
+    cdef int64_t used                  # number of lookups in the cache until the last use of this entry
     cdef int64_t hits
     cdef Packed packed
-    cdef object watch  # weak reference to the array, whose deallocation drops the panels
+    cdef object watch  # weak reference to the array `root`. Its callback drops the panels when the array is deallocated.
 
     cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
         return (
@@ -82,7 +82,7 @@ seal(CacheEntry)
 
 cdef list entries = [None] * TABLE_SIZE
 cdef list packed_entries = []          # cache entries that have panels
-cdef dict exposed_arrays = {}          # arrays whose address was exposed to the program: id -> weak reference
+cdef dict exposed_arrays = {}          # id of an array whose address was exposed to the program -> weak reference to the array
 cdef int64_t packed_bytes = 0
 cdef int64_t lookup_count = 0
 
@@ -110,7 +110,7 @@ cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t referen
     if t is not owner:
         if mine != root and Py_REFCNT(mine) > 1:
             return False
-        if counting == <PyObject *>None:  # the owner of the version counter does not refer to this memory
+        if counting == <PyObject *>None:  # The owner of the version counter has no array (see `VersionCounter`), so it holds no reference.
             return Py_REFCNT(root) <= reference_count
         reference_count += 1
     if counting != root and Py_REFCNT(counting) > 1:
@@ -128,7 +128,8 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
         return None
-    # Fibonacci hashing uses the high bits: the low address bits of large arrays are equal
+    # Use the high bits of the product (Fibonacci hashing), because the low bits of the addresses of large
+    # arrays are equal.
     slot = (slot * <uint64_t>0x9E3779B97F4A7C15) >> 54
     lookup_count += 1
     if entries[slot] is None:

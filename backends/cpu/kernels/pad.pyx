@@ -37,14 +37,14 @@ cdef enum Mode:
 cdef enum:
     MAX_ELEMENT_BYTES = 16             # maximal size of an element
 
-cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # for more elements, the record's Python kernel raises the error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # larger results are left to the record's Python kernel, which raises the memory error
 
 
 ctypedef struct PadGeometry:
     Mode mode
     int nd
     int first                          # the first padded dimension
-    npy_intp before[MAX_DIMS]  # padding before each dimension, where a negative number removes elements
+    npy_intp before[MAX_DIMS]  # number of elements added before each dimension. A negative number removes elements.
     npy_intp size[MAX_DIMS]            # sizes of the source
     npy_intp new[MAX_DIMS]
     npy_intp step[MAX_DIMS]            # byte strides of the source

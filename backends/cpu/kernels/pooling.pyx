@@ -35,9 +35,9 @@ from ts.backends.cpu import thread_pool
 cnp.import_array()
 
 cdef enum:
-    MAX_SIZE = 1 << 30                    # maximum of each kernel size, stride, padding and dilation
+    MAX_SIZE = 1 << 30                    # maximal kernel size, stride, padding and dilation in each dimension
     MAX_WINDOWS = 1 << 20                 # maximal number of windows per dimension
-    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # for larger inputs, the record's kernel may use several threads
+    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # larger inputs are left to the record's Python kernel, which can use several threads
 
 cdef enum Divisor:
     WITH_PADDING

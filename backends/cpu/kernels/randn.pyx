@@ -40,7 +40,7 @@ ctypedef fused floating:
 
 cdef enum:
     BLOCK = 16
-    HALF_TILE = 256                    # number of radii, and number of angles, that are computed at a time
+    HALF_TILE = 256                    # number of pairs (radius, angle), each of which gives two numbers, that are computed at a time
 
 cdef Loops logarithm = ufunc_loops("log")
 cdef Loops cosine = ufunc_loops("cos")

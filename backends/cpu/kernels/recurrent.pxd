@@ -9,8 +9,8 @@ from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport new_contiguous
 
 cdef enum:
-    MIN_STEPS_TO_PACK = 4              # number of time steps from which packing the weights pays off
-    NANOSECONDS_PER_STEP = 100_000     # nanoseconds by which each time step advances the clock of `ts.limits`
+    MIN_STEPS_TO_PACK = 4              # minimal number of time steps for which the weights are packed
+    NANOSECONDS_PER_STEP = 100_000     # assumed time of a time step, which is added to the used time of `ts.limits`
 
 cdef enum Cell:
     LSTM
@@ -37,19 +37,22 @@ cdef class Weights:
     cdef char *candidate_bias(self) noexcept
 
 
-# Return the array of a weight that is a contiguous CPU tensor of the dtype. For None, return None, and for
-# other values False.
+# Return the array of a weight that is a contiguous CPU tensor of dtype `dtype`. If the argument is None,
+# return None. Return False for other values, which are unsupported.
 cdef object read_weight(IValue *x, int dtype)
-# Create the weights from arrays in the order of a layer's parameters, or None if an array is unsupported.
+# Create the `Weights` from arrays in the order of a layer's parameters. Return None if an array is
+# unsupported.
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
 # Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not cached.
 cdef Packed cached_panels_of(IValue *x, npy_intp rows)
-# Return a copy of a state with `nd` dimensions, or None for another rank, dtype or device.
+# Return a copy of an initial state. Return None unless it is a CPU tensor with `nd` dimensions and dtype
+# `dtype`.
 cdef object copy_state(object tensor, int dtype, int nd)
 # Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# Return the batch size of each time step: from the tensor `packed`, or `batch` for all steps if it is NULL.
-# Return None if the sizes do not match `batch` and `total`.
+# Return the batch size of each time step: the elements of tensor `packed` (`batch_sizes` of a packed
+# sequence), or `batch` for all time steps if it is NULL. Return None if the sizes contradict `batch` or
+# `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
 # Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 cdef bint run_layer(

@@ -210,13 +210,13 @@ cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
 
 
 ctypedef struct Steps:
-    # State of a layer's loop over time steps. The pointers to gates and states refer to elements. `length`
-    # and `pitch` are in bytes.
+    # State of a layer's loop over time steps. The pointers have type `char *`, but refer to elements of the
+    # layer's dtype. `length` and `pitch` are in bytes.
     Cell kind
     bint double_
     bint reverse
     npy_intp rows                      # batch size of the current time steps
-    npy_intp row  # first row of the next time step, or the row after its last row if `reverse`
+    npy_intp row  # index of the first row of the next time step (of the row after its last row if `reverse`)
     npy_intp width                     # number of elements of the cell state
     npy_intp gates
     char *input_gates                  # contribution of the input to the gates
@@ -228,7 +228,7 @@ ctypedef struct Steps:
     npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch
-    char *cells  # cell states of all steps, or NULL. If it is not NULL, the activated gates are saved too.
+    char *cells  # cell states of all time steps for the backward pass, which also needs the activated gates, or NULL in inference
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:

@@ -7,7 +7,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef enum:
-    # number of elements, or rows, that are added in the tensor's dtype before their sum is added in double
+    # Number of elements that are added in the tensor's dtype. The sums of such blocks are added in double.
     BLOCK = 512
     LANES = 16                         # number of parallel accumulators
 
@@ -16,16 +16,16 @@ ctypedef fused floating:
     double
 
 ctypedef struct Shape:
-    # The array is viewed as (outer, n, inner), and dimension n is reduced.
+    # A reduced array is viewed as (outer, n, inner), and its middle dimension is reduced.
     npy_intp outer
     npy_intp n
     npy_intp inner
     int nd                             # number of dimensions of the result
     npy_intp dims[MAX_DIMS]
 
-# Split a shape into (outer, n, inner) around the dimensions to reduce. `dims` is an int or a list. NULL, None
-# and an empty list select all dimensions. Return False if the dimensions are not adjacent, an argument is
-# invalid, or, in `read_shape`, the array is empty.
+# Set `s` to a shape as (outer, n, inner), where n is the product of the reduced dimensions. `dims` is an int
+# or a list. NULL, None and an empty list select all dimensions. Return False if the dimensions are not
+# adjacent or an argument is invalid. `read_shape` also returns False for an empty array.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 

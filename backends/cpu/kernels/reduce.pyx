@@ -45,7 +45,7 @@ cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
-    TILE = 256  # maximal number of columns at a time, because their accumulators are on the stack
+    TILE = 256  # maximal number of columns that are reduced at a time. Their accumulators are on the stack.
 
 
 cdef enum Reduction:
@@ -368,7 +368,7 @@ cdef int run_reduction(
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         owner = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
-        # a warning was issued above, and its filter may run code that changes the tensor
+        # The warning may have run Python code that replaced the tensor's array.
         if contiguous_array_or_null(&r[at[0]]) != a:
             return call_python_kernel(op, r, at)
     output = new_contiguous(s.nd, s.dims, result)
@@ -550,7 +550,7 @@ cdef bint read_reduction(
     if dtype != NULL and not same_dtype(dtype, kind):
         return False
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
-        return False                   # the separate operator issues a warning here
+        return False                   # The operator issues a warning in this case, so it must run separately.
     args.kind = kind
     if kind == FLOAT:
         args.function = epilogue_floats

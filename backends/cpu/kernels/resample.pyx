@@ -35,7 +35,7 @@ cdef struct Taps:
     int64_t n                          # length of the resampled dimension in the source
     int64_t m                          # length of the resampled dimension in the result
     int64_t count                      # number of taps per element of the result
-    int64_t inner  # product of the inner dimensions, or the number of channels in `weighted_picks`
+    int64_t inner  # product of the dimensions after the resampled one. In `weighted_picks`, it is the number of channels.
     # Indices in [0, n) of shape (m, count). In `weighted_picks`, the shape is (batch, m, count), and the
     # index -1 selects the value 0.
     int64_t *index
@@ -171,7 +171,7 @@ cdef class Run:
     cdef char *weight
     cdef str kind
     cdef int64_t planes
-    cdef bint anywhere                 # True for `weighted_picks`, whose taps are anywhere in a plane
+    cdef bint anywhere  # True for `weighted_picks`, whose taps may be at any position of a plane instead of along one dimension
     cdef int fraction_bits                    # number of fractional bits of uint8 weights
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
@@ -228,7 +228,7 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
             raise ValueError("weighted sums: operands must be contiguous and aligned")
     if weight.shape != index.shape:
         raise ValueError("weighted sums: index and weight must have the same shape")
-    checked_indices = index.copy()  # private copy: the program cannot change indices after the check
+    checked_indices = index.copy()  # Copy the indices, so that the program cannot change them after the check.
     if checked_indices.size and (checked_indices.min() < lowest or checked_indices.max() >= length):
         raise IndexError("weighted sums: a tap is outside the input")
     run.owners = (x, out, checked_indices, weight)

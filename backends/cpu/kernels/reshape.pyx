@@ -215,7 +215,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             return call_python_kernel(op, r, at)
         elif n != 1:
             strides[i] = 0
-        else:  # the same stride as that of `unsqueeze`
+        else:  # A new dimension of size 1 gets the stride that `unsqueeze` would give it.
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]

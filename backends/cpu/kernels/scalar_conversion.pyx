@@ -189,7 +189,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
             return call_python_kernel(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or has_partial_overlap(a, b):
         return call_python_kernel(op, r, at)
-    owners = (<object>a, <object>b)  # strong references, because NumPy may release the GIL during the copy
+    owners = (<object>a, <object>b)  # keeps the arrays alive, because NumPy may release the GIL during the copy
     copy_array(a, b)
     wrote(<Tensor>to)
     Py_INCREF(<object>to)

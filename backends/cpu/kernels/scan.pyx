@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 cnp.import_array()
 
 cdef enum:
-    COLUMNS = 256  # maximal number of columns per block, because their running totals are on the stack
+    COLUMNS = 256  # maximal number of columns that are scanned at a time. Their running totals are on the stack.
 
 ctypedef fused scanned:
     float
@@ -81,8 +81,8 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
             total = 1 if product else 0
             i = 0
             if scanned is float:
-                # Four elements per iteration shorten the dependency chain: it has one addition to the running
-                # total for four results.
+                # Process four elements per iteration. Only one operation in four then depends on the previous
+                # running total, which shortens the dependency chain.
                 while i + 4 <= n:
                     if product:
                         two = <double>x[i] * x[i + 1]

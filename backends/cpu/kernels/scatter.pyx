@@ -100,7 +100,7 @@ cdef inline npy_intp iteration_count(IndexIterator *walk) noexcept nogil:
 cdef struct Reduction:
     IndexOp index_op
     bint mean
-    bint exclude_self  # True if the old value of the destination is not included in the reduction
+    bint exclude_self  # True if the reduction does not include the destination's old value
 
 
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:

@@ -6,8 +6,8 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef extern from "short_floats.h" nogil:
-    # Convert n elements that are `stride` bytes apart, bfloat16 if `brain` else float16, to contiguous float32
-    # (`widen`) and back (`shorten`).
+    # `widen` converts n elements (bfloat16 if `brain`, else float16), which are `stride` bytes apart, to
+    # contiguous float32 elements. `shorten` is the reverse conversion.
     void widen(const char *x, npy_intp stride, npy_intp n, int brain, float *out)
     void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp stride)
 
@@ -15,7 +15,7 @@ cdef enum:
     BFLOAT16 = 15                      # ScalarType of bfloat16
 
 
-ctypedef struct Widened:               # the float32 loop that `run_half_tiles` calls for half precision
+ctypedef struct Widened:               # `data` argument of `run_half_tiles`: the float32 loop that it calls
     Loop function
     void *data
     int arity
@@ -23,14 +23,16 @@ ctypedef struct Widened:               # the float32 loop that `run_half_tiles` 
     bint returns_bools
 
 
-# Loop that converts operands to float32 tile by tile, runs the float32 loop, and rounds the results once.
+# Inner loop for half precision. For each tile, it converts the operands to float32, runs the float32 loop and
+# rounds the results.
 cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil
 
-# Return whether a half-precision ScalarType represents a number exactly. Rounding such a number early does
-# not change results.
+# Return whether a half-precision ScalarType represents a number exactly, so that the number can be converted
+# to this dtype before the operation.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
 # Return whether a NumPy type number stands for float16 or bfloat16.
 cdef bint is_half_number(int type_number) noexcept
-# Convert an array to float32 with the same dimension order, and from float32 to NumPy type `type_number`.
+# Convert an array to float32 (`to_float32`), or a float32 array to the NumPy type `type_number`
+# (`to_half_precision`). The memory order of the dimensions stays the same.
 cdef object to_float32(PyArrayObject *a)
 cdef object to_half_precision(PyArrayObject *a, int type_number)

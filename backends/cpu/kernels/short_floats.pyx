@@ -30,7 +30,7 @@ cdef bint is_half_number(int type_number) noexcept:
     return kind == HALF or kind == BFLOAT16
 
 
-# Unary loops, which `iterate_operands` calls with contiguous results.
+# The next functions are unary inner loops. Their results are contiguous, as `iterate_operands` requires.
 
 cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     widen(args[0], strides[0], n[0], False, <float *>args[1])

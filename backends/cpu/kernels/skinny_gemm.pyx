@@ -16,11 +16,13 @@ from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    # Maximal number of rows for `along`, which needs horizontal sums. For more rows, packing pays off.
+    # Maximal number of rows for `along`, which sums the elements of each SIMD vector (horizontal sums). For
+    # more rows, other algorithms, which pack the operands, are faster.
     MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
-    MAX_PACKED_ROWS = 2                # maximal rows for packed panels, which are read once per row
-    # L2 cache size. Larger panels are not faster, because memory bandwidth is the limit.
+    MAX_PACKED_ROWS = 2                # maximal number of rows for which packed panels are used, because each row reads all panels
+    # Size of the L2 cache. Larger matrices are not faster with panels, because memory bandwidth limits the
+    # speed.
     MAX_PACKED_BYTES = 1 << 20
 
 

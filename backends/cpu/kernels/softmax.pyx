@@ -52,7 +52,7 @@ cdef enum:
     MAX_ROWS_AT_ONCE = 32              # upper bound of the result of `rows_at_once`
 
 
-ctypedef struct Bound:                 # an inner loop with its data argument
+ctypedef struct Bound:                 # an inner loop and its `data` argument
     Loop function
     void *data
 
@@ -195,7 +195,9 @@ cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_int
             value = row_max(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
-                value = peaks[i] = 0  # infinite maximum: the sum of exponentials is then infinite or 0
+                # The maximum is infinite. Subtracting it would give NaN, while the sum of exponentials must
+                # be infinite or 0.
+                value = peaks[i] = 0
             if n < LANES:
                 for j in range(n):
                     shifted_rows[i * n + j] = x[i * n + j] - value

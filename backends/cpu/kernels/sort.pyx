@@ -18,8 +18,8 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # quicksort leaves runs of up to this length to insertion sort
-# heap selection is used if at most 1 of this number of elements is requested
+cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # quicksort does not divide ranges of at most this length, which insertion sort then sorts
+# Heap selection is used if at most one element in this number is selected.
 cdef int64_t HEAP_SELECT_RATIO = 64
 
 

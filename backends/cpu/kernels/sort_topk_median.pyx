@@ -50,7 +50,7 @@ cdef enum SelectionKind:
 ctypedef struct Task:
     SelectionKind selection
     Axis axis
-    npy_intp k                         # number of results per slice, or the rank of the result for NTH
+    npy_intp k                         # number of results per slice. For NTH, it is the position of the result in sorted order.
     bint descending
 
 

@@ -158,7 +158,7 @@ cdef double c_xlog1py(double x, double y) noexcept nogil:
 
 
 # ---------------------------------------------------------------- ufuncs
-# NumPy keeps the addresses of these tables, so they must be static.
+# The ufuncs refer to the tables below, so the tables must exist as long as the process.
 
 cdef char TYPES[4]
 cdef char BINARY_TYPES[6]
@@ -174,7 +174,7 @@ rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFunc
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef enum:
-    ROW_KERNEL_COUNT = 9               # the first NAMES have row kernels for both dtypes
+    ROW_KERNEL_COUNT = 9               # number of NAMES, at the start of the list, whose loops are row kernels for float32 and float64
     MAX_NAMES = 40
     MAX_LOOPS = 12
 
@@ -183,7 +183,7 @@ cdef char **NAMES = [
     "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int FIRST_NUMPY_INDEX = 16  # NAMES from this index on are NumPy's ufuncs, with float loops replaced
+cdef int FIRST_NUMPY_INDEX = 16  # NAMES from this index on are ufuncs of NumPy whose float32 and float64 loops are replaced
 cdef int NAME_COUNT = 32
 cdef Unary UNARY_FUNCTIONS[5]
 cdef Binary BINARY_FUNCTIONS[2]

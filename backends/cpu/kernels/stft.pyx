@@ -29,9 +29,9 @@ from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 
-# for more elements, the record's Python kernel checks the memory limit
+# Larger results are left to the record's Python kernel, which checks the memory limit.
 cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28
-cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of squared window weights of a sample
+cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of the squared window weights of the frames that contain a sample
 
 ctypedef fused floating:
     float
@@ -45,7 +45,7 @@ ctypedef struct Frames:
     npy_intp pad                       # number of reflected samples on each side
     npy_intp n                         # length of a frame and of its transform
     npy_intp hop
-    npy_intp left                      # offset of the window in a frame
+    npy_intp left                      # offset of the window, which may be shorter than a frame, in the frame
     npy_intp width                     # length of the window
 
 

@@ -14,11 +14,12 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
-# NumPy's signature of inner loops: operands, count, strides in bytes, data of the loop.
+# Inner loop with NumPy's signature. Arguments: addresses of the operands, number of elements, byte strides,
+# data of the loop.
 ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
 
-# Loop over two dimensions: operands, both lengths, strides of the outer and of the inner dimension. Returns
-# False if the strides are unsupported.
+# Loop over two dimensions. Arguments: addresses of the operands, lengths of both dimensions, byte strides of
+# the outer and of the inner dimension. Returns False if the strides are unsupported.
 ctypedef bint (*Plane)(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner) noexcept nogil
 
 cdef enum:
@@ -31,27 +32,26 @@ ctypedef struct Operand:
     npy_intp strides[MAX_DIMS]
 
 
-# Broadcast `shape` with the shape of `a`. Return False if the shapes do not match, in which case the record's
-# Python kernel raises the error.
+# Broadcast `shape` with the shape of `a`. Return False if the shapes do not broadcast. The record's Python
+# kernel then raises the error.
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# Set the operand's strides for the broadcast shape. Repeated dimensions get stride 0.
+# Set the array and strides of an operand for the broadcast shape. Dimensions in which the array is repeated
+# have stride 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand. All its strides are 0.
 cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory. Return
 # whether this changed the order.
 cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
-# Allocate the result and set it as operands[count]. Shape and strides are sorted to the result's dimension
-# order.
+# Allocate the result and set it as operands[count]. Its dimensions have the memory order of the operands, and
+# `shape` and the strides of all operands are sorted in this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run a loop over an n-dimensional index space. The loop processes the innermost dimension. `plane`, if it is
-# given and supports the strides, processes the two innermost dimensions. This function iterates over the
-# other dimensions. There are at least two operands. The last one is the result, which may also be the first.
-# The arrays of the first two operands are referenced while the GIL is released. The caller must hold
-# references to other arrays.
-#
-# Results of unary loops must be contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for
-# strided results.
+# Run an inner loop on operands with `ndim` dimensions. Each call of `function` processes the innermost
+# dimension. If `plane` is given and supports the strides, each of its calls processes the two innermost
+# dimensions. This function iterates over the other dimensions. There are at least two operands. The last one
+# is the result, and may be the same array as the first. The arrays of the first two operands are referenced
+# while the GIL is released. The caller must hold references to other arrays.  Results of unary loops must be
+# contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for strided results.
 cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

@@ -16,7 +16,8 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, ta
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_New with a NULL data pointer allocates memory. The array gets the given strides.
+    # PyArray_New with a NULL data pointer allocates an array with the given strides, or in C order if
+    # `strides` is NULL.
     object new_strided "PyArray_New"(
         PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
     )
@@ -24,11 +25,12 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    MIN_INNER_LENGTH = 8  # if the innermost dimension is shorter, the longest dimension becomes the innermost
-    # for more elements, NumPy's copy is faster because it copies cache-sized blocks
+    MIN_INNER_LENGTH = 8  # minimal length of the innermost dimension. If it is shorter, the longest dimension becomes the innermost.
+    # Larger arrays are copied by NumPy, which is faster because it copies blocks that fit in the cache.
     MAX_COPIED_ELEMENTS = 1 << 16
 
-# Marker passed as `data` for copy loops. A copy loop may run along any dimension.
+# Value of `data` that identifies copy loops. Unlike other unary loops, a copy loop need not have a contiguous
+# result, so any dimension can become the innermost.
 cdef void *COPY_LOOP_MARKER = <void *>&copy_loop
 
 cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
@@ -155,9 +157,9 @@ cdef int iterate_operands(Loop function, void *data, Operand *operands, int coun
     cdef char *args[MAX_OPERANDS]
     cdef npy_intp outer[MAX_OPERANDS]
     cdef char *at[MAX_OPERANDS]
-    cdef int d, k, n = 0, first  # `first` is the first dimension that one call of the loop processes
+    cdef int d, k, n = 0, first  # `first` is the outermost of the one or two dimensions that a call of the loop processes
     cdef bint mergeable
-    # Drop dimensions of size 1, and merge adjacent dimensions without a gap in every operand.
+    # Drop dimensions of size 1, and merge adjacent dimensions that have a single stride in every operand.
     for d in range(ndim):
         if shape[d] == 0:
             return 0

@@ -25,7 +25,8 @@ from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 
-# for more rows or columns, the record's Python kernel checks the memory limit
+# Maximal product of rows and columns. Larger results are left to the record's Python kernel, which checks the
+# memory limit.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
 

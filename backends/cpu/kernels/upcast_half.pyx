@@ -15,7 +15,7 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 
 cdef enum:
-    MAX_REGISTERS = 16  # maximal number of registers of an operator whose arguments may be converted
+    MAX_REGISTERS = 16  # maximal number of arguments and results of an operator whose arguments may be converted
     MAX_HALF_NUMBER = 60000            # Python numbers up to this magnitude do not overflow float16
 
 

@@ -25,7 +25,7 @@ cdef extern from "vector_math.h" nogil:
     const RowLoops *row_loops()
 
 cdef enum:
-    TILE = 512                         # number of elements of the buffer
+    TILE = 512                         # number of elements of the buffer for strided operands
 
 ctypedef fused floating:
     float

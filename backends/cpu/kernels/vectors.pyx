@@ -31,7 +31,7 @@ cdef extern from "dot_kernels.h" nogil:
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
 
-cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # for larger products the record's kernel uses BLAS and threads
+cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # larger products are left to the record's Python kernel, which uses BLAS and threads
 
 ctypedef fused floating:
     float
@@ -181,7 +181,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
         return call_python_kernel(op, r, at)
-    if r[at[2]].tag == TAG_NONE:  # None selects the first dimension of size 3
+    if r[at[2]].tag == TAG_NONE:  # Without `dim`, the first dimension of size 3 is used.
         while d < ndim_of(a) and dims_of(a)[d] != 3:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:
