@@ -145,3 +145,12 @@ def test_keyword_only_arguments():
     assert Mixed(1, fourth=4).total == 10 and Mixed.__constants__ == ["first", "second", "third"]
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'fourth'"):
         Mixed(1)
+
+
+def test_decorated_base_classes_are_rejected():
+    """A class with a decorated base class is an error, since type checkers would add the arguments of the base."""
+    with pytest.raises(TypeError, match="Wider: the base class Scaled is decorated, too"):
+
+        @hyperparameters
+        class Wider(Scaled):
+            width: "int" = 1

@@ -11,8 +11,8 @@ attribute of the same name, and `Threshold.__constants__`, the names of these at
 
 An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`, it receives
 these arguments after the others are stored. As in `dataclasses`, annotations determine the order of the
-arguments, and arguments after `_: KW_ONLY` are keyword-only. Unlike there, annotations of base classes do not
-add arguments. The constructor is compiled at first use.
+arguments, and arguments after `_: KW_ONLY` are keyword-only. Base classes of a decorated class must not be
+decorated, because type checkers would add their arguments. The constructor is compiled at first use.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ def hyperparameters(cls: Any = None, /, *, kw_only: bool = False) -> Any:
 
 
 def _add_constructor(cls: Any, kw_only: bool) -> Any:
+    for base in cls.__mro__[1:]:
+        if vars(base).get("_hyperparameters"):
+            raise TypeError(f"{cls.__name__}: the base class {base.__name__} is decorated, too")
     arguments = {name: text for name, text in cls.__annotations__.items() if not text.startswith("ClassVar[")}
     constructor = _Constructor(cls, arguments, kw_only)
     for name in {*constructor.init_only, *(arguments.keys() - constructor.annotations.keys())}:

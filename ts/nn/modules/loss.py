@@ -14,11 +14,16 @@ from ts.nn.modules.hyperparameters import hyperparameters
 from ts.nn.modules.module import Module
 
 
-@hyperparameters
 class _Loss(Module):
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
+    __constants__ = ["reduction"]
+    reduction: str
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        self.reduction = reduction
+        _Loss.__post_init__(self, size_average, reduce)
 
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
         if size_average is not None or reduce is not None:
