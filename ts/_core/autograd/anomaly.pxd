@@ -6,14 +6,14 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Node
 
-# Process-wide switches. `searching` enables anomaly detection. If `nan_is_error` is set as well, NaN
-# gradients raise RuntimeError.
+# Process-wide flags. `searching` enables anomaly detection. `nan_is_error` makes anomaly detection raise
+# RuntimeError for gradients that contain NaN.
 cdef bint searching
 cdef bint nan_is_error
 
-# Store the Python stack in the metadata of a new node, followed by the script lines of `instruction` unless
-# `code` is NULL.
+# Store the current Python stack in the metadata of a new node. Unless `code` is NULL, append the script lines
+# of `instruction`.
 cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1
-# Return `node.apply(gradients)`. If `nan_is_error` is set, raise RuntimeError if a result contains NaN.
-# Before an exception propagates, issue a warning with the source lines that created the node.
+# Return `node.apply(gradients)`. If `nan_is_error` is set, raise RuntimeError for a result that contains NaN.
+# Before any exception propagates, issue a warning with the source lines that created the node.
 cdef list apply_watched(Node node, list gradients)

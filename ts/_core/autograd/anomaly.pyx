@@ -20,7 +20,7 @@ from ts._core.vm.code cimport Code, Instruction
 
 searching = nan_is_error = False
 
-cdef object here = threading.local()   # attribute `node`: the backward node that runs in this thread
+cdef object here = threading.local()   # thread-local attribute `node`: the backward node that this thread runs
 
 
 def search_anomalies(bint on, bint check_nan):

@@ -41,11 +41,11 @@ from ts._core.late_binding import resolve
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    # Maximal number of plans of a graph. For further argument keys, the operators of the graph run one by
-    # one.
+    # Maximal number of plans of a graph. When it is reached, the operators of the graph run one by one for
+    # new argument keys.
     MAX_PLANS = 16
     MAX_KEY_CHARS = 4096
-    MAX_READ = 256                    # maximal number of tensors read by a backward function
+    MAX_READ = 256                    # maximal number of arguments of a backward function
 
 
 cdef class BackwardVariant:
@@ -54,9 +54,10 @@ cdef class BackwardVariant:
     """
 
     cdef Function function
-    # per argument of `function`: i for the gradient of result i, -1 - j for saved value j
+    # per argument of `function`: i if it is the gradient of result i, -1 - j if it is saved value j of the
+    # node
     cdef tuple input_sources
-    # per result of `function`, a gradient: number of the node's edge to which it flows
+    # per result of `function`, which is a gradient: number of the node's edge along which the gradient flows
     cdef tuple edge_indices
 
     def __init__(self, Function function not None, tuple input_sources not None, tuple edge_indices not None):
@@ -68,15 +69,16 @@ cdef class BackwardVariant:
 cdef class DifferentiablePlan:
     """The forward and backward functions of a differentiable graph for one argument key."""
 
-    # returns the outputs of the graph, then other values that the backward node saves
+    # function that returns the outputs of the graph, followed by other values that the backward node saves
     cdef Function forward
     cdef int output_count, result_count
     cdef tuple has_gradient                   # for each result of `forward`: True if it requires grad
-    cdef tuple bases                   # for each output, the number of the result that it is a view of, or -1
-    # for each value that the node saves: i for argument i, -1 - j for result j of `forward`
+    cdef tuple bases                   # for each output: number of the result of `forward` of which it is a view, or -1 if it is no view
+    # for each value that the backward node saves: i if it is argument i, -1 - j if it is result j of
+    # `forward`
     cdef tuple saves
-    cdef dict backwards                # bit mask of the results that have gradients -> backward function
-    cdef object build  # function: numbers of the results that have gradients -> BackwardVariant
+    cdef dict backwards                # bit mask of the results that have gradients -> BackwardVariant
+    cdef object build  # build(numbers of the results that have gradients) returns a new BackwardVariant
 
     def __init__(
         self, Function forward not None, int output_count, tuple has_gradient not None, tuple bases not None, tuple saves not None, build not None
@@ -101,8 +103,8 @@ cdef class GraphRule(Rule):
     cdef Function subgraph
     cdef object make_subgraph
     cdef readonly object prepare       # prepare(graph, name) compiles the graphs of plans to Code
-    cdef dict plans  # key -> plan, or None if the graph cannot be differentiated as a whole for this key
-    cdef tuple last  # (key, plan) of the last call, in one tuple so that threads replace both at once
+    cdef dict plans  # argument key -> plan, or None if the graph has no derivative as a whole for this key
+    cdef tuple last  # (argument key, plan) of the last call. They are in one tuple, so that a thread replaces both at once.
 
     def __init__(self, make_subgraph not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -242,7 +244,8 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    # no plan during anomaly detection, which needs the source line of each operator of the graph
+    # During anomaly detection, the operators run one by one, because it reports the source line of each
+    # operator.
     if op.nargs <= MAX_ARGUMENTS and not searching:
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
@@ -298,7 +301,7 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    # the result is an argument returned unchanged, which keeps its history
+    # The graph returned an argument unchanged. It keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

@@ -8,18 +8,19 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    # heap of NodeTask objects, whose first task has the node with the highest sequence number
+    # heap of the NodeTask objects that are ready to run. The first one has the node with the highest sequence
+    # number.
     cdef list heap
-    cdef dict others  # node -> task, for nodes whose `task` field belongs to a different pass
-    cdef bint keep_graph                     # True: saved values are not released, so that another pass can follow
-    # node -> {output number: indices in `answer`} for requested gradients, or None to accumulate into all
-    # leaves
+    cdef dict others  # node -> its task, for nodes whose field `task` is in use by another backward pass
+    cdef bint keep_graph                     # True: nodes keep their saved values, so that the graph can be used by another backward pass
+    # node -> {output number: indices in `answer`}, for the requested gradients (`autograd.grad`). It is None
+    # if gradients are accumulated into all leaves (`backward`).
     cdef dict captured
-    cdef set needed                    # nodes on paths to the nodes in `captured`, or None for all nodes
+    cdef set needed  # nodes from which a node in `captured` can be reached, which are the only nodes that run, or None if all nodes run
     cdef list answer
     cdef bint accumulate               # True: also accumulate gradients into the leaves in `captured`
     cdef int64_t task_id
-    cdef list final_callbacks                   # callbacks that are called at the end of the pass
+    cdef list final_callbacks                   # functions to call at the end of the backward pass
     cdef Node current                  # the node that is running
 
     cdef int begin(self, list starts) except -1
@@ -34,11 +35,11 @@ cdef class GraphTask:
 
 # Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Return `node`, from which a backward pass starts. Raise IndexError if it has no result number `output`.
+# Check the start of a backward pass: return `node`, or raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)
-# Return the unique id of a new pass.
+# Return the unique id of a new backward pass.
 cdef int64_t next_task_id() except -1
 # Push a task onto the heap.
 cdef int push(list heap, NodeTask task) except -1

@@ -36,8 +36,9 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 cnp.import_array()
 
 cdef enum:
-    SIGNALS_EVERY = 64                 # number of nodes that run between two checks for signals
-    # Maximal number of nested passes on one thread's stack. A deeper pass runs on a new thread.
+    SIGNALS_EVERY = 64                 # number of nodes that run between two checks for pending signals
+    # Maximal number of nested backward passes on one thread, whose stack they use. A deeper pass runs on a
+    # new thread.
     MAX_NESTED = 60
 
 
@@ -99,7 +100,8 @@ cdef class GraphTask:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        elif (<Tensor>before).backend == BACKEND_SPARSE:  # computed as dense + sparse: the sum is dense
+        # Only dense + sparse is supported, so a sparse gradient must be the second operand.
+        elif (<Tensor>before).backend == BACKEND_SPARSE:
             task.gradients[output] = operator_function("add")(gradient, before)
             task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
@@ -234,7 +236,7 @@ cdef object checked_gradient(object hook_result, object before, object name):
     """Return the gradient that a hook returned, after a check that it has the dtype and shape of `before`."""
     if not isinstance(hook_result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(hook_result).__name__}'")
-    if not isinstance(before, Tensor):  # the result has no gradient in this pass
+    if not isinstance(before, Tensor):  # no gradient to compare with, because the hook received None
         return hook_result
     if hook_result.dtype is not before.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {hook_result.type()})")
@@ -243,7 +245,7 @@ cdef object checked_gradient(object hook_result, object before, object name):
     return hook_result
 
 
-cdef object retaining = threading.RLock()  # held while the retained gradient of a non-leaf tensor changes
+cdef object retaining = threading.RLock()  # held while `grad` of a tensor with `retain_grad()` changes
 
 
 cdef int retain_gradient(Tensor x, object gradient) except -1:
@@ -476,8 +478,8 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
 
 # ---------------------------------------------------------------- state of the current pass
 
-# Thread-local attributes: `run` is the innermost pass of this thread, and `depth` is its number of nested
-# passes.
+# Thread-local attributes: `run` is the innermost running backward pass of this thread, and `depth` is the
+# number of nested passes.
 cdef object here = threading.local()
 cdef int64_t passes = 0
 

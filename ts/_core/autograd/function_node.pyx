@@ -34,7 +34,8 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        # a copy, because hooks later receive the original list, with None for undefined gradients
+        # Copy the list before zeros replace undefined gradients, because hooks receive the original list
+        # later.
         gradients = list(gradients)
         if self.materialize_grads:
             for i in range(self.result_count):
@@ -200,7 +201,9 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor result = t
-    if edge >= 0:  # the result is an argument returned unchanged, and a view of it gets the new history
+    # The function returned an argument unchanged, which keeps its history. A view of the argument gets the
+    # new history and becomes the result.
+    if edge >= 0:
         result = operator_function("view_as")(t, t)
     set_history(result, node, i)
     if result.base is not None:

@@ -5,8 +5,8 @@ there.
 from ts._core.autograd.node cimport Node, connect
 from ts._core.tensor.tensor cimport AutogradMeta, Tensor, history_of
 
-# Return the backward node of a tensor (of a leaf: its AccumulateGrad node) and write its output number to
-# output[0]. Return None if the tensor does not require grad.
+# Return the backward node of a tensor (for a leaf, its AccumulateGrad node), and write to output[0] which
+# result of the node the tensor is. Return None if the tensor does not require grad.
 cdef Node edge_of(Tensor t, int *output)
 # Connect edge `i` of `node` to the backward node of `t`.
 cdef inline int connect_to(Node node, int i, Tensor t) except -1:
@@ -18,22 +18,22 @@ cdef inline int connect_to(Node node, int i, Tensor t) except -1:
         connect(node, i, to, output)
     return 0
 
-# Set the history of `t` to result `output` of `node`. The operator of `node` has created `t` or modified it
-# in place.
+# Record in the history of `t` that it is result number `output` of `node`, whose operator created `t` or
+# modified it in place.
 cdef inline int set_history(Tensor t, Node node, int output) except -1:
     cdef AutogradMeta history = history_of(t)
     history.node, history.output = node, output
     t.requires_grad_flag = True
     return 0
 
-# Set the history of `t` after an in-place write. `edge` is the number of the edge of `node` for the previous
-# value of `t`, or -1 if there is none.
+# Set the history of `t` after an in-place write with backward node `node`. `edge` is the number of the node's
+# edge to the node of the previous value of `t`, or -1 if there is none.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Raise RuntimeError for in-place writes to a leaf that requires grad, or to a view that forbids in-place
 # writes.
 cdef int check_write_to(Tensor t) except -1
-# Raise RuntimeError if a custom `autograd.Function` that returns `results` tensors must not write to `t` in
-# place.
+# Raise RuntimeError if `t` is a tensor to which a custom `autograd.Function` that returns `results` tensors
+# must not write in place.
 cdef int check_write_by_function(Tensor t, int results) except -1
 # Return whether the dtype of `t` is differentiable: floating point or complex.
 cdef inline bint is_differentiable(Tensor t) noexcept:

@@ -139,7 +139,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
         return set_history_of_written(t, node, output)
     base_node = written_view(t, base, node, output, edge)
     set_history_of_written(base, base_node, 0)
-    history_of(t).version = -1         # the node of the view is replaced at the next access
+    history_of(t).version = -1         # no valid version, so that the next access replaces the node of the view
     t.requires_grad_flag = True
     if t.history.retained:
         refresh(t)

@@ -10,10 +10,11 @@ from ts._core.tensor.tensor cimport Tensor
 cdef class AccumulateGrad(Node):
     """Backward node of a leaf, which accumulates gradients in `variable.grad`."""
     cdef readonly Tensor variable
-    cdef object lock  # lock that is held while `variable.grad` changes, or None before the first use
+    cdef object lock  # lock that is held while a gradient is added to `variable.grad`, or None before it is needed
 
     cdef int add(self, Tensor gradient, bint owned) except -1
 
 
-# Return the AccumulateGrad node of a leaf, or a new node if the previous one is no longer referenced.
+# Return the AccumulateGrad node of a leaf. Create a new node if none exists, or if the last one was
+# deallocated.
 cdef AccumulateGrad accumulator_of(Tensor leaf)

@@ -25,7 +25,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 
-@cython.no_gc_clear  # tp_clear must not clear `variable`, because deallocation notifies the leaf
+@cython.no_gc_clear  # tp_clear must not clear `variable`, because `__dealloc__` removes the pointer of the leaf to this node
 @cython.trashcan(True)
 cdef class AccumulateGrad(Node):
     def __dealloc__(self):
@@ -51,7 +51,7 @@ cdef class AccumulateGrad(Node):
             if owned and history.grad is None and history.hooks is None and not is_dispatched(gradient) and fits(self.variable, gradient):
                 history.grad = gradient
                 return 0
-            self.lock = RLock()  # reentrant, because a hook may start a pass that reaches this leaf again
+            self.lock = RLock()  # reentrant, because a hook may start a backward pass that accumulates into this leaf
         with self.lock:
             accumulate(self.variable, gradient, owned)
         return 0
@@ -72,7 +72,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copy_gradient(leaf, gradient, recorded)
     elif (
         recorded
-        # not in place: the sum of a sparse and a dense gradient is dense
+        # a sparse gradient is not updated in place, because its sum with a dense gradient is dense
         or history.grad.backend == BACKEND_SPARSE
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
@@ -115,8 +115,9 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     cdef PyObject *memory
     if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # Numbers of references if nothing else shares the memory. The view has one, from the caller. Its base has
-    # three: two from the view and one from `base_tensor`. The array of the view has one.
+    # The condition allows the numbers of references that exist if nothing else shares the memory: one to the
+    # view (from the caller), three to its base (two from the view, one from `base_tensor`), and one to the
+    # view's array.
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
     memory = <PyObject *>base_tensor.array
@@ -165,7 +166,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     if history.accumulator != NULL:
         accumulator = <AccumulateGrad>history.accumulator
         if not is_expected(&accumulator.results[0], leaf):
-            expect(accumulator, 0, leaf)      # the array of the leaf was replaced after the node was created
+            expect(accumulator, 0, leaf)      # the array of the leaf was replaced (`x.data = ...`) after the node was created
         return accumulator
     accumulator = AccumulateGrad.__new__(AccumulateGrad)
     accumulator.variable = leaf

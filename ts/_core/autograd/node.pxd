@@ -17,7 +17,7 @@ from ts._core.tensor.tensor cimport Tensor
 
 cdef struct Edge:
     PyObject *node                     # owned reference, or NULL if the argument does not require grad
-    int output                         # number of the result of `node` that the argument is
+    int output                         # the argument is the result of `node` with this number
 
 
 cdef struct Expected:
@@ -25,7 +25,7 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims  # points to `few` for up to 4 dimensions, or NULL if the result is not a tensor
+    npy_intp *dims  # sizes of the result, in `few` if it has up to 4 dimensions, or NULL if it is not a tensor
     npy_intp few[4]
 
 
@@ -34,17 +34,18 @@ cdef class Node:
     cdef int edge_count
     cdef Expected *results
     cdef int result_count
-    # storage for nodes with few edges, to which `edges` and `results` of most nodes point
+    # Storage to which `edges` and `results` point in nodes with at most two edges and one result, so that
+    # these need no allocation.
     cdef Edge few_edges[2]
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef NodeTask task                     # task of this node in a running pass, or None if there is none
+    cdef NodeTask task                     # task of this node in a running backward pass, or None if there is none
     cdef Hooks hooks                   # None if the node has no hooks
     cdef dict notes                    # the `metadata` dictionary, or None before its first access
     cdef object __weakref__
 
-    # Return the gradient of each argument (one per edge, or None) from the gradients of the results (tensors
-    # or None).
+    # Compute the gradients of the arguments from the gradients of the results. The returned list has one
+    # tensor or None per edge. The parameter has one tensor or None per result.
     cdef list apply(self, list gradients)
     # Release the saved values.
     cdef int release_saved(self) except -1
@@ -54,38 +55,41 @@ cdef class Node:
 
 cdef class Hooks:
     """Hook tables of a node. Each table maps handle numbers to hooks."""
-    # output number -> table of the hooks of this result tensor, called as hook(gradient)
+    # output number -> table of the hooks of the tensor that is this result. They are called as
+    # hook(gradient).
     cdef readonly dict tensors
     cdef readonly dict retained  # output number -> weak reference to the tensor that retains its gradient
-    cdef readonly object before        # table of hooks called before the node: hook(gradients of the results)
-    # table of hooks called after the node: hook(gradients of the arguments, gradients of the results)
+    cdef readonly object before        # table of the hooks that are called before the node runs, as hook(gradients of the results)
+    # table of the hooks that are called after the node has run, as hook(gradients of the arguments, gradients
+    # of the results)
     cdef readonly object after
-    # for a leaf: table of hooks called after gradient accumulation: hook(leaf)
+    # in an AccumulateGrad node: table of the hooks that are called after gradient accumulation, as hook(leaf)
     cdef readonly object accumulated
 
 
 cdef class NodeTask:
     """State of a node in one pass: the gradients of its results that have arrived so far."""
     cdef Node node
-    cdef object run                    # the pass that the task belongs to
+    cdef object run                    # the backward pass (GraphTask) to which the task belongs
     cdef list gradients
-    # bit mask over the first 64 gradients: a bit is set if the engine may add to the unshared gradient in
-    # place
+    # Bit mask of the first 64 gradients. A bit is set if only the engine refers to this gradient, so that it
+    # may add to the gradient in place.
     cdef uint64_t owned
 
 
-# Allocate empty edges and results. This must be called once per node.
+# Allocate `edges` empty edges and `results` empty result entries. This must be called exactly once per node.
 cdef int make_room(Node node, int edges, int results) except -1
 # Replace the expected metadata of the results by `n` empty entries.
 cdef int make_results(Node node, Py_ssize_t n) except -1
 # Set the expected dtype, shape and device of the gradient of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# Return the next sequence number. This is called after the edges of a node are connected.
+# Return the next sequence number. It is assigned to a node after its edges have been connected, so that it is
+# higher than the numbers of the nodes at these edges.
 cdef int64_t next_sequence() noexcept
 # Release the edges of a node (`drop_edges`), or the expected metadata of its results (`free_results`).
 cdef void drop_edges(Node node) noexcept
 cdef void free_results(Node node) noexcept
 # Connect edge `i` to result number `output` of `to`, or leave the edge empty if `to` is None.
 cdef void connect(Node node, int i, Node to, int output) noexcept
-# Return the hooks of a node, created at the first call.
+# Return the hooks of a node, which are created at the first call.
 cdef Hooks hooks_of(Node node)

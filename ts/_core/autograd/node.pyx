@@ -31,7 +31,8 @@ cdef int64_t next_sequence() noexcept:
     return last_sequence
 
 
-# The decorator limits the recursion when a long chain of nodes is released. Each subclass needs it.
+# `trashcan` limits the recursion depth when a long chain of nodes is deallocated. Subclasses do not inherit
+# the decorator.
 @cython.trashcan(True)
 cdef class Node:
     """Node of the autograd graph, the class of `Tensor.grad_fn`."""

@@ -17,7 +17,7 @@ cdef class OperatorNode(SavingNode):
     """
     cdef Rule rule
     cdef Formula formula
-    cdef int *starts  # number of the first edge of each input of the rule, or NULL if each input has one edge
+    cdef int *starts  # input of the rule -> number of its first edge. It is NULL if each input has one edge.
 
     cdef list saved_names(self)
     cdef int saved_index(self, str attribute) except -2
@@ -28,12 +28,12 @@ cdef class MissingNode(Node):
     cdef str operator
 
 
-# Return zeros as the gradient of an unused result.
+# Return zeros with the expected shape, dtype and device, as the gradient of a result that has none.
 cdef object zeros_like(Expected *like)
 # Create a node without edges, with memory for the values that the formula reads.
 cdef OperatorNode operator_node(Rule rule, Formula formula)
-# Create a node that raises NotImplementedError for the operator when it runs.
+# Create a node with `edges` edges that raises NotImplementedError with the operator's name when it runs.
 cdef MissingNode missing_node(str operator, int edges)
-# Run a formula. If one of its operators raises, the exception propagates without the stack lines of the
-# formula.
+# Run the function of a formula. If one of its operators raises, the script stack lines of the formula are not
+# added to the exception.
 cdef int run_formula(Function function, IValue *values, IValue *result) except -1

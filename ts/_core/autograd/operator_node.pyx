@@ -185,7 +185,7 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     if saved.version != UNCHECKED:
         set_object(out, saved_tensor(saved, node))
     elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is SavedTensorList:
-        several = <SavedTensorList>saved.value.v.o  # strong reference, because a hook may release the saved list
+        several = <SavedTensorList>saved.value.v.o  # holds a reference, because an unpack hook may release the saved list
         set_object(out, saved_several(several, node))
     else:
         copy_value(out, &saved.value)

@@ -19,9 +19,9 @@ from ts._core.autograd.engine import sequence_of, work_within
 cdef class PartialBackward(GraphTask):
     """A backward pass with several roots, each of which is a list of edges."""
 
-    cdef list roots                    # each root is a list of (node, output number)
-    cdef dict missing  # node -> number of incoming edges that have not delivered a gradient yet
-    cdef dict tasks                    # node -> NodeTask, for nodes that still miss gradients
+    cdef list roots                    # the roots: each is a list of edges (node, output number)
+    cdef dict missing  # node -> number of edges to it along which no gradient has arrived yet
+    cdef dict tasks                    # node -> NodeTask, for nodes whose gradients have not all arrived
     cdef object add  # callback add(leaf, gradient, owned), where `owned` means that the gradient is unshared
 
     def __cinit__(self, list roots not None, bint keep, add):

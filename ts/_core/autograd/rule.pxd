@@ -11,11 +11,11 @@ cpdef enum DifferentiationKind:
     PLAIN = 0                          # no gradient flows to the arguments
     BY_FORMULA = 1
     BY_DECOMPOSITION = 2                       # a decomposition with the same arguments runs instead of the operator
-    INSIDE = 3                         # the kernel calls operators, and these are recorded
-    LEFT = 4                           # a fusion group: its operators run one by one and are recorded
+    INSIDE = 3                         # no rule is needed: the kernel calls other operators, and autograd records these
+    LEFT = 4                           # a fusion group: it does not run, and its operators run one by one and are recorded
     UNIMPLEMENTED = 5                        # the derivative is not implemented
     UNSUPPORTED = 6                        # an out= variant: raises an error
-    GRAPH = 7                          # a differentiable graph: the whole graph has one node
+    GRAPH = 7                          # a differentiable graph: one backward node is recorded for all of its operators
 
 
 cpdef enum FormulaInputKind:
@@ -25,9 +25,9 @@ cpdef enum FormulaInputKind:
     ARGUMENT = 2
     RESULT = 3
     RESULTS = 4                        # all results, as a list
-    REQUIRES_GRAD = 5                         # list of bool: which arguments of a joint formula require grad
-    # Properties of an argument or result, from SIZE (its sizes) to COMPLEX. Results are numbered after the
-    # arguments.
+    REQUIRES_GRAD = 5                         # list of bool: whether each argument of a formula for several gradients requires grad
+    # The kinds from SIZE (list of sizes) to COMPLEX are properties of an argument or of a result. Their
+    # numbers (`Source.at`) count the results after the arguments.
     SIZE = 6
     STRIDE = 7
     RANK = 8
@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef struct Source:
-    int origin                         # FormulaInputKind of the value
+    int origin                         # FormulaInputKind that says what the value is
     int at                             # number of the argument or result that the value comes from
     bint as_tensor                     # True if a number is passed as a 0-dim tensor
 
@@ -56,7 +56,8 @@ cdef class Formula:
     cdef readonly tuple argument_indices
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    # Whether each argument in `argument_indices` requires grad. A REQUIRES_GRAD parameter receives this list.
+    # for each argument in `argument_indices`: whether it requires grad. This is the value of a REQUIRES_GRAD
+    # parameter.
     cdef readonly tuple requires_grad
 
     cdef int find_inputs(self, tuple inputs) except -1
@@ -67,19 +68,19 @@ cdef class Rule:
     cdef readonly str name             # name of the backward nodes, such as "MulBackward0"
     cdef readonly tuple inputs         # numbers of the arguments that have gradients
     cdef readonly tuple results        # numbers of the results that have gradients
-    # number of the argument that the operator modifies in place and returns, or -1 if none
+    # number of the argument that the operator modifies in place and returns, or -1 if it modifies none
     cdef readonly int written
     cdef readonly bint lists           # True if the only result is a list of tensors
-    cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
-    cdef readonly Function decomposition       # function that replaces the operator, for BY_DECOMPOSITION
+    cdef readonly bint absent          # True if formulas receive None instead of zeros for undefined gradients
+    cdef readonly Function decomposition       # for BY_DECOMPOSITION: function that runs instead of the operator
     cdef readonly str error_message    # message of the error that UNSUPPORTED raises
     cdef int input_at[MAX_INPUTS]     # `inputs` as a C array
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
-    cdef Formula last                  # formula of the last call, whose bit mask is `last_grad_mask`
+    cdef Formula last                  # formula of the last call, and cache for calls with the same bit mask, `last_grad_mask`
     cdef uint64_t last_grad_mask
     cdef dict formulas                 # bit mask of the inputs that require grad -> formula
-    cdef object build                  # function: bit mask of the inputs that require grad -> Formula
+    cdef object build                  # build(bit mask of the inputs that require grad) returns a new Formula
 
     cdef Formula formula(self, uint64_t grad_mask)
 

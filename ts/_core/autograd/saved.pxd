@@ -24,13 +24,13 @@ cdef struct Saved:
 
 cdef class SavingNode(Node):
     """A backward node with saved values."""
-    cdef Saved *saved                  # NULL if nothing is saved, or the values are released
+    cdef Saved *saved                  # saved values, or NULL if the node saves none or has released them
     cdef int saved_count
     cdef bint is_released
-    cdef Saved few_saved[4]  # storage for nodes with few saved values, to which `saved` of most nodes points
+    cdef Saved few_saved[4]  # Storage to which `saved` points in nodes with at most 4 saved values, so that these need no allocation.
 
 
-# Allocate the saved values of a node, initially None. `drop_saved` releases them.
+# Allocate memory for `count` saved values, which are None at first. `drop_saved` frees it.
 cdef int make_room_to_save(SavingNode node, int count) except -1
 cdef void drop_saved(SavingNode node) noexcept
 
@@ -38,18 +38,18 @@ cdef void drop_saved(SavingNode node) noexcept
 cdef class PackedTensor:
     """The value that a pack hook returned, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    # backward node of the tensor, or None if the tensor does not require grad, or is a result of the saving
-    # node
+    # Backward node of the packed tensor. It is None if the tensor does not require grad or is a result of the
+    # node that saves it.
     cdef Node node
     cdef int output
 
 
-# Number of active pairs of saved-tensor hooks, counted over all threads.
+# Number of pairs of saved-tensor hooks that are active, in all threads together.
 cdef int hooked
-# Save a tensor with its current version. A result of the saving node is saved without its history, because
-# the history would form a reference cycle.
+# Save a tensor with its current version. A tensor that is result number `output` of the saving node is saved
+# without its history, which would form a reference cycle with the node.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
-# Return a saved tensor to `owner`, the node that saved it. Raise RuntimeError if the tensor was modified in
+# Return a saved tensor. `owner` is the node that saved it. Raise RuntimeError if the tensor was modified in
 # place after it was saved.
 cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1

@@ -32,8 +32,8 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
 
-# Thread-local attributes: `hooks` is a stack of (pack, unpack), whose last pair is active. `disabled_error`
-# is the error text while hooks are forbidden, else None.
+# Thread-local attributes: `hooks` is a stack of pairs (pack hook, unpack hook), of which the last one is
+# active. `disabled_error` is the text of the error that hooks raise while they are disabled, else None.
 cdef object here = threading.local()
 hooked = 0
 

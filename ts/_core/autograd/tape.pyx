@@ -50,7 +50,7 @@ cdef Rule rule_for(Operator op):
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
-    cdef PyObject *o = x.v.o           # a local variable, because Cython would take a reference for the field
+    cdef PyObject *o = x.v.o           # With a local variable, Cython's isinstance takes no reference to the object.
     if x.tag == TAG_OBJECT and o != NULL:
         if isinstance(<object>o, Tensor):
             return True
@@ -110,8 +110,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
-    # no argument itself requires grad, only the base of a view argument, for example of a view created under
-    # no_grad
+    # No argument requires grad by itself. Only the base of a view argument does, for example the base of a
+    # view created under no_grad.
     if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
@@ -131,7 +131,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         save_traceback(node, code, instruction)
     if not op.tensor_kernel:
         invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
-    else:                              # the kernel may call other operators, which must not be recorded
+    else:                              # Other operators that the kernel calls must not be recorded.
         before = set_flag(GRAD_DISABLED, True)
         try:
             invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
@@ -142,7 +142,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return 0
     try:
         settle(op, rule, node, r, at)
-    except BaseException:              # raised by a hook: release the results
+    except BaseException:              # A hook raised an exception: release the results.
         for i in range(op.nrets):
             set_none(&r[at[op.nargs + i]])
         raise
@@ -183,7 +183,7 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
         run_formula(rule.decomposition, values, &result)
     except Exception as error:
         failure = error
-    if failure is not None:            # outside of the except block, because errors must not be chained
+    if failure is not None:            # This is outside of the except block, so that the errors raised here are not chained.
         # the kernel may raise a more specific error than the decomposition
         invoke_after(AUTOGRAD_KEY, op, r, at, NULL, NULL)
         raise failure
@@ -252,7 +252,7 @@ cdef Node without_row(Operator op, IValue *r, const int32_t *at):
     edges = 0
     for i in range(op.nargs):
         edges += connect_input(node, edges, &r[at[i]])
-    node.sequence = next_sequence()    # later than the AccumulateGrad nodes that `connect_input` may create
+    node.sequence = next_sequence()    # assigned last, so that it is higher than those of AccumulateGrad nodes that `connect_input` creates
     return node
 
 
@@ -394,7 +394,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    # the result is an argument returned unchanged, which keeps its history
+    # The operator returned an argument unchanged. It keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

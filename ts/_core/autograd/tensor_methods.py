@@ -103,7 +103,8 @@ def _hooks(self: Tensor) -> Any:
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        # backward does not call the hooks of a tensor that does not require grad
+        # A tensor that does not require grad has no backward node, so its hooks are stored as an attribute,
+        # and no backward pass calls them.
         return self.__dict__.get("_backward_hooks")
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)

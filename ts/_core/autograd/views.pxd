@@ -9,6 +9,6 @@ from ts._core.tensor.tensor cimport Tensor
 cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge)
 # Return a new AsStridedBackward node for a view whose base was modified in place.
 cdef Node view_node(Tensor view, Tensor base)
-# Return the node of a tensor that is not a view (of a leaf: its AccumulateGrad node), and write its output
-# number to output[0].
+# Return the backward node of a tensor that is not a view (for a leaf, its AccumulateGrad node), and write to
+# output[0] which result of the node the tensor is.
 cdef Node node_of_base(Tensor t, int *output)

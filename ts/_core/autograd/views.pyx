@@ -77,7 +77,7 @@ cdef class ViewNode(Node):
             if n == 0:
                 return 0
             last += (n - 1) * step
-        return last + 2 - last % 2     # even, because `AS_COMPLEX` needs whole complex numbers
+        return last + 2 - last % 2     # rounded up to an even number, because `AS_COMPLEX` needs pairs of elements
 
     cdef object in_memory(self, base_like):
         """Return the elements of `base_like`, which is laid out like the base, in memory order and in the view's
@@ -136,7 +136,8 @@ cdef class AsStridedBackward(ViewNode):
 cdef class CopySlices(ViewNode):
     cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    # number of the edge of `written` to the node of the view's previous value, or -1 if there is none
+    # number of the edge of `written` that leads to the node of the view's previous value, or -1 if there is
+    # none
     cdef int edge
 
     cdef str title(self):
