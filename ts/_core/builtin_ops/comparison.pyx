@@ -54,7 +54,7 @@ ctypedef fused Number:
     double
 
 cdef int tensor_mark
-cdef void *of_tensors = &tensor_mark  # value of the field `data` of operators on lists of tensors
+cdef void *of_tensors = &tensor_mark  # value of `Operator.data` that marks operators on lists of tensors
 
 
 cdef inline List list_of(IValue *x):
@@ -69,7 +69,7 @@ cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     Tensors are equal if bool(a == b), which raises for tensors with several elements.
     """
     if op.data == of_tensors:
-        # strong references, because the list may release its items during the comparison
+        # Hold references to the tensors, because the comparison may run code that removes them from the list.
         x, y = <object>a.v.o, <object>b.v.o
         return bool(x == y)
     return values_equal(a, b)
@@ -88,7 +88,7 @@ cdef Py_ssize_t find_from(Operator op, List x, Py_ssize_t i, IValue *value) exce
         return find_number[int64_t](<int64_t *>x.items, i, x.size, value.v.i)
     if x.item == value.tag == TAG_FLOAT:
         return find_number[double](<double *>x.items, i, x.size, value.v.f)
-    while i < x.size:  # comparing tensors can run other threads, which may shorten x
+    while i < x.size:  # The size is read again for each item, because other threads may shorten x during a comparison of tensors.
         item = list_item(<PyObject *>x, i)
         if items_match(op, &item, value):
             return i
@@ -292,7 +292,7 @@ cdef int sort_tagged(List x, bint descending) except -1:
         x.items, items = items, x.items
         x.size, size = size, x.size
         x.capacity, capacity = capacity, x.capacity
-        release_items(<IValue *>items, size)  # release items that scripts appended during the sort
+        release_items(<IValue *>items, size)  # Release the items that `__lt__` methods have appended to the list during the sort.
         free(items)
         if limited:
             credit_bytes(capacity * sizeof(IValue))
@@ -306,7 +306,7 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
     cdef Py_ssize_t i
     if n:
         check_sortable(&items[0])
-    for i in range(1, n):  # raise errors for incomparable items before an item is moved
+    for i in range(1, n):  # Compare all neighbors first, so that errors for incomparable items occur before an item is moved.
         compare_values(&items[i - 1], &items[i])
     scratch = <IValue *>malloc((n + 1) * sizeof(IValue))
     if scratch == NULL:
@@ -397,7 +397,7 @@ cdef int extreme(List x, int sign, IValue *out, str name) except -1:
     cdef IValue item, other
     if x.size == 0:
         raise RuntimeError(f"{name}() arg is an empty sequence")
-    while i < x.size:  # comparing objects runs scripts, which may shorten x
+    while i < x.size:  # The size is read again for each item, because comparisons of objects run scripts, which may shorten x.
         item, other = list_item(<PyObject *>x, i), list_item(<PyObject *>x, best)
         if x.item == TAG_FLOAT:
             if sign * item.v.f > sign * other.v.f:

@@ -120,7 +120,7 @@ cdef int insert(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int extend_with(List x, List other) except -1:
-    cdef Py_ssize_t n = other.size, m = x.size  # sizes before the loop: `other` may be x
+    cdef Py_ssize_t n = other.size, m = x.size  # sizes before x grows, because `other` may be x itself
     if n == 0:
         return 0
     list_grow(<PyObject *>x, m + n)
@@ -180,7 +180,7 @@ cdef List repeat(List x, int64_t n):
     cdef int64_t i
     if n > 0 and x.size > (<int64_t>1 << 57) // n:
         raise MemoryError()
-    if x.size == 1 and list_item(<PyObject *>x, 0).tag != TAG_OBJECT:  # fast path for [0] * n
+    if x.size == 1 and list_item(<PyObject *>x, 0).tag != TAG_OBJECT:  # fast path for lists of one number, such as [0] * n
         only = list_item(<PyObject *>x, 0)
         result = list_new(x.spec, max(n, 0))
         if n <= 0:

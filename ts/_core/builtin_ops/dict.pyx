@@ -160,7 +160,9 @@ cdef int update_with(Dict x, Dict other) except -1:
     cdef Py_ssize_t i = 0
     if x is other:
         return 0
-    while i < other.used:  # releasing a replaced value can run Python code, which may shorten `other`
+    # `used` is read again for each entry, because releasing a replaced value can run Python code that changes
+    # `other`.
+    while i < other.used:
         if other.entries[i].key.tag != TAG_DELETED:
             dict_set(<PyObject *>x, &other.entries[i].key, &other.entries[i].value)
         i += 1
@@ -251,7 +253,7 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
             copy_value(&item.items[1], &x.entries[i].value)
             set_object(&boxed, item)
             list_append(<PyObject *>result, &boxed)
-            item = tuple_new(spec, 2)  # may run the garbage collector, and finalizers may change x
+            item = tuple_new(spec, 2)  # This may run the garbage collector, and so finalizers, which may change x.
         i += 1
     release(&boxed)
     set_object(&r[at[1]], result)

@@ -118,7 +118,8 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        # the verifier does not check that the argument is a tuple: the schema declares type Any
+        # The schema declares type Any for the argument, so the bytecode verifier does not check that it is a
+        # tuple.
         raise TypeError("prim::TupleIndex() takes a tuple")
     x = <Tuple>r[at[0]].v.o
     if i < 0:
@@ -134,7 +135,8 @@ cdef int tuple_unpack(Operator op, IValue *r, const int32_t *at) except -1:
     register.
     """
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        # the verifier does not check that the argument is a tuple: the schema declares type Any
+        # The schema declares type Any for the argument, so the bytecode verifier does not check that it is a
+        # tuple.
         raise TypeError("prim::TupleUnpack() takes a tuple")
     copy_value(&r[at[1]], &r[at[0]])
     return 0
@@ -321,7 +323,9 @@ cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object value = (<object>r[at[0]].v.o).value
     if type(value).__name__ != op.overload:
         raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
-    set_none(&r[at[1]])  # read the name first: the result register may be the argument's register
+    # The result register may be the register of the enum value, so it is overwritten only after all reads of
+    # the value.
+    set_none(&r[at[1]])
     unbox_shallow(value, &r[at[1]])
     return 0
 

@@ -39,6 +39,6 @@ cdef inline bint is_complex(IValue *x) noexcept nogil:
 
 cdef inline int set_complex(IValue *out, double complex z) except -1:
     if limited:
-        take_text(32)                 # counts the Python complex object, 32 bytes, for the memory limit
+        take_text(32)                 # charge the Python complex object, which has 32 bytes, to the memory limit
     set_object(out, z)
     return 0

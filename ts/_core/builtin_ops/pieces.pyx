@@ -19,7 +19,7 @@ from ts._core.thread.deadline cimport count_items
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object string)    # bytes per character
+    int PyUnicode_KIND(object string)    # number of bytes per character of the string: 1, 2 or 4
     void *PyUnicode_DATA(object string)
     bint PyUnicode_IS_ASCII(object string)
     bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
@@ -37,9 +37,9 @@ cdef extern from *:
     #define COUNT_AT 0
     #endif
     """
-    # index of the first nonzero byte of `word`, which must not be 0
+    # index, in memory order, of the first nonzero byte of `word`, which must not be 0
     int first_byte(uint64_t word) noexcept nogil
-    int COUNT_AT                                      # bit shift of the byte that is last in memory
+    int COUNT_AT                                      # bit shift that selects the byte of a 64-bit word that is last in memory
 
 ctypedef fused Char:
     uint8_t
@@ -52,8 +52,8 @@ cdef enum:
     READ = 16                            # number of characters read at a time
     BLOCK = 64                           # number of characters converted to lower case at a time
     LIMIT_CHECK_MASK = 0x3fff  # limits are checked every LIMIT_CHECK_MASK + 1 characters
-    DOTTED_I = 0x130                     # code point of a capital letter whose lower case has two characters
-    SIGMA = 0x3a3                        # code point of capital sigma: the lower case depends on the position in a word
+    DOTTED_I = 0x130                     # code point of the capital I with dot above, whose lower case has two characters
+    SIGMA = 0x3a3                        # code point of the capital sigma, whose lower case depends on its position in the word
 
 
 cdef struct Key:
@@ -66,7 +66,7 @@ cdef struct CachedString:
     PyObject *text                       # the cached string (owned reference), or NULL
 
 
-# A set of ASCII characters as a bit mask.
+# The characters to strip. The ASCII characters are a bit mask of 128 bits.
 cdef struct Characters:
     uint64_t low
     uint64_t high
@@ -75,10 +75,10 @@ cdef struct Characters:
 
 
 cdef CachedString string_cache[MAX_CACHED_CHARACTERS]
-cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
+cdef uint8_t MASKS[READ][READ]           # MASKS[n] consists of n bytes 0xff, then zeros
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters strip_set  # set of the last call of `strip`, reused if the next call has equal characters
+cdef Characters strip_set  # set of the last call of `strip_string`, which the next call uses again if its characters are the same
 
 
 # ---------------------------------------------------------------- short strings
@@ -260,7 +260,8 @@ cdef str lower(str string):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(string), <uint16_t *>data, n, &char_bits) and char_bits > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(string), <uint32_t *>data, n, &char_bits) and char_bits > 0xffff
-    # Python's method also handles results of fewer bytes per character
+    # `done` is False if the result needs fewer bytes per character or a special rule. Python's method handles
+    # these cases.
     return out if done else string.lower()
 
 

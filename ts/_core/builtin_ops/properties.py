@@ -13,13 +13,13 @@ from functools import cache
 from typing import Final
 
 _PROPERTIES: Final[dict[str, str]] = {
-    # Never fails for numbers
+    # Never raises an error for numbers
     "total": """
         add sub mul neg eq ne lt le gt ge __and__ __or__ __xor__ __not__ __range_length prim::max prim::min
     """,
-    # Fails for some numbers, strings or containers
+    # Raises an error for some numbers, strings or containers
     "may_raise": "floordiv remainder __getitem__ Int Float index ord prim::TupleIndex",
-    # The result of integers may exceed 64 bits
+    # For integers, the result may exceed 64 bits
     "may_overflow": "add sub mul neg",
     # Returns a bool that compares two arguments
     "comparison": "eq ne lt le gt ge __is__ __isnot__",
@@ -27,7 +27,7 @@ _PROPERTIES: Final[dict[str, str]] = {
     "reads_identity": "__is__ __isnot__ prim::id",
     # Has effects outside of the function, or depends on preceding nodes with effects
     "side_effect": "is_autocast_enabled is_autocast_cpu_enabled _assert_scalar warn save wait",
-    # Reads only metadata of a tensor, but no elements
+    # Reads the metadata of a tensor, but no elements
     "metadata": "dim size prim::device prim::dtype",
     # Returns a number of dimensions or elements
     "size_query": "size dim len",
@@ -37,13 +37,14 @@ _PROPERTIES: Final[dict[str, str]] = {
     "inserted_by_export": "_assert_scalar sym_size",
     # Parses a string
     "parses_string": "Int Float ord",
-    # Divides integers, which fails for zero
+    # Divides integers, which raises an error for the divisor zero
     "integer_division": "floordiv remainder",
     # Mutates a list. Except for `append`, the second argument is the index.
     "list_mutation": "append insert _set_item",
 }
 COMPLEMENTS: Final = {"aten::__is__": "aten::__isnot__", "aten::__isnot__": "aten::__is__"}
-SYMBOLIC_SIZES: Final = {  # operator in exported graphs -> operator in scripts
+# operator on symbolic sizes, in exported graphs -> operator with the same result in scripts
+SYMBOLIC_SIZES: Final = {
     "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip

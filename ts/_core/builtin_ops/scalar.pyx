@@ -36,7 +36,8 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-# C functions of a binary operator by kind of number (int, float, complex), or NULL if unsupported
+# C functions of a binary operator, one for each kind of number (int, float, complex), or NULL if the kind is
+# unsupported
 cdef struct Binary:
     IntBinary of_int
     IntChecked of_int_checked
@@ -48,7 +49,7 @@ cdef struct Binary:
 cdef struct Compare:
     IntCompare of_int
     FloatCompare of_real
-    bint negate                    # True if a complex comparison is `ne` instead of `eq`
+    bint negate                    # for complex numbers: True if the comparison is `ne`, False if it is `eq`
 
 
 # ---------------------------------------------------------------- kernels of one argument
@@ -326,7 +327,8 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-# Names of overloads in PyTorch's order. The first match is selected, so the Scalar overloads must come last.
+# Names of overloads in PyTorch's order ("-" is the unnamed overload, with Scalar arguments). The first
+# overload that matches is selected, so the Scalar overload comes last.
 cdef str REALS = "int float int_float float_int"
 cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
 cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from ts._core.value.container cimport List
 
 # Split `string` at a non-empty separator, at most `max_splits` times (no limit if negative). If `backwards`,
-# search for separators from the end of the string on.
+# split at the last separators of the string instead of the first.
 cdef List split_at(str string, str separator, int64_t max_splits, bint backwards)
 # Split `string` at whitespace, at most `max_splits` times (no limit if negative).
 cdef List split_words(str string, int64_t max_splits)

@@ -21,7 +21,7 @@ from ts._core.value.ivalue cimport STR_SPEC, list_spec
 from ts._core.value.tagged cimport IValue, TAG_OBJECT
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object string)    # bytes per character
+    int PyUnicode_KIND(object string)    # number of bytes per character of the string: 1, 2 or 4
     Py_ssize_t PyUnicode_Find(object string, object piece, Py_ssize_t start, Py_ssize_t end, int direction) except -2
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
@@ -29,7 +29,7 @@ cdef extern from "Python.h":
 cdef int append_piece(List pieces, str string, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
     cdef IValue value
     count_items(0)
-    # Python caches one-character Latin-1 strings, so they use no memory
+    # Strings of one Latin-1 character use no new memory, because Python caches them.
     if limited and (end - start > 1 or PyUnicode_KIND(string) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(string))
     if piece is None:
@@ -66,7 +66,7 @@ cdef List split_words(str string, int64_t max_splits):
         word = find_word(string, &start, &end)
         if start == end:
             return pieces
-        # the last item is the rest of the string, without leading whitespace
+        # After `max_splits` words, the last item is the rest of the string without leading whitespace.
         if max_splits == 0:
             append_piece(pieces, string, start, len(string))
             return pieces

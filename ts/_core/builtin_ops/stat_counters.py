@@ -35,7 +35,8 @@ class LockingLogger(NoopLogger):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sums: dict[str, tuple[int, int]] = {}  # key -> (sum, number of values)
+        # name of a counter -> (sum of its values, number of values)
+        self._sums: dict[str, tuple[int, int]] = {}
         self._kinds: dict[str, AggregationType] = {}
 
     def add_stat_value(self, key: str, value: int) -> None:

@@ -59,16 +59,16 @@ cdef enum:
     # temporary bytes per character while Python converts a non-ASCII string to upper or lower case
     MAPPED_BYTES = 12
 
-# Lower bounds of times that are charged to a time limit: to convert a character to upper or lower case, to
-# compare a pattern at one position, to append a substring to a result.
+# Times that are charged to a time limit. They are lower bounds of the time to convert a character to upper or
+# lower case, to compare a pattern at one position, and to append a substring to a result.
 cdef double MAP_CHARACTER_NS = 3
 cdef double COMPARE_CHARACTER_NS = 2
 cdef double BUILD_PART_NS = 8
 cdef double FIELD_NS = 100          # lower bound of the time to parse a field of a format string
 
 
-# Methods of `str` that `pieces` implements, used as dictionary keys. The references are borrowed from the
-# type.
+# Methods of `str` that `pieces` implements, as values of `Operator.data`. The references are borrowed from
+# the type `str`.
 cdef void *LOWER = <void *>str.lower
 cdef void *LSTRIP = <void *>str.lstrip
 cdef void *RSTRIP = <void *>str.rstrip
@@ -120,7 +120,7 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     string = strip_string(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    # Skipped if the result register is also the argument register, and stripping has not changed the string.
+    # The result register may be the argument register. Then an unchanged string is not stored again.
     if at[0] != at[2] or r[at[2]].v.o != <PyObject *>string:
         set_text(&r[at[2]], string)
     return 0
@@ -227,12 +227,12 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
     cdef PyObject *result
-    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: append in place
-        right = text_of(&r[at[1]])  # strong reference, because `right` may be the string that is changed
+    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` if nothing else refers to s: append in place
+        right = text_of(&r[at[1]])  # holds a reference, because `right` may be the same string as `left`
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         result = left.v.o
         left.v.o = NULL
-        PyUnicode_Append(&result, right)  # takes over the reference, even if it fails
+        PyUnicode_Append(&result, right)  # takes over the reference to `result`, even if it fails
         if result == NULL:
             raise MemoryError()
         left.v.o = result
@@ -303,8 +303,8 @@ cdef int ordinal(Operator op, IValue *r, const int32_t *at) except -1:
     if len(string) != 1:
         raise RuntimeError(f"String for ord() must be 1 character, found {len(string)}")
     cdef int64_t code = ord(string)
-    # For a byte that is invalid in UTF-8, which was decoded to a surrogate (`surrogateescape`), return the
-    # byte.
+    # A surrogate from 0xDC80 to 0xDCFF stands for a byte that was invalid in UTF-8 (`surrogateescape`).
+    # Return this byte.
     set_int(&r[at[1]], code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code)
     return 0
 
@@ -377,8 +377,8 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# Matches `{{`, `}}`, `{}`, `{0}`, `{:5d}` and `{0:.2f}`. The last four set the groups (position,
-# specification).
+# Matches the escapes `{{` and `}}`, and fields such as `{}`, `{0}`, `{:5d}` and `{0:.2f}`. For a field, the
+# groups are (position, format specification).
 FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
@@ -467,7 +467,7 @@ cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
     while i < len(pieces):
         spend(FIELD_NS)
         piece = pieces[i]
-        if not piece:  # "%%", or a "%" at the end of the text
+        if not piece:  # An empty piece follows a "%" that is part of "%%" or ends the text.
             if i + 1 == len(pieces):
                 raise RuntimeError("Incomplete format specifier")
             result.append("%" + pieces[i + 1])

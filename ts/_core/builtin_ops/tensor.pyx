@@ -222,8 +222,8 @@ cdef int nameless(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- elements
 
-# Element types of `tolist` annotations, indexed by the frontend's numbers, and PyTorch's names of these
-# types.
+# Element types of `tolist` annotations, and PyTorch's names for them. The index is the number that the
+# frontend passes for the type.
 cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 
@@ -237,7 +237,7 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Convert a tensor to nested lists. Raise an error if its rank or dtype differs from the annotation."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
-    # variadic operator: the schema declares no types, so they are checked here
+    # The operator is variadic, so its schema declares no types. They are checked here.
     if not conforms_to_list(inputs):
         raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])
