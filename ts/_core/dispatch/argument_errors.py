@@ -30,7 +30,8 @@ def argument_error(
     cause: object = None,
 ) -> RuntimeError:
     """Return the error for the argument `x`. `cause` is the exception of the failed conversion."""
-    if re.match(_NO_TYPE, str(cause)):  # type inference failed for an argument whose parameter has type Any
+    # The parameter has type Any, and the type of the argument could not be inferred.
+    if re.match(_NO_TYPE, str(cause)):
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")
     lines = [

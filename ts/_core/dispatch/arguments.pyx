@@ -75,7 +75,7 @@ cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) 
     cdef Py_ssize_t i
     for i in range(len(args)):
         if i >= len(parameters):
-            unbox_shallow(args[i], &value)  # a Tuple with the variadic arguments
+            unbox_shallow(args[i], &value)  # the argument after the parameters: a Tuple that contains the variadic arguments
         else:
             unbox_argument(operator, parameters[i], args[i], bound, &value)
         r[i] = value
@@ -107,7 +107,7 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
     """Return `spec` with its type variables solved from argument `x`, or None if `x` does not match."""
-    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # the whole spec is a type variable
+    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # `spec` itself is a type variable, whose name is `annotation_str`
         return bound.setdefault(spec.annotation_str, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
         return spec
@@ -135,7 +135,7 @@ cdef TypeSpec own_spec(object x):
     """Return the inferred type of an argument, or Any if no type can be inferred."""
     try:
         return infer_spec(x)
-    except TypeError:  # an empty list, or a list of several types
+    except TypeError:  # The type cannot be inferred: the list is empty, or its items have different types.
         return ANY_SPEC
 
 

@@ -15,8 +15,9 @@ cdef extern from *:
         int nesting
         bint uncached
 
-# Replace this thread's autocast state and return the previous state. The context flag AUTOCAST is not
-# updated.
+# Replace this thread's autocast state, and return the previous state. The caller must update the context flag
+# AUTOCAST.
 cdef AutocastState exchange_autocast_flags(AutocastState others) noexcept
-# Return the state that worker threads of this thread start with: not nested in a block, without a cast cache.
+# Return the autocast state with which threads started by this thread begin: its settings, but with nesting
+# depth 0 and no cache of casts.
 cdef AutocastState inherited_autocast_flags() noexcept

@@ -57,7 +57,7 @@ cdef enum Kind:
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
 cdef int MAX_NESTING_DEPTH = 1 << 20
-cdef unsigned long long floats = 0     # bit mask of the dtypes that can be cast, by dtype code
+cdef unsigned long long floats = 0     # bit mask of the dtypes that autocast casts. The number of a bit is the dtype code.
 for _dtype in dtypes.ALL:
     if _dtype.is_floating_point and _dtype is not dtypes.float64:
         floats |= 1ULL << <int>_dtype.code
@@ -65,7 +65,7 @@ for _dtype in dtypes.ALL:
 
 # ---------------------------------------------------------------- state of a thread
 
-# Supported lower-precision dtypes by device. The first one is the default.
+# device type -> lower-precision dtypes that autocast supports on it. The first one is the default.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict backend_indices = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
@@ -217,7 +217,7 @@ cdef class CastPolicy:
     """Autocast rule of an operator record, for each backend."""
     cdef int kinds[MAX_BACKENDS]
     cdef int dtype_at                  # number of the argument `dtype=`, or -1 if there is none
-    cdef dict error_messages                     # backend -> error message, for backends on which autocast does not allow the operator
+    cdef dict error_messages                     # number of a backend on which autocast forbids the operator -> error message
 
 
 cdef CastPolicy casts_of(Operator op):
@@ -312,8 +312,8 @@ cdef Tensor cast_tensor(Tensor t, int to):
     if cached is not None and cached[1] == version_of(t):
         return cached[2]
     result = operator_function("to")(t, dtypes.BY_CODE[to])
-    if casts_here != NULL:             # a hook may have cleared the cache
-        # the entry keeps `t` alive, because the key contains its address
+    if casts_here != NULL:             # the cast may have run a hook that cleared the cache
+        # The key contains the address of `t`, so the entry must keep `t` alive.
         (<dict>casts_here)[key] = t, version_of(t), result
     return result
 
@@ -344,7 +344,7 @@ cdef list cast_list(Operator op, list values, int backend):
     to = target(kind, values, backend)
     before = set_flag(AUTOCAST, False)
     try:
-        # cast the arguments in the order in which PyTorch's traces record the casts
+        # Cast the last argument first, as PyTorch does, so that traces contain the casts in the same order.
         return [cast_tensors(x, backend, to) for x in reversed(values)][::-1]
     finally:
         set_flag(AUTOCAST, before)

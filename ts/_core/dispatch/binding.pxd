@@ -48,11 +48,11 @@ cdef class Slot:
     cdef bint keyword_only
     cdef bint has_default
     cdef bint written
-    cdef int size                      # length of a fixed-size list, or 0 for other parameters
+    cdef int size                      # for a list of fixed size, such as int[2]: this size, otherwise 0
     cdef object default
     cdef str type_name                 # name of the type in PyTorch's error messages
     cdef TypeSpec spec                 # type of a list parameter
-    cdef IValue given_none             # the default value in register format
+    cdef IValue given_none             # the default value as an IValue
 
 
 @cython.final
@@ -61,11 +61,12 @@ cdef class Binder:
     cdef Operator op
     cdef list slots
     cdef int positional                # maximal number of positional arguments
-    # number of the int[] parameter that collects positional ints, or -1 if there is none
+    # number of the int[] parameter for which ints can be passed as separate positional arguments, or -1 if
+    # there is none
     cdef int int_list_at
     cdef str required  # name of the first keyword-only parameter without a default, or None if there is none
-    cdef bint numbers                  # True if numbers are accepted for Tensor parameters
-    cdef bint gives_dtype              # True if the result is a dtype code
+    cdef bint numbers                  # True if Tensor parameters accept Python numbers
+    cdef bint gives_dtype              # True if the result is a dtype code, which becomes a dtype object
     cdef bint direct                   # True if the operator has a C kernel
     cdef object results                # named-tuple class of the results, or None for a single result
 
@@ -81,7 +82,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept
 # Convert a result for Python: lists become tuples, dtype codes become dtype objects.
 cdef object as_python(Binder b, object result)
-# Call the C kernel and return its result. Return FAILED if the arguments do not match, UNSURE if only `bind`
-# can decide this. `args` are `nargs` positional arguments, then one argument per name in `names` (NULL
-# without keyword arguments).
+# Call the C kernel and return its result. Return FAILED if the arguments do not match the parameters, and
+# UNSURE if only `bind` can decide whether they match. `args` are `nargs` positional arguments, then one
+# argument per name in `names` (NULL without keyword arguments).
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

@@ -52,7 +52,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(object x) noexcept
     Py_ssize_t PySequence_Fast_GET_SIZE(object x) noexcept
 
-# Schema type -> (kind, name of the type in PyTorch's error messages).
+# type in a schema -> (kind of the parameter, name of the type in PyTorch's error messages)
 _KINDS = {
     "Tensor": (TENSOR, "Tensor"), "Scalar": (SCALAR, "Number"), "int": (INT, "int"), "float": (FLOAT, "float"),
     "bool": (BOOL, "bool"), "str": (STR, "str"), "int[]": (INT_LIST, "tuple of ints"),
@@ -209,7 +209,7 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         return x if x is None and slot.optional else FAILED
     if x is None:
-        # None means all dimensions, like the default `[]`
+        # For a list of dimensions, None selects all of them, as the default `[]` does.
         if kind == INT_LIST and slot.has_default and slot.default == []:
             return []
         return None if slot.optional else FAILED
@@ -346,7 +346,7 @@ cdef enum UnboxResult:
     NO                                 # the argument does not match
     MAYBE                              # `bind` must decide whether the argument matches
     BORROWED                           # the register has a borrowed reference to the argument
-    # the register has a new reference to the argument or to a converted value
+    # the register has an owned reference, to the argument or to a value converted from it
     OWNED
 
 

@@ -20,7 +20,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set
 
 cdef enum:
     MAX_REGISTERS = 16
-    DEFAULT = -1                       # use the default: the foreach operator has no such parameter
+    DEFAULT = -1                       # the foreach operator has no such parameter, so the default of `base` is passed
 
 
 cdef class ForeachKernel:

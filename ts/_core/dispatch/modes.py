@@ -75,7 +75,8 @@ class _Modes:
         """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
-        if not _here.stack:  # a worker thread inherits the flag, but not the modes
+        # This is a worker thread, which has inherited the context flag, but not the stack of modes.
+        if not _here.stack:
             enter_modes(False)
             return function(*args, **(kwargs or {}))
         with pop_mode() as mode:

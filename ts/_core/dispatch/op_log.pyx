@@ -23,7 +23,7 @@ from ts._core.value.ivalue cimport IValue, box, copy_value, set_bool
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept
 
-cdef dict active_logs = {}                 # thread id -> active log
+cdef dict active_logs = {}                 # thread id -> innermost active log of the thread
 
 
 cdef class OperatorLog:
@@ -31,7 +31,8 @@ cdef class OperatorLog:
 
     cdef readonly list lines           # list of (operator, arguments, results)
     cdef object is_group               # is_group(operator) returns True for a fusion group
-    # looks_inside(operator) returns True if the tape records the operators that it calls
+    # looks_inside(operator) returns True if autograd records the operators that the given operator calls,
+    # instead of the operator
     cdef object looks_inside
     cdef bint before
     cdef OperatorLog outer
@@ -67,8 +68,9 @@ cdef class OperatorObserver(OperatorLog):
 
     cdef object replace_call           # callback, or None
     cdef object after_call             # callback, or None
-    cdef object result                 # replacement results from `replace_call`, until they are written to registers
-    # True while a callback runs and after it has raised. Operators are not observed while it is True.
+    cdef object result                 # results that `replace_call` returned, until they are written to the result registers
+    # True while a callback runs and after a callback has raised an exception. In both states, no operator is
+    # observed.
     cdef bint failed
 
     def __init__(self, replace_call=None, after_call=None):
@@ -118,7 +120,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     cdef int i
     if log is None:
         return invoke_after(LOG_KEY, op, r, at, code, instruction)
-    if op.record is None:              # operators of the language have no record and are not logged
+    if op.record is None:              # Operators of the language (without a record) are not logged.
         return invoke_below_log(op, r, at)
     if isinstance(log, OperatorObserver):
         return invoke_below_log(op, r, at) if op.tensor_kernel else invoke_and_observe(<OperatorObserver>log, op, r, at)

@@ -30,12 +30,12 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
-    MAX_BACKENDS = 16                 # `ts.backends.register` raises an error for further backends
-    # context flags of the threads in which a dispatch key other than autograd is active
+    MAX_BACKENDS = 16  # length of the tables that backend numbers index. `ts.backends.register` raises an error if there are more backends.
+    # Context flags that make dispatch keys other than autograd active in a thread.
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
 
 # Dispatch keys: the handlers that run before the kernel of an operator, from the outermost to the innermost.
-# Operators without a record (of the language) have only the last three.
+# Operators of the language, which have no record, have only the last three keys.
 cdef enum DispatchKey:
     AUTOCAST_KEY                       # `autocast`: casts the arguments
     TRANSFORM_KEY                      # `dispatch_layers`: the function transform or class at the highest level
@@ -46,7 +46,8 @@ cdef enum DispatchKey:
     LIMITS_KEY                         # `work`: limits of time and memory
     KEY_COUNT
 
-# Handler of a key for arguments in registers, and for arguments as Python values, which registers cannot hold.
+# `KeyKernel` is the handler of a dispatch key for arguments in registers. `BoxedKeyKernel` is the handler for
+# Python values that registers cannot contain.
 ctypedef int (*KeyKernel)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 ctypedef object (*BoxedKeyKernel)(Operator op, list args)
 
@@ -57,13 +58,14 @@ cdef class Operator:
     cdef readonly str schema_text      # schema in PyTorch's syntax
     cdef readonly int nargs
     cdef readonly int nrets
-    # True if arguments and results are numbers, so that the kernel can run without the GIL
+    # True if all arguments and results are numbers. The kernel can then run without the GIL.
     cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
-    # data of each backend's kernel for this operator, with references borrowed from `owners`
+    # backend number -> Python object that the kernel uses for this operator. The references are borrowed from
+    # `owners`.
     cdef PyObject *state[MAX_BACKENDS]
-    cdef list owners  # owns `state`, including that of replaced kernels, which other threads may still run
-    cdef void *data  # data of the kernel of an operator of the language, such as a C function
+    cdef list owners  # owns the objects in `state`, and those of replaced kernels, because other threads may still run these kernels
+    cdef void *data  # for operators of the language: data that the kernel reads, such as a C function
     cdef public object record          # the operator's record in ts.ops, or None if it has none
     cdef list implementations          # per backend: (backend, array namespace, Python kernel of the record)
     cdef object schema_                # parsed schema of an operator without a record
