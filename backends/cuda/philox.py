@@ -68,9 +68,7 @@ class Philox:
         if graph is None:
             start, seed, offset = _zero_start(device), self.initial_seed, self.offset
             self.offset += used
-        # During a capture, pass zero as seed: at each replay, the kernel adds the generator's seed and offset
-        # of that time.
-        else:
+        else:  # at each replay, the kernel adds the seed and offset that the generator then has
             state = graph.rng_state(self)
             start, seed, offset = state.start, 0, state.count
             state.count += used
