@@ -41,7 +41,7 @@ def _require_built() -> None:
 
 _require_built()
 
-# Public names that each module defines, except operators.
+# module -> public names, except operators, that `ts` takes from it
 _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor.tensor": ("Tensor", "Size"),
     "ts._core.tensor.factories": ("tensor", "as_tensor", "from_numpy"),
