@@ -528,7 +528,8 @@ def _all_to_all(
     dtype: dtypes.dtype,
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
-        # the ranks do not compare the number of elements, because it may differ between them
+        # set to 0, because the ranks compare this field of the label, and their numbers of elements may
+        # differ
         call.label = call.label._replace(elements=0)
         collective_algorithms.all_to_all(call, inputs, outputs)
 

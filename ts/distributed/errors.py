@@ -22,7 +22,8 @@ class DistStoreError(DistError):
 class WorkerUnavailableError(RuntimeError):
     """Raised by a call of a worker that has exited or cannot be reached."""
 
-    connection_refused = False  # True if the operating system refused the connection
+    # True if the connection was refused, so that no process listens at the address
+    connection_refused = False
 
 
 class QueueEmptyError(DistStoreError):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 LOCAL: Final = "127.0.0.1"
-_MAX_FILE_CHARS: Final = 64  # maximum length of a valid rendezvous file
+_MAX_FILE_CHARS: Final = 64  # maximum length of the file, which contains the host and port of rank 0
 
 Address = tuple[str, int]
 

@@ -28,7 +28,7 @@ from ts.distributed.peer_links import PeerConnections
 from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
-_BUFFER_CACHE_BYTES: Final = 1 << 26  # a larger receive buffer is not kept for later calls
+_BUFFER_CACHE_BYTES: Final = 1 << 26  # maximal size of a receive buffer that is kept for later calls
 
 _UNINITIALIZED: Final = (
     "Default process group has not been initialized, please make sure to call init_process_group."
@@ -109,7 +109,7 @@ class _World:
         self.links: PeerConnections | None = None
         self.default: ProcessGroup | None = None
         self.groups: dict[int, ProcessGroup] = {}
-        # Group id -> ranks of a group to which this process does not belong.
+        # id of a group to which this process does not belong -> its ranks
         self.others: dict[int, tuple[int, ...]] = {}
         self.group_ids = itertools.count()
         self.finalizer: Any = None
@@ -144,11 +144,13 @@ def init_process_group(
         _world.links, _world.group_ids = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        # A child process of multiprocessing calls `_leave` when it exits.
+        # A child process of `multiprocessing` runs finalizers when it exits, but not the functions of
+        # `atexit`.
         _world.finalizer = Finalize(None, _leave, exitpriority=100)
     world = _world.default
     try:
-        # After this barrier, rank 0 stops listening, and another rendezvous may use its address.
+        # Rank 0 must listen until all ranks are connected. After this barrier it stops, and another
+        # rendezvous may use its address.
         world.queue.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
     except BaseException:
         destroy_process_group()

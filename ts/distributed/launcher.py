@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-# bits of `redirects`: write standard output or standard error to a file
+# bits of `redirects`: write standard output, or standard error, of a process to a file
 _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 
 
@@ -32,7 +32,7 @@ _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 class ProcessLaunch:
     """Configuration of a launch: `processes` per machine, on `machines` machines."""
 
-    command: list[str]  # "{local_rank}" in an argument is replaced by the local rank
+    command: list[str]  # command line of each process, in which "{local_rank}" is replaced by its local rank
     processes: int
     machines: int = 1
     machine: int = 0
@@ -91,7 +91,7 @@ def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) ->
         "TORCHELASTIC_RUN_ID": config.run_id, "TORCHELASTIC_USE_AGENT_STORE": "False",
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
-        # if each process started a thread for each core, the threads would compete for the cores
+        # one thread per process: with a thread for each core, the processes would compete for the cores
         variables["OMP_NUM_THREADS"] = 1
     return {name: str(value) for name, value in variables.items()} | config.environment
 
@@ -191,7 +191,7 @@ def _termination_signals_as_exceptions() -> Iterator[None]:
 
     try:
         before = {signum: signal.signal(signum, raise_signal) for signum in _TERMINATION_SIGNALS}
-    except ValueError:  # only the main thread can set handlers
+    except ValueError:  # only the main thread can set signal handlers: leave them unchanged
         before = {}
     try:
         yield

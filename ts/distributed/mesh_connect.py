@@ -58,7 +58,8 @@ class _Acceptor:
 
     def __init__(self, endpoint: RendezvousAddress) -> None:
         self.endpoint = endpoint
-        self.sockets: dict[int, socket.socket] = {}  # rank -> socket of the connection to this rank
+        # rank of a connected process -> socket of the connection to it
+        self.sockets: dict[int, socket.socket] = {}
         self.all_connected = asyncio.Event()
         self.is_open = False
 

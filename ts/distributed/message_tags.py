@@ -18,8 +18,8 @@ FUNCTIONS: Final = (
 )  # fmt: skip
 _REDUCES: Final = frozenset(FUNCTIONS.index(each) for each in FUNCTIONS if "reduce" in each)
 
-# Kinds of messages: point-to-point, collective, notice of a failed collective call, notice that a rank
-# leaves.
+# Kinds of messages: data of a point-to-point call, data of a collective call, notice that a collective call
+# has failed, notice that a rank leaves the group.
 ONE, ALL, FAILED, LEAVING = range(4)
 
 
@@ -32,11 +32,12 @@ class MessageTag(NamedTuple):
 
     kind: int
     group: int
-    tag: int  # tag of a point-to-point message, or number of the collective call
+    # tag that the caller gave a point-to-point message, or number of the collective call in its group
+    tag: int
     function: int = 0
     reduction: int = 0
     dtype: int = 0
-    elements: int = 0  # number of elements of the tensor, even if several messages carry it
+    elements: int = 0  # number of elements of the whole tensor, also if the message carries only a part of it
 
 
 def make_tag(

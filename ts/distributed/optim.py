@@ -68,7 +68,7 @@ def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
     for future in futures:
         try:
             results.append(future.wait())
-        except Exception as error:  # raised below, after all futures are done
+        except Exception as error:  # the first error is raised below, after all futures are done
             errors.append(error)
     if errors:
         raise errors[0]

@@ -32,12 +32,14 @@ from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
 from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
-_STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small messages are read at once
-# maximum number of reads from one connection before other connections are served
+# size of the buffer of each connection into which several small messages are read by one system call
+_STAGING_BYTES: Final = 1 << 16
+# maximum number of system calls that read from one connection before other connections are served
 _SYSCALLS_PER_CONNECTION: Final = 16
-# The background thread starts to serve requests for which no caller waits after this delay.
+# The background thread completes requests for which no caller waits. It starts to transfer their data after
+# this delay.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
-# time for which an exiting process waits until queued messages are sent
+# maximal time for which an exiting process waits until its queued messages are sent
 _FLUSH_TIMEOUT_SECONDS: Final = 5.0
 
 
@@ -58,17 +60,20 @@ class _Connection:
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
         self.staging = np.empty(_STAGING_BYTES, np.uint8).data
-        self.start = self.end = 0  # range of the bytes in `staging` that are not parsed yet
-        self.label: MessageTag | None = None  # tag of the message that is being received
+        self.start = self.end = 0  # bytes `staging[start:end]` are received but not parsed yet
+        # tag of the message that is being received, or None between messages
+        self.label: MessageTag | None = None
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        # receive request into whose memory the current message is read, or None if the message is buffered
+        # request into whose memory the current message is received, or None if no matching request was posted
+        # yet and the message is buffered
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
-        self.disconnect_error: Exception | None = None  # error that ended the connection
+        # error that ended the connection, or None while it is open
+        self.disconnect_error: Exception | None = None
 
 
 class PeerConnections:
@@ -76,11 +81,12 @@ class PeerConnections:
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
-        # protects the attributes below, and is not held while a thread waits for sockets
+        # protects the attributes below. A thread releases it while it waits for the sockets.
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
-        self._has_leader = False  # True while a thread waits for the sockets and transfers messages
+        # True while one thread (the leader) waits for the sockets and transfers the messages of all threads
+        self._has_leader = False
         self._followers = 0
         # (kind, group, tag) -> posted receives that accept a message from any rank.
         self._any_source_requests: dict[tuple[int, int, int], deque[Request]] = {}
@@ -96,7 +102,7 @@ class PeerConnections:
         self._wakeup_sender.setblocking(False)
         self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
         self._closed = False
-        # requests that the background thread completes, because possibly no thread waits for them
+        # requests that the background thread must complete, because no other thread may wait for them
         self._unawaited: list[Request] = []
         self._work_available = threading.Event()
         self._background_thread: threading.Thread | None = None
@@ -205,8 +211,8 @@ class PeerConnections:
                     self._write(peer)
         with self._lock:
             for peer in self._peers.values():
-                # read all data first: closing a socket with unread data would discard data that this rank has
-                # sent
+                # read all received data first: otherwise, closing the socket resets the connection, and the
+                # peer may lose data that this rank has sent
                 self._read(peer)
                 self._close_peer(peer, DistNetworkError("the process group was destroyed"))
         self._wake_up()
@@ -236,7 +242,8 @@ class PeerConnections:
         if remaining_seconds <= 0:
             raise TimeoutError
         self._followers += 1
-        self._wake_up()  # the background thread stops transferring data when another thread waits
+        # if the leader is the background thread, wake it up: it leaves the sockets to a thread that waits
+        self._wake_up()
         try:
             self._changed.wait(remaining_seconds)
         finally:
@@ -299,7 +306,7 @@ class PeerConnections:
                     self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
     def _wake_up(self) -> None:
-        # a BlockingIOError means that the socket buffer is full, so the waiting thread will wake up anyway
+        # the socket buffer is full if a BlockingIOError is raised, and the leader will wake up anyway
         with contextlib.suppress(BlockingIOError):
             self._wakeup_sender.send(b"!")
 
@@ -366,8 +373,9 @@ class PeerConnections:
                     peer.end += count
                 self._parse(peer)
                 if count < len(destination) and not direct:
-                    # The socket is empty. After a read into the memory of a long message, the loop reads
-                    # again instead, because more data may have arrived.
+                    # A short read into the staging buffer means that the socket is empty. After a short read
+                    # into the memory of a long message, the loop continues, because more data may have
+                    # arrived.
                     return
         except (BlockingIOError, InterruptedError):
             return
@@ -440,7 +448,7 @@ class PeerConnections:
         elif key not in self._failed:
             peer.unexpected_messages.setdefault(key, deque()).append((label, target))
             waiting = _first(peer.posted, key) or _first(self._any_source_requests, key)
-            if waiting is not None:  # a receive was posted after the first bytes of the message had arrived
+            if waiting is not None:  # a matching receive was posted while the message arrived
                 self._take_unexpected(peer, key, waiting)
 
     def _take_unexpected(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
@@ -464,7 +472,8 @@ class PeerConnections:
             return self._peers[rank].disconnect_error
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].disconnect_error
-            # If one rank has died, the remaining ranks of the group might wait for each other forever.
+            # If a rank has died, a call fails even if it waits for another rank, which may itself wait for
+            # the dead one.
             if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
@@ -515,7 +524,8 @@ class PeerConnections:
             peer.unexpected_messages.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
                 self._fail_current_receive(peer, self._failed[key])
-            # copy the memory, because the caller may change it
+            # Queued messages must still be sent: copy them, because the caller may change the memory after
+            # the call.
             for at, (memory, request) in enumerate(peer.outgoing):
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None

@@ -65,7 +65,7 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
             f"result type Float can't be cast to the desired output type {tensor.dtype.type_name}"
         )
     if tensor.dtype.itemsize == 1 and tensor.is_floating_point():
-        # PyTorch's message for float8 tensors, which cannot be reduced
+        # float8 tensors cannot be reduced: raise PyTorch's error
         raise RuntimeError("Invalid scalar type")
     return op
 

@@ -27,7 +27,7 @@ from ts.distributed.transport.handshake import AuthenticationError
 from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, answer
 from ts.distributed.transport.transport import Connection, Listener, connect
 
-_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # time for rank 0 to accept a connection
+_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # time within which rank 0 must accept a connection
 _RETRY_INTERVAL_SECONDS: Final = 0.05  # waiting time between attempts to connect
 
 
@@ -38,7 +38,8 @@ class RendezvousAddress(NamedTuple):
     port: int
     rank: int
     world_size: int
-    file: str | None = None  # file into which rank 0 writes its host and port
+    # file into which rank 0 writes its host and port (`file://` rendezvous), else None
+    file: str | None = None
 
     def listen_endpoint(self) -> RendezvousAddress:
         """Return the address at which rank 0 listens. For a file rendezvous, choose a free local port."""
@@ -225,10 +226,11 @@ class _RendezvousServer:
 
     def __init__(self, endpoint: RendezvousAddress, secret: bytes | None) -> None:
         self.endpoint = endpoint
-        self.secret = secret  # generated for this rendezvous, or None if the user configured credentials
+        # secret that is generated for this rendezvous, or None if the user configured credentials
+        self.secret = secret
         self.members: dict[int, Participant] = {}
         self.departed: set[int] = set()
-        # Name of a barrier -> rank -> reply to the rank, which waits in the barrier.
+        # name of a barrier -> {rank that waits in the barrier -> function that replies to it}
         self.pending_replies: dict[str, dict[int, Reply]] = {}
 
     @property
@@ -241,8 +243,8 @@ class _RendezvousServer:
         address = _address(self.endpoint, security)
         self.listener = Listener(address, self._serve, **credentials.get_listen_args("scheduler"))
         await self.listener.start()
-        # Written after binding the port: until then, another listener could use this port and its secret
-        # file.
+        # The secret is published only after the port is bound: before that, another listener may use this
+        # port and its secret file.
         if self.secret is not None:
             secrets.publish_secret(self.endpoint.port, self.secret)
         if self.endpoint.file is not None:

@@ -37,7 +37,7 @@ class Tag:
     DICT: Final = 2
     TENSOR: Final = 3
     COMPLEX: Final = 4
-    LONG: Final = 5  # int of more than 64 bits, as hexadecimal digits
+    LONG: Final = 5  # int that does not fit into 64 bits, encoded as hexadecimal digits
     SIZE: Final = 6
     DTYPE: Final = 7
     DEVICE: Final = 8
@@ -47,8 +47,9 @@ class Tag:
     SLICE: Final = 12
     SET: Final = 13
     FROZENSET: Final = 14
-    NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
-    # Value with tensors that require grad, within a context (see `dist_autograd.send_recv_nodes`)
+    NOMINAL: Final = 15  # instance of a class, enum or named tuple that occurs in the signature of the callee
+    # value with tensors that require grad, sent within a distributed autograd context (see
+    # `dist_autograd.send_recv_nodes`)
     WITH_GRADIENTS: Final = 16
 
 
@@ -58,8 +59,8 @@ class Flag(IntEnum):
     PLAIN = 0
     REQUIRES_GRAD = 1
     PARAMETER = 2
-    FIXED_PARAMETER = 3  # parameter that does not require grad
-    WITH_GRADIENTS = 4  # tensor within a distributed autograd context, whose gradient the receiver sends back
+    FIXED_PARAMETER = 3  # Parameter with `requires_grad=False`
+    WITH_GRADIENTS = 4  # tensor whose gradient the receiver sends back, within a distributed autograd context
 
 
 class NominalTypeCodec(Protocol):
@@ -78,7 +79,8 @@ class WireContext(NamedTuple):
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: NominalTypeCodec | None = None  # signature of the callee, whose classes' instances may be sent
+    # codec for the instances of the classes in the callee's signature. If it is None, no instances are sent.
+    signature: NominalTypeCodec | None = None
 
 
 class MalformedValueError(ValueError):
@@ -86,7 +88,8 @@ class MalformedValueError(ValueError):
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-# If a storage is larger than this multiple of its only tensor, only the tensor's elements are sent.
+# Only the elements of a tensor are sent, not its storage, if no other tensor uses the storage and it is
+# larger than the elements by this factor.
 _DENSE_STORAGE_RATIO: Final = 2
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
@@ -124,7 +127,7 @@ class _Serializer:
         self.grad_tensors = grad_tensors
         self.signature = None if wire_context is None else wire_context.signature
         self.storages = StorageWriter()
-        # (tensor, metadata of the tensor in the encoded value)
+        # (tensor, list that represents it in the encoded value)
         self.tensors: list[tuple[Tensor, list[Any]]] = []
         # id of an array that owns memory -> number of tensors that use the memory
         self.users: Counter[int] = Counter()
@@ -183,8 +186,8 @@ class _Serializer:
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
-            # Copy the tensor if another tensor shares its memory: autograd would not record writes to the
-            # other tensor.
+            # If another tensor shares the memory, send a copy: autograd does not know that writes to the
+            # other tensor change this one.
             shares_memory = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if shares_memory or x.is_conj() or x.is_neg():
@@ -200,7 +203,7 @@ class _Serializer:
         The index of the buffer, the offset and the strides are added to the encoded metadata of each tensor.
         """
         buffers: list[Any] = []
-        buffer_indices: dict[str, int] = {}  # key of a storage that is sent completely -> index of its buffer
+        buffer_indices: dict[str, int] = {}  # key of a storage that is sent as a whole -> index of its buffer
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
@@ -234,7 +237,7 @@ def unpack(
     try:
         data, memory = encoded
         return _Deserializer(memory, wire_context, grad_tensors).unpack(data)
-    except Exception as error:  # an exception of any type means that the data is malformed
+    except Exception as error:  # malformed data may cause any exception
         raise MalformedValueError(f"malformed value: {error}") from error
 
 
@@ -245,7 +248,7 @@ class _Deserializer:
         self.memory = memory
         self.wire_context = wire_context
         self.grad_tensors = grad_tensors
-        # (buffer index, dtype) -> array over the received buffer
+        # (index of a received buffer, dtype) -> array that views the buffer
         self.storages: dict[tuple[int, int], NDArray[Any]] = {}
         self.bytes: dict[int, NDArray[np.uint8]] = {}
 

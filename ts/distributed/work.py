@@ -138,7 +138,7 @@ class CollectiveQueue:
     """Queue that runs the collective calls of one group in order."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # held while a call runs in its caller's thread
+        self._lock = threading.Lock()  # held while a collective call runs in the thread of its caller
         self._thread: ThreadPoolExecutor | None = None
         self._queued_count = 0
 

@@ -39,12 +39,14 @@ class BackwardPass:
         self.done: Future[None] = Future()
         self._agent, self._context, self._pass_id = agent, context, pass_id
         self._run: PartialBackward | None = None
-        self._root_indices: dict[int, int] = {}  # message number -> index among the roots of the local graph
+        # number of a sent message -> index of its root in the local backward pass
+        self._root_indices: dict[int, int] = {}
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        # number of roots without processed gradients, plus number of unacknowledged gradient messages
+        # number of roots whose gradients have not been processed, plus number of sent gradient messages that
+        # have not been acknowledged
         self._open = 0
         self._lock = threading.RLock()
 
@@ -58,7 +60,8 @@ class BackwardPass:
         """
         try:
             self._begin(messages, keep, own_roots or {})
-        except Exception as error:  # stored in `done`, so that the callers that wait for this pass raise it
+        except Exception as error:
+            # `fail` stores the error in `done`, and the callers that wait for this pass raise it
             self.fail(error)
         self._work()
 
@@ -88,7 +91,7 @@ class BackwardPass:
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)
-            except Exception as error:  # the callers that wait for this pass raise it
+            except Exception as error:  # `fail` stores the error in `done`, as in `begin`
                 self.fail(error)
                 return
             self._busy = False

@@ -26,8 +26,11 @@ from ts.distributed.dist_autograd.backward_pass import BackwardPass
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-_BITS: Final = 32  # the low 32 bits of a context id are a counter, the high bits are the id of the process
-_MAX_ENDED_CONTEXTS: Final = 4096  # number of ended contexts to remember, to reject late messages
+# number of low bits of a context id that are a counter. The high bits are the id of the process that created
+# it.
+_BITS: Final = 32
+# maximal number of ids of ended contexts that are kept, to reject messages that arrive later
+_MAX_ENDED_CONTEXTS: Final = 4096
 
 
 def current_id() -> int | None:
@@ -60,9 +63,9 @@ class DistAutogradContext:
 
     def __init__(self, agent: RpcAgent, context_id: int) -> None:
         self.id = context_id
-        # ids of the processes with which this process exchanged calls in this context
+        # ids of the processes to which calls were sent, or from which calls were received, in this context
         self.peer_ids: set[int] = set()
-        # Number of a sent message -> gradient edges of the tensors in the message.
+        # number of a sent message -> gradient edges of the tensors in the message
         self.sends: dict[int, list[GradientEdge]] = {}
         self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
@@ -199,7 +202,8 @@ class DistAutogradContainer:
             self.end(context_id)
         elif type(context_id) is int:
             with self._lock:
-                self._remember(context_id)  # calls of this context that arrive later must be rejected
+                # the context has already ended: reject its calls that arrive later
+                self._remember(context_id)
 
     def _remember(self, context_id: int) -> None:
         self._ended[context_id] = None

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
-ROOT_MESSAGE_INDEX: Final = -1  # key of the roots of the pass, which are not part of a message
+# key in `Links` for the roots of the backward pass, which belong to no message
+ROOT_MESSAGE_INDEX: Final = -1
 
-Message = tuple[int, int]  # (id of the sender, number that the sender gave the message)
+Message = tuple[int, int]  # (id of the sending process, number that it gave the message)
 Links = dict[int, list[Message]]
 
 

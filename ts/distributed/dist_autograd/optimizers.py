@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.rref import RRef
 
-# held during a step, because several optimizers may update the same parameters
+# held during each step, because several optimizers in this process may update the same parameters
 _one_at_a_time = threading.Lock()
 
 

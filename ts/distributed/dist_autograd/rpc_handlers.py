@@ -74,7 +74,8 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
 
 
 def _optimizer(agent: RpcAgent, kind: str, arguments: Any) -> Any:
-    from ts.distributed.dist_autograd import optimizers  # `ts.optim` is imported only if an optimizer is used
+    # imported at first use, because it imports `ts.optim`
+    from ts.distributed.dist_autograd import optimizers
 
     match kind:
         case "new":

@@ -57,7 +57,8 @@ class RecvRpc(Function):
         return None, None, *(None for _ in gradients)
 
 
-Received = RecvRpc._backward_cls  # class of the backward nodes of received messages
+# class of the autograd nodes that represent the tensors of a received message
+Received = RecvRpc._backward_cls
 
 
 @functools.cache

@@ -55,9 +55,10 @@ from ts.distributed.wire_values import EncodedValue, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
-RECONNECT_TIMEOUT_SECONDS = 30.0  # the state of a worker that is disconnected for longer is discarded
+# the state kept for a worker (RRefs, contexts) is discarded if it is disconnected for longer than this
+RECONNECT_TIMEOUT_SECONDS = 30.0
 _HELLO_RESPONSE: Final = ["value", None, ()]
-# kinds of requests whose receiver may lack the code of the callee
+# kinds of requests that contain a callee, whose code the receiver may lack
 _MESSAGES_WITH_CALLEE: Final = ("call", "remote")
 
 
@@ -81,16 +82,18 @@ class RpcAgent:
         threads = options.num_worker_threads
         self._loop = loop()
         self._connection_threads = ConnectionThreads(threads if threads > 1 else 0)
-        # number of running or queued calls of other workers, plus unfinished calls of this process
+        # number of calls of other workers that run or are queued here, plus number of calls of this process
+        # that are unfinished
         self._active_call_count = 0
         self._idle_condition = threading.Condition()
         self._comms: set[Comm] = set()  # connections that other workers opened
-        # Worker id -> number of open connections from this worker.
+        # id of a worker -> number of open connections from it
         self._connection_counts: Counter[int] = Counter()
-        # Worker id -> number of connections that this worker has opened so far.
+        # id of a worker -> number of connections that it has opened so far, including closed ones
         self._hello_counts: Counter[int] = Counter()
         self._listener: Any = None
-        self._ready = asyncio.Event()  # set when the attributes that request handlers use are initialized
+        # set after the attributes that the handlers of requests use are initialized
+        self._ready = asyncio.Event()
         try:
             self.directory = create_directory(self)
         except BaseException:
@@ -325,14 +328,15 @@ class RpcAgent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
-        # Contains the future of the thread that serves this connection, or is empty if there is no such
-        # thread.
+        # future of the thread that serves this connection, or an empty list if the event loop serves it
         thread_futures: list[ConcurrentFuture[None]] = []
 
         def hand_over_connection(reply: Reply) -> None:
             try:
                 channel = BlockingConnection.from_stream(comm.stream)
-            except (RuntimeError, ConnectionError):  # a message is being sent, or the connection is closed
+            except (RuntimeError, ConnectionError):
+                # the connection cannot be handed over to a thread, because a message is being sent or it is
+                # closed
                 reply(_HELLO_RESPONSE)
             else:
                 handle = functools.partial(self._handle, caller=caller)
@@ -350,7 +354,7 @@ class RpcAgent:
                     process,
                 ) and self.directory.can_have_id(process):
                     if receiver != self.info.id:
-                        comm.abort()  # the message is for another worker that had this address earlier
+                        comm.abort()  # the message is for another worker, which had this address before
                         return
                     if caller < 0:
                         caller = process
@@ -406,7 +410,8 @@ class RpcAgent:
                         response, identity, fork, process, self.executor.run, *arguments
                     )
                 case ("method", identity, str(name), data, memory):
-                    # Look up the value now, because its last RRef may be dropped before the call runs.
+                    # Look up the value before the call is queued: its last RRef may be dropped before the
+                    # call runs.
                     owned = self.rref_context.owner_of(parse_id(identity))
                     self.executor.begin(self.executor.run_method, owned, name, (data, memory), response)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (

@@ -29,7 +29,7 @@ class AllGatherState:
 
     def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
-        # Names of a group's workers -> number of this process's last all-gather in the group.
+        # names of the workers of a group -> number of all-gathers that this process has started in the group
         self._sequence_numbers: Counter[Names] = Counter()
         self._received: dict[tuple[Names, int], dict[str, tuple[Any, ResponseWriter, int]]] = {}
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ def _all_gather(
     if worker_names is None:
         worker_names = [agent.info.name, *(info.name for info in agent.directory.workers())]
     names = tuple(sorted(set(worker_names)))
-    # raise RuntimeError for an unknown name before sending anything
+    # look up all workers before anything is sent: an unknown name raises RuntimeError
     peers = [agent.peer(name) for name in names]
     if agent.info.name not in names:
         raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")

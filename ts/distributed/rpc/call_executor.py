@@ -43,8 +43,8 @@ class CallExecutor:
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
-        # event -> number of calls that began, finished or failed, or of scripts that were suspended or
-        # resumed
+        # name of an event -> how often it occurred: the start, end or failure of a call, the suspension or
+        # resumption of a script
         self.event_counts: Counter[str] = Counter()
 
     def run_and_store(
@@ -163,7 +163,8 @@ class CallExecutor:
                     send_result(callee(*args, **kwargs), callee, response)
                     return None
                 program = callee.start(*args, **kwargs)
-        except BaseException as error:  # sent to the caller, which raises it (also SystemExit)
+        except BaseException as error:
+            # any exception, also SystemExit, is sent to the caller, which raises it
             response.fail(error, info)
             return None
         program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))

@@ -36,7 +36,8 @@ from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # attribute of functions that return a future
-_MAX_CACHED_ARCHIVES: Final = 256  # capacity of each of the two caches: sent archives, received archives
+# maximal number of archives in each of the caches of sent and of received archives
+_MAX_CACHED_ARCHIVES: Final = 256
 
 Name = tuple[str, ...]
 
@@ -72,7 +73,7 @@ def profile_name(callee: Any) -> tuple[bool, str]:
         return False, callee.operator.key
     if isinstance(callee, Packet):
         return False, callee.qualified_name
-    if isinstance(callee, str):  # the callee is the method with this name of an RRef's value
+    if isinstance(callee, str):  # a string is the name of a method of an RRef's value
         return False, callee
     return False, str(getattr(callee, "name", None) or getattr(callee, "__qualname__", callee))
 
@@ -245,7 +246,7 @@ class ReceivedCode:
             if module is None:
                 raise UnknownCodeError(digest)
             self._loaded.move_to_end(digest)
-        # `methods` contains compiled methods only: other workers cannot call Python methods such as `save`
+        # only compiled methods are in `methods`, so other workers cannot call Python methods such as `save`
         compiled = module._concrete.type.methods.get(method)
         if compiled is None:
             raise ValueError(f"the code has no method {method}")

@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
 SCHEDULER_RESPONSE_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
-MAX_REPORTED_CALLS: Final = 500  # a heartbeat reports this many of the latest finished calls
-_LEAVE_TIMEOUT_SECONDS: Final = 1.0  # time for the scheduler to acknowledge that this process leaves
+MAX_REPORTED_CALLS: Final = 500  # a heartbeat reports at most this many finished calls, the latest ones
+# maximal time to wait until the scheduler acknowledges that this process leaves
+_LEAVE_TIMEOUT_SECONDS: Final = 1.0
 SCHEDULER_RETRY_INTERVAL_SECONDS: Final = 0.25
 
 log = logging.getLogger(__name__)
@@ -86,7 +87,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self.membership_ended = threading.Event()
         self.rejoin_timeout = rejoin_timeout
         self._kind = kind
-        self._scheduler_failure: str | None = None  # reason why the scheduler is unavailable
+        # reason why the scheduler is unavailable, or None while it is available
+        self._scheduler_failure: str | None = None
         self._query_comm: Comm | None = None
         self._membership_comm: Comm | None = None
         self._leaving = False
@@ -177,7 +179,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                # close the connection: a late response would be read as the response to the next query
+                # close the connection, because the response of this query may still arrive, and the next
+                # query would read it
                 self._query_comm.abort()
                 raise
 
@@ -197,7 +200,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 response = await comm.read()
                 if response["status"] != "OK":
                     raise JoinError(response.get("message") or response.get("text"))
-                await comm.read()  # the initial message that dask's scheduler sends to workers
+                await comm.read()  # skip the message that dask's scheduler sends to each new worker
             except BaseException:
                 comm.abort()
                 raise
@@ -227,12 +230,12 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._scheduler_failure = self._query_comm = None
                 self._by_name = {
                     self.info.name: self.peers[self.info.id]
-                    # forget the names of other workers: while this worker was disconnected, new workers may
-                    # have joined with these names
+                    # Other names are forgotten: while this worker was disconnected, new workers may have
+                    # joined under the names of others.
                 }
         except ClusterShutdownError:
             self._scheduler_failure = "it has shut down"
-        except Exception as error:  # stored in the attribute `error`
+        except Exception as error:  # the main thread of the worker reads the attribute `error` and raises it
             self._scheduler_failure, self.error = str(error), error
         finally:
             self.membership_ended.set()
@@ -262,7 +265,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             try:
                 return await self._join(self.info.id)
             except FatalCommClosedError as error:
-                # Another cluster uses the address, or the secret has changed.
+                # no further attempt: another cluster has the address now, or the secret has changed
                 self._scheduler_failure = str(error)
             except (OSError, TimeoutError) as error:
                 self._scheduler_failure = str(error) or "no response"
@@ -285,7 +288,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await comm.write([{"op": "beat", **status}])
                 await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
         except OSError:
-            return  # `_read_notifications` handles the failure
+            return  # the scheduler is disconnected, which `_read_notifications` handles
 
     def _take_finished_calls(self) -> list[Any]:
         """Return and remove the calls that have finished since the last heartbeat."""

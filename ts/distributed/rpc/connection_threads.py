@@ -92,7 +92,7 @@ class _PendingReply(Reply):
         self._server = threading.get_ident()
         self._sent = False
         self._result: Any = None
-        self._reply_ready = threading.Lock()  # released when another thread has set `_result`
+        self._reply_ready = threading.Lock()  # locked until another thread has set `_result`
         self._reply_ready.acquire()
 
     def __call__(self, result: Any) -> None:
@@ -125,6 +125,6 @@ class _PendingReply(Reply):
     def _send(self, result: Any) -> None:
         try:
             self._channel.send([self._request_id, result])
-        except ValueError as error:  # the result exceeds a size limit of messages, so send the error instead
+        except ValueError as error:  # the result is larger than a message may be: send the error instead
             self._channel.send([self._request_id, ["failed", "ValueError", str(error)]])
         self._sent = True

@@ -22,7 +22,7 @@ from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
 from ts.ops.rpc_ops import WorkerInfo
 
-# A worker is no longer used after this number of connection failures without a result in between.
+# A worker gets no more batches after this number of connection failures without a result in between.
 _MAX_CONSECUTIVE_FAILURES: Final = 8
 
 
@@ -52,8 +52,9 @@ class _DistributedMap:
             raise ValueError("map: no workers are available")
         self.workers: list[WorkerInfo] = selected
         self.busy: Counter[WorkerInfo] = Counter()
-        self.failures: Counter[WorkerInfo] = Counter()  # worker -> connection failures since its last result
-        # sent batches whose results are not yielded yet, in the order of the input
+        # worker -> number of its connection failures since its last result
+        self.failures: Counter[WorkerInfo] = Counter()
+        # batches that were sent and whose results have not been yielded yet, in the order of the input
         self.queued_batches: deque[_Batch] = deque()
         self.changed = threading.Condition()
 

@@ -31,7 +31,8 @@ _RECONNECT_BACKOFF_SECONDS: Final = (
     12.0,
 )
 
-ConnectionArguments = Callable[[], dict[str, Any]]  # function that returns the keyword arguments of `connect`
+# function that returns keyword arguments for `transport.connect`
+ConnectionArguments = Callable[[], dict[str, Any]]
 
 
 class Peer:
@@ -41,9 +42,9 @@ class Peer:
         self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
     ) -> None:
         self.info = info
-        self.codes: set[str] = set()  # digests of the code that the peer has received
+        self.codes: set[str] = set()  # digests of the archives of code that the peer has received
         self.address = address
-        # If another worker has this address now, it closes the connection when it receives this message.
+        # First message of a connection. If another worker has this address now, it closes the connection.
         self._hello = ["hello", own_id, info.id]
         self._connection_arguments = connection_arguments
         self._calls: RequestMultiplexer | None = None

@@ -35,7 +35,7 @@ class ReliableOutbox:
         self._unanswered: dict[int, tuple[Any, OnDelivered]] = {}
         self._in_flight = 0
         self._resend_scheduled = False
-        # time of the first connection failure since the last acknowledgement
+        # time of the first connection failure after the last acknowledgement, or None if there was no failure
         self._failing_since: float | None = None
         self.closed = False
 

@@ -32,13 +32,16 @@ UNKNOWN_CODE: Final = "unknown"
 class ResponseWriter:
     """Writer of the response to one request."""
 
-    context_id: int | None = None  # distributed autograd context of the call
+    # id of the distributed autograd context of the call, or None if it has no context
+    context_id: int | None = None
 
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
-        self.arrived: int | None = None  # time in nanoseconds at which a profiled call arrived
+        # codec for the classes in the signature of the callee, or None before the callee is known
+        self.wire_context: WireContext | None = None
+        # `time.perf_counter_ns()` when the call arrived if it is profiled, else None
+        self.arrived: int | None = None
         self._queued_ns = 0
 
     def result(self, value: Any) -> None:

@@ -30,7 +30,7 @@ _RETRY_BACKOFF_SECONDS: Final = (
     1.0,
 )  # seconds between attempts, of which the last is repeated
 
-# function that starts an attempt with a timeout in seconds and returns its future
+# function (timeout in seconds) -> future: it starts one attempt of the call
 StartCall = Callable[[float], Future[Any]]
 
 
@@ -52,7 +52,8 @@ class RetryingCall:
         self._attempt_count += 1
         try:
             call = self._start_call(self._remaining_seconds())
-        except Exception as error:  # the worker is unknown, or the arguments cannot be encoded
+        except Exception as error:
+            # no attempt was started: the worker is unknown or the arguments cannot be encoded, for example
             call = RpcFuture(self._agent)
             call.set_exception(error)
         call.add_done_callback(self._on_attempt_done)
@@ -71,5 +72,5 @@ class RetryingCall:
                 WorkerUnavailableError("this process shut RPC down before its call received a response")
             )
         else:
-            # in the thread pool, because looking up a worker may block
+            # not in this thread, the event loop's, because looking up a worker may block
             self._agent.pool.submit(self._start_attempt)

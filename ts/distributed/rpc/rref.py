@@ -27,20 +27,24 @@ class RRef(RRefValue):
     type_hint   type of the value, which is only stored
     """
 
-    __class_getitem__: Any = classmethod(GenericAlias)  # `RRef[T]` is a type annotation in scripts
+    # allows the type annotation `RRef[T]`, which scripts use
+    __class_getitem__: Any = classmethod(GenericAlias)
     _agent: RpcAgent
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _wire_context: WireContext | None = None  # codec for the types in the signature of the callee
-    # future of the type of the value, or None before the type is first requested
+    # codec for the classes in the signature of the call that creates the value, if any
+    _wire_context: WireContext | None = None
+    # future of the type of the value, or None before the type is requested
     _type: Future[Any] | None = None
-    _created: Future[Any] | None = None  # done when the owner has started to compute the value
+    # future that is done when the owner has started to compute the value, or None if this was known from the
+    # start
+    _created: Future[Any] | None = None
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         rref = current().rref_context.create_owned(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
-        # this RRef takes over the fork of `rref`, whose `__del__` must not drop it
+        # this RRef takes over the fork of `rref`: without attributes, `rref.__del__` does not drop it
         rref.__dict__.clear()
 
     @classmethod

@@ -31,16 +31,18 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
 FORK_CONFIRMATION_TIMEOUT_SECONDS = 120.0
-# maximum number of "drop" messages that are stored because they arrived before their fork was registered
+# maximum number of stored "drop" messages whose fork is not registered yet (`_early_drops`)
 _MAX_EARLY_DROPS: Final = 1024
 
-GloballyUniqueId = tuple[int, int]  # (id of the worker that created the id, counter of this worker)
+# (id of the worker that created this id, value of a counter of the worker)
+GloballyUniqueId = tuple[int, int]
 
 
 class OwnerRRef:
     """Value that this process owns, with the forks (RRefs) that keep it alive."""
 
-    context_id: int | None = None  # distributed autograd context of the call that computes the value
+    # id of the distributed autograd context of the call that computes the value, or None
+    context_id: int | None = None
 
     def __init__(self, agent: RpcAgent) -> None:
         self.value = RpcFuture(agent)
@@ -73,13 +75,16 @@ class RRefContext:
         self.wire_context = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
-        # Id of a fork that was sent -> (RRef that is kept alive, time until which it is kept).
+        # id of a fork that was sent but not confirmed -> (RRef that is kept alive, time until which it is
+        # kept)
         self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
         self._expiring = False
-        # (identity, fork) of "drop" messages that arrived before the fork was registered. On a new
-        # connection, messages may overtake earlier ones.
+        # (id of the value, id of the fork) of each "drop" message that arrived before the fork was
+        # registered. This occurs because messages on a new connection may overtake messages on the previous
+        # one.
         self._early_drops: OrderedDict[tuple[GloballyUniqueId, GloballyUniqueId], None] = OrderedDict()
-        self._lock = threading.RLock()  # reentrant: a finalizer of an RRef may run while this thread holds it
+        # reentrant, because the finalizer of an RRef, which may run at any time, acquires it
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -110,7 +115,8 @@ class RRefContext:
         """Register a fork of worker `process` for the value `identity`, which is created if missing."""
         with self._lock:
             if (identity, fork) in self._early_drops:
-                return OwnerRRef(self.agent)  # not stored, since its only fork was already dropped
+                # the fork has already been dropped: return a value that is not registered
+                return OwnerRRef(self.agent)
             owner = self._owners.setdefault(identity, OwnerRRef(self.agent))
             owner.forks[fork] = process
             return owner
@@ -168,7 +174,8 @@ class RRefContext:
 
     def pack(self, handle: RRef) -> Any:
         """Serialize an RRef as a new fork. The RRef is kept until the fork is confirmed."""
-        # Wait until the owner has created the value. Otherwise, the receiver might request an unknown value.
+        # Wait until the owner has started to compute the value. Otherwise the receiver might request a value
+        # that the owner does not know.
         handle._check_created()
         fork, now = self.new(), time.monotonic()
         with self._lock:

@@ -16,7 +16,8 @@ from ts._core.vm.future import Future
 if TYPE_CHECKING:
     from ts.distributed.rpc.responses import ResponseWriter
 
-# Classes are searched in loaded modules of these packages. No module is imported.
+# Classes that other workers name are searched only in modules of these packages that are loaded. No module is
+# imported.
 _TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
 

@@ -11,7 +11,7 @@ from ts.ops.rpc_ops import NOT_INITIALIZED
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-lock = threading.Lock()  # protects the creation and shutdown of the agent
+lock = threading.Lock()  # held while the agent of this process is created or shut down
 agent: RpcAgent | None = None
 
 

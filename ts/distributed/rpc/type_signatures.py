@@ -35,7 +35,7 @@ class Signature:
 
     def _add_type(self, type: Type) -> None:
         if isinstance(type, ClassType) and type.is_module():
-            return  # no type for modules, because modules cannot be sent
+            return  # modules are not added, because they cannot be sent
         if isinstance(type, ClassType | EnumType) or (isinstance(type, TupleType) and type.name):
             if any(_is_same(type, other) for other in self.types):
                 return
@@ -113,7 +113,8 @@ def _is_class_of(cls: Any, type: ClassType) -> bool:
     """
     if type.python_class is not None:
         return cls is type.python_class
-    # the name of its script type, if any, is unique, whereas several classes may have the same name
+    # compared by the name of the script type if there is one: several classes may have the same name, but not
+    # several script types
     script_type = vars(cls).get(ATTRIBUTE)
     name = script_type.qualified_name() if isinstance(script_type, ClassType) else qualified_name(cls)
     return name == type.qualified_name()

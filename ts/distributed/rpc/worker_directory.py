@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
-# function that returns the remaining seconds to wait, or None without a limit
+# function that returns the number of seconds to wait at most from now on, or None without a limit
 RemainingSeconds = Callable[[], float | None]
 PeerRecord = list[Any]
 
@@ -41,7 +41,7 @@ class WorkerDirectory:
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
-        # finished calls to report to the dashboard, or None without a dashboard
+        # finished calls that the next heartbeat reports to the dashboard, or None if there is no dashboard
         self.finished_calls: deque[Any] | None = None
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
@@ -142,7 +142,8 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls of all workers have finished."""
-        # Two barriers: a call that was active during the first barrier may have started further calls.
+        # Two barriers: while an idle worker waits in the first one, other workers may still call functions in
+        # it.
         for phase in ("first", "second"):
             self.agent.wait_until_idle(remaining())
             self._rendezvous.barrier(f"leave, {phase}", remaining())

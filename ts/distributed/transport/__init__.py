@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES_OF_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        # importing the module registers the address schemes with dask
+        # imported because it registers the address schemes of this transport with dask
         importlib.import_module("ts.distributed.transport.dask_comm_backend")
         module = importlib.import_module(f"ts.distributed.transport.{_MODULES_OF_DASK[name]}")
     except ModuleNotFoundError as error:

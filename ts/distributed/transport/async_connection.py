@@ -25,12 +25,14 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-_UNREAD_MESSAGES: Final = 64  # reading pauses at this number of unread messages
+# number of received messages that the program has not read at which reading from the socket pauses
+_UNREAD_MESSAGES: Final = 64
 _UNREAD_BYTES: Final = 1 << 26
-# After this number of received messages, the messages are delivered and `full` is called again.
+# maximal number of messages that are received before they are delivered and `_is_receiver_full` is called
+# again
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between checks whether the peer has read shared memory
-# maximum number of system calls for one connection before other connections are served
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks of whether the peer has read the shared memory
+# maximum number of consecutive system calls for one connection, after which other connections are served
 _SYSCALLS_PER_CONNECTION: Final = 16
 
 
@@ -44,16 +46,19 @@ class AsyncConnection:
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        self._unread = 0  # bytes of unread messages, including those in shared memory
+        # size in bytes of the received messages that the program has not read, including those in shared
+        # memory
+        self._unread = 0
         self._receiver: asyncio.Future[None] | None = None
         self._on_message: Callable[[Any], None] | None = None
         self._on_end: Callable[[Exception], None] | None = None
         self._is_receiver_full: Callable[[], bool] | None = None
         self._lock = threading.Lock()  # protects the attributes below, and writes to the socket
         self._outgoing = Outgoing()
-        self._is_batching = False  # True while outgoing messages are collected in order to be sent together
+        self._is_batching = False  # True while outgoing messages are only queued, to be sent together
         self._flushers: list[asyncio.Future[None]] = []
-        self._error: ConnectionError | None = None  # reason why the connection is closed
+        # reason why the connection is closed, or None while it is open
+        self._error: ConnectionError | None = None
         self._resume_reading()
 
     @property
@@ -99,8 +104,10 @@ class AsyncConnection:
             first = not self._outgoing and not self._is_batching
             self._outgoing.add(buffers)
             if not first:
-                return  # the thread that added the first message has scheduled the loop
-            if at_once and not self._is_tls:  # a TLS socket may only be used by the event loop's thread
+                # the thread that added the first queued message has scheduled the event loop to send the
+                # queue
+                return
+            if at_once and not self._is_tls:  # only the event loop's thread may use a TLS socket
                 try:
                     self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
                     return
@@ -116,7 +123,8 @@ class AsyncConnection:
         with self._lock:
             if not self._outgoing:
                 return
-        flusher = self._loop.create_future()  # completed by the event loop when all queued data is sent
+        # future that the event loop completes when all queued data is sent
+        flusher = self._loop.create_future()
         self._flushers.append(flusher)
         await flusher
 
@@ -187,9 +195,10 @@ class AsyncConnection:
         """Close the connection immediately."""
         if self._error is not None:
             return
-        # afterwards, no thread may write to the file descriptor, because the system reuses its number
+        # with the lock held, because no thread may write to the socket after it is closed: the system may
+        # reuse its file descriptor
         with self._lock:
-            # A new error: the traceback of `error` would keep this connection and its data alive.
+            # not `error` itself, whose traceback would keep this connection and its data alive
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
@@ -201,7 +210,7 @@ class AsyncConnection:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        # Remove the callbacks, to break reference cycles with this connection.
+        # The callbacks may refer to this connection: remove them to break the reference cycles.
         ended, self._on_message, self._on_end, self._is_receiver_full = self._on_end, None, None, None
         if ended is not None:
             ended(self._error)
@@ -239,7 +248,7 @@ class AsyncConnection:
             else:
                 self._schedule_buffered_read()
         except NOT_NOW:
-            pass  # the event loop calls this method again when the socket is readable
+            pass  # all data is read: the event loop calls this method again when the socket is readable
         except (OSError, MalformedMessageError) as error:
             self._process_received(messages)
             self.close(error)

@@ -30,7 +30,7 @@ from ts.distributed.transport.message_codec import (
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, tune
 from ts.distributed.transport.transport import HELLO
 
-# A connection is not checked for a disconnected peer if it was used within this time.
+# A connection that was used within this time is not checked again for a disconnected peer.
 _LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01
 
 

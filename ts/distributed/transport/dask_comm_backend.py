@@ -30,7 +30,8 @@ class Comm(Connection, core.Comm):
     """Connection with the interface and the errors of dask's comms."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
-        core.Comm.__init__(self, deserialize=False)  # messages contain no pickles
+        # dask must not deserialize values in messages, which contain no pickles
+        core.Comm.__init__(self, deserialize=False)
         Connection.__init__(self, stream, local_address, peer_address)
 
     async def read(self, deserializers: Any = None) -> Any:
@@ -43,7 +44,8 @@ class Comm(Connection, core.Comm):
     async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
         """Send a message and return its size in bytes. The message's memory may be changed afterwards."""
         if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
-            # These entries are pickled exceptions. The message also contains the error as text.
+            # dask's entries for the exception and its traceback are pickled. The message also contains the
+            # error as text.
             msg = {**msg, "exception": None, "traceback": None}
         try:
             return await super().write(msg)

@@ -30,8 +30,9 @@ _PROTOCOL: Final = b"ts rpc "
 MAGIC: Final = _PROTOCOL + b"2"  # name and version of the protocol
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
-MIN_SECRET_BYTES: Final = 16  # minimum length of a secret: shorter secrets could be guessed
-REJECTED: Final = bytes(_PROOF_BYTES)  # sent by the listener instead of its proof: access denied
+MIN_SECRET_BYTES: Final = 16  # minimum length of a secret, because shorter ones could be guessed
+# bytes that the listener sends instead of its proof if it denies access
+REJECTED: Final = bytes(_PROOF_BYTES)
 CLOSED: Final = "the other end closed the connection before it authenticated"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
@@ -71,5 +72,6 @@ def connector(secret: bytes) -> HandshakeSteps:
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
     """Return the HMAC of the role and both nonces, which prevent replay attacks."""
-    key = hashlib.sha256(secret).digest()  # a hash, because HMAC ignores zeros at the end of a key
+    # the key is a hash, because HMAC ignores zero bytes at the end of a shorter key
+    key = hashlib.sha256(secret).digest()
     return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

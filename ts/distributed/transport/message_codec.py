@@ -43,8 +43,9 @@ from ts.distributed.transport.shm_segments import (
     size_of,
 )
 
-INLINE_BYTES: Final = 4096  # shorter buffers are part of the head, and longer ones become frames
-STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small messages are received at once
+INLINE_BYTES: Final = 4096  # larger buffers become frames of the message. Others are part of its head.
+# size of the buffer into which several small messages are received by one system call
+STAGING_BYTES: Final = 1 << 16
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
@@ -67,9 +68,9 @@ class TransportLimits:
     bytes: int = 1 << 34
     frames: int = 1024
     header_bytes: int = 1 << 26  # maximum size of the head, which counts towards `bytes`
-    # maximum number of open connections, although the limit of open files may be lower
+    # maximum number of open connections. The limit of the system on open files may be lower.
     connections: int = 10_000
-    shared: int = 1 << 29  # maximum size of the shared memory that this process creates
+    shared: int = 1 << 29  # maximum size of all shared memory that this process creates
 
     def __post_init__(self) -> None:
         max_frames = (STAGING_BYTES - _PRELUDE.size) // 8
@@ -90,7 +91,7 @@ class TransportLimits:
 class MessageTooLargeError(NamedTuple):
     """Result for a received message whose frames could not be allocated."""
 
-    message: Any  # the message, in which frames that could not be allocated are empty
+    message: Any  # the message, with an empty frame in place of each frame that could not be allocated
     size: int  # bytes of the frame that could not be allocated
 
     def error(self) -> MemoryError:
@@ -103,7 +104,7 @@ class MessageEncoder:
 
     def __init__(self, limits: TransportLimits | None = None, sender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        # copies large frames to shared memory, or None to send all frames through the socket
+        # copies large frames to shared memory. If it is None, all frames are sent through the socket.
         self.sender = sender
 
     def pack(self, message: Any) -> list[Buffer]:
@@ -185,19 +186,23 @@ class MessageDecoder:
         self, limits: TransportLimits | None = None, receiver: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        # maps frames in shared memory, or None if all frames are received from the socket
+        # maps frames that are in shared memory. If it is None, all frames are received from the socket.
         self.receiver = receiver
-        self.spares = False  # True if a failed allocation does not end the connection
+        # True if the message is skipped, and the connection stays open, when the memory of a frame cannot be
+        # allocated
+        self.spares = False
         self._staging = _memory(STAGING_BYTES)
-        self._start = self._end = 0  # range of the bytes in the staging buffer that are not decoded yet
-        self._sizes: Sequence[int] = ()  # sizes of the head and of the frames of the current message
-        self._buffers: list[memoryview] = []  # complete parts of the current message (head and frames)
+        self._start = self._end = 0  # bytes `_staging[_start:_end]` are received but not decoded yet
+        self._sizes: Sequence[int] = ()  # sizes of the parts of the current message: its head and its frames
+        self._buffers: list[memoryview] = []  # parts of the current message that are complete
         # incomplete part of the current message, into which bytes are received
         self._incomplete_buffer: memoryview | None = None
         self._filled = 0
-        self._skipped = 0  # number of bytes still to be skipped of a frame that could not be allocated
-        self._too_large = 0  # size of the frame that could not be allocated, or 0
-        self.shared_bytes = 0  # size of all frames that were received in shared memory so far
+        # number of bytes that are still to be received and ignored, of a frame that could not be allocated
+        self._skipped = 0
+        # size of the frame of the current message that could not be allocated, or 0 if there is none
+        self._too_large = 0
+        self.shared_bytes = 0  # total size of the frames that were received in shared memory so far
 
     @property
     def is_between_messages(self) -> bool:
@@ -240,7 +245,8 @@ class MessageDecoder:
             message = _unpack(self._buffers)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._buffers, self._too_large = (), [], 0
-        # no part is incomplete, so the remaining bytes are an incomplete prelude
+        # No part of a message is incomplete, so the remaining bytes are the start of the next message's
+        # lengths.
         if self._incomplete_buffer is None:
             unparsed_bytes = self._end - self._start
             if unparsed_bytes:
@@ -325,7 +331,7 @@ class MessageDecoder:
         except MalformedMessageError:
             if not self.spares or not self._buffers:
                 raise
-            # the skipped bytes will overwrite the head in the staging buffer
+            # copy the head out of the staging buffer, which the skipped bytes will overwrite
             self._buffers[0] = _copy(self._buffers[0])
             self._skipped, self._too_large = size - len(received_bytes), size
         else:

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     msgpack = None
 
-MAX_NESTING_DEPTH: Final = 511  # maximum nesting depth of lists and dicts, as in `msgpack`
+MAX_NESTING_DEPTH: Final = 511  # maximum nesting depth of lists and dicts, the same as in `msgpack`
 _MIN_SCANNED_BYTES: Final = 4096
 
 ObjectHook = Callable[[dict[Any, Any]], Any]
@@ -81,7 +81,7 @@ _NUMBER_FORMATS: Final = {
 }
 _CONSTANTS: Final = {0xC0: None, 0xC2: False, 0xC3: True}
 _LENGTH_FORMATS: Final = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
-# type code of a bytes value -> number of bytes of the length that follows the code
+# type code of a bytes value -> size of the length field after the code
 _BYTES_CODES: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 _STR_CODES: Final = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 _LIST_CODES: Final = {0xDC: 2, 0xDD: 4}

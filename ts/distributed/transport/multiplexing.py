@@ -28,8 +28,9 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MessageTooLargeError
 from ts.distributed.transport.transport import Connection
 
-MAX_PENDING_CALLS: Final = 4096  # maximum number of unfinished calls of one connection
-MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # maximum size of the responses that a client has not read
+MAX_PENDING_CALLS: Final = 4096  # maximum number of calls of one connection that have not been answered
+# maximum size in bytes of the queued responses that a client has not read yet
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26
 
 Done = Callable[[Any, Exception | None], None]
 
@@ -67,7 +68,7 @@ class RequestMultiplexer:
             if self._pending.pop(request_id, None) is None:
                 return  # `done` was called already
             raise
-        if self._error is not None:  # the connection may have ended before `done` was stored
+        if self._error is not None:  # `_ended` may have run before `done` was stored
             self._ended(self._error)
 
     def call(self, message: Any) -> Future[Any]:
@@ -118,7 +119,9 @@ class Reply:
 
     def __init__(self, answering: _RequestServer, request_id: Any) -> None:
         self._answering, self._request_id = answering, request_id
-        self._open = [request_id]  # empty after the response is sent (`pop` is atomic)
+        # list of the request id until the response is sent, then empty. `pop` is atomic, so only one thread
+        # sends.
+        self._open = [request_id]
 
     def __call__(self, result: Any) -> None:
         """Send the response. Further calls are ignored."""
@@ -129,7 +132,8 @@ class Reply:
         try:
             self._answering.reply(self._request_id, result)
         except BaseException:
-            # The response cannot be encoded, so the handler may send another response.
+            # Nothing was sent, because the response could not be encoded: allow the handler to send another
+            # one.
             self._open.append(self._request_id)
             raise
 
@@ -148,7 +152,7 @@ class _RequestServer:
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
         self.handle = handle
-        # One element for each unfinished call: the length is a counter that needs no lock.
+        # one element for each unfinished call: the length of a deque is a counter that needs no lock
         self.unfinished: deque[None] = deque()
 
     def handle_message(self, message: Any) -> None:

@@ -60,7 +60,8 @@ class _ShmHandshake:
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if max_bytes > 0 and hasattr(os, "memfd_create"):
-            with contextlib.suppress(OSError):  # if too many files are open, share no memory
+            # the error may mean that too many files are open: then no memory is shared
+            with contextlib.suppress(OSError):
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
 

@@ -36,29 +36,37 @@ from numpy.typing import NDArray
 
 from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
 
-CONNECTION_ID_SLICE: Final = slice(16, 32)  # position of the connection id in the header of a segment
-MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent through the socket
-# larger parts are sent through the socket, because a reference has 40 bits for the size
+# bytes of a segment's header that contain the id of the connection
+CONNECTION_ID_SLICE: Final = slice(16, 32)
+MIN_SHARED_BYTES: Final = 1 << 18  # minimal size of a part of a message that is sent in shared memory
+# maximal size of a part that is sent in shared memory, because a reference has 40 bits for the size
 _MAX_BUFFER_BYTES: Final = 1 << 40
-SHARED_MEMORY_FLAG: Final = 1 << 63  # bit that distinguishes a reference from the size of a part
+# bit that is set in a reference to shared memory, and not in the plain size of a part
+SHARED_MEMORY_FLAG: Final = 1 << 63
 _FILES: Final = 1 << 23
 
-_MAX_CACHED_SEGMENTS: Final = 16  # maximum number of segments that a process keeps
-# maximum number of mapped segments of peers, beyond which buffers in further segments are copied
+# maximum number of segments of a process. To create another one, an unused one is released.
+_MAX_CACHED_SEGMENTS: Final = 16
+# maximum number of segments of peers that are mapped at the same time. The contents of further segments are
+# copied.
 _MAX_CACHED_MAPPINGS: Final = 64
-# maximum ratio of the size of a segment to the size of the part in it
+# a segment is reused for a part only if the segment is at most this many times as large
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
-# Parts are sent through the socket while this many bytes of a connection's segments are unread.
+# While the peer has not read this many bytes of a connection's segments, further parts are sent through the
+# socket.
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _CONSUMED = range(3)
-# State of a segment -> seconds since it was last sent, after which the sender may release it to make room.
+# state of a segment -> seconds since its last use after which the sender may release it for another segment
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
-_created_bytes: dict[int, int] = {}  # file descriptor -> size in bytes of this process's segment
+# file descriptor of a segment that this process created -> size of the segment in bytes
+_created_bytes: dict[int, int] = {}
 _senders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-_forks = 0  # number of forks. Segments that were created before a fork belong to the parent process
+# number of times that this process was forked from another one. Segments created before belong to the parent
+# process.
+_forks = 0
 
 
 def size_of(reference: int) -> int:
@@ -77,7 +85,8 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        # number of bytes at the start of the segment for which the system has allocated memory
+        # number of bytes at the start of the segment that were written, and whose memory is therefore
+        # allocated
         self._written = 0
         self._process = os.getpid()
         _created_bytes[self.file] = capacity
@@ -119,7 +128,9 @@ class SegmentSender:
         self._max_bytes, self._mark = max_bytes, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        self._sizes: set[int] = set()  # segment sizes for which a part was already sent through the socket
+        # sizes of segments that were needed before. The first part that needs a size is sent through the
+        # socket.
+        self._sizes: set[int] = set()
         self._close = weakref.finalize(self, _release_all, self._segments)
         self._close.atexit = False
         _senders.add(weakref.ref(self, _senders.discard))
@@ -138,7 +149,8 @@ class SegmentSender:
                     return None
                 offset = segment.begin(buffer)
             except OSError:
-                return None  # too many open files, or no memory
+                # no segment could be created: there are too many open files, or there is not enough memory
+                return None
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
         segment.memory[:offset] = np.frombuffer(buffer, np.uint8)[:offset]
@@ -233,7 +245,8 @@ class SegmentReceiver:
         `mark` is the peer's nonce for this connection.
         """
         self._process, self._mark = process, mark
-        self._mappings: dict[int, mmap.mmap] = {}  # file descriptor in the sender -> mapped segment
+        # file descriptor of a segment in the sending process -> mapping of the segment in this process
+        self._mappings: dict[int, mmap.mmap] = {}
 
     def map_segment(self, reference: int) -> memoryview:
         """Return the memory of a part: the mapped segment, or a copy if no more segments can be mapped.

@@ -12,7 +12,8 @@ from typing import Final
 from ts.distributed.transport.message_codec import Buffer
 
 NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-_MAX_SYSCALL_BYTES: Final = 1 << 30  # size that every operating system accepts in one call
+# maximal number of bytes of one call, which every operating system accepts
+_MAX_SYSCALL_BYTES: Final = 1 << 30
 _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip

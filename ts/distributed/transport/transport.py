@@ -36,10 +36,11 @@ T = TypeVar("T")
 
 HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of each end, which dask requires
 HANDSHAKE_TIMEOUT_SECONDS = 5.0
-# Maximum number of connections that are not authenticated yet. A further one replaces the oldest.
+# Maximum number of open connections that have not authenticated yet. A further connection replaces the oldest
+# one.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
-# number of file descriptors that connections leave for other uses in the process
+# number of file descriptors that are reserved for uses other than connections
 _RESERVED_FILES: Final = 128
 _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -176,7 +177,7 @@ class Listener(Generic[ConnectionType]):
         self._host = host or "127.0.0.1"
         self._secret, self._limits, self._context = secret or b"", limits, ssl_context
         self._socket: socket.socket | None = None
-        # tasks of connections that are not authenticated yet, oldest first
+        # tasks of the connections that have not authenticated yet, oldest first
         self._unauthenticated: dict[asyncio.Task[None], None] = {}
         self._authenticated: set[asyncio.Task[None]] = set()
         self._max_connections = max_connections(limits or TransportLimits())
@@ -275,7 +276,7 @@ class Listener(Generic[ConnectionType]):
         task = asyncio.current_task()
         assert task is not None
         self._unauthenticated.pop(task, None)
-        # keeps the task alive: the event loop has only weak references to tasks
+        # strong reference to the task, of which the event loop has only a weak one
         self._authenticated.add(task)
         await self.serve(connection)
 
@@ -309,7 +310,7 @@ async def _run_greeting(
     data, expected_bytes = next(steps)
     while True:
         if data:
-            # One call suffices: the data is so short that the socket accepts all of it.
+            # one call sends everything, because the data is shorter than the socket's buffer
             await _call_when_ready(sock, sock.send, data)
         answer = b""
         while len(answer) < expected_bytes:
