@@ -335,7 +335,8 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(each)
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        # reduce the event dimensions and the dimension of the components, but not the batch dimensions
+        # all elements of an event must satisfy the constraint: reduce its dimensions, but not the batch
+        # dimensions
         return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:

@@ -290,7 +290,7 @@ class GeneralizedPareto(Distribution):
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()
         power = 1 / c + 1
-        # power 0 (uniform distribution): replace 0 * -inf at the end of the tail by 0
+        # a power of 0 is a uniform distribution, for which 0 * -inf at the end of the support must be 0
         fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
         return -self.scale.log() - ts.where(exponential, z, fall)
 

@@ -22,9 +22,9 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    _validate_args = True  # default of new instances
-    # attribute name -> number of event dimensions, for attributes that `expand` expands besides the
-    # parameters
+    _validate_args = True  # default of the argument `validate_args`
+    # name of an attribute other than the parameters that `expand` also expands -> number of its event
+    # dimensions
     _extra_event_dims: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
@@ -39,7 +39,8 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                if name in self.__dict__:  # skip parameters that are computed on access
+                # parameters that are properties, computed on access, are not checked
+                if name in self.__dict__:
                     self._check_parameter(name, constraint)
 
     def _check_parameter(self, name: str, constraint: Constraint) -> None:

@@ -57,7 +57,7 @@ class ExponentialFamily(Distribution):
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
         """Return the natural parameters, the log normalizer, and its gradient, the means of t(x)."""
         natural_params = self._natural_params
-        # The result needs no gradient if no parameter requires one
+        # a graph for gradients of the result is recorded only if a parameter requires grad
         needs_grad = any(param.requires_grad for param in natural_params)
         with ts.enable_grad():
             params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in natural_params]

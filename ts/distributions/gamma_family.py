@@ -188,7 +188,8 @@ class Dirichlet(ExponentialFamily):
     def mode(self) -> Any:
         excess = (self.concentration - 1).clamp(min=0.0)
         mode = excess / excess.sum(-1, True)
-        corner = (self.concentration < 1).all(dim=-1)  # the density is largest in a corner
+        # for these concentrations, the density is largest in a corner of the simplex
+        corner = (self.concentration < 1).all(dim=-1)
         mode[corner] = F.one_hot(mode[corner].argmax(dim=-1), excess.shape[-1]).to(mode)
         return mode
 

@@ -34,10 +34,12 @@ def _infinite(p: Any, q: Any) -> Any:
     return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf, dtype=p.mean.dtype)
 
 
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # the support of `_p` is unbounded
+# the support of each `_p` is unbounded, but that of each `_q` below is bounded
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_infinite)
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # samples of `_p` can be below `scale` of Pareto
+# samples of each `_p` can be below the `scale` of Pareto, where its density is 0
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):
     register_kl(_p, Pareto)(_infinite)
 for _p in (Gumbel, Laplace, Normal):
     register_kl(_p, Exponential)(_infinite)

@@ -32,7 +32,8 @@ class LKJCholesky(Distribution):
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
         like = self.concentration
-        # onion method: squared norm of the part of each row left of the diagonal
+        # Onion method: a Beta distribution gives the squared norm of the part of each row left of the
+        # diagonal.
         offset = ts.arange(dim - 1, dtype=like.dtype, device=like.device)
         offset = ts.cat([offset.new_zeros((1,)), offset])
         concentration0 = (like + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * offset
@@ -112,7 +113,7 @@ class Wishart(CovarianceBased, ExponentialFamily):
             matrix = ts.linalg.inv(matrix)
         factor = matrix if name == "scale_tril" else ts.linalg.cholesky(matrix)
         self._factor = factor.expand((*batch, -1, -1))
-        # chi-squared variables: squares of the diagonal in Bartlett's decomposition
+        # In Bartlett's decomposition, the squares of the diagonal elements are chi-squared variables.
         order = ts.arange(size, dtype=factor.dtype, device=factor.device)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - order)
 

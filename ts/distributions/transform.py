@@ -27,7 +27,8 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
-    _constructor_arguments: ClassVar[tuple[str, ...]]  # attributes with which `with_cache` creates a copy
+    # names of the attributes that `with_cache` passes to the constructor to create a copy
+    _constructor_arguments: ClassVar[tuple[str, ...]]
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
