@@ -44,10 +44,10 @@ class dtype:
         self, name: str, code: int, numpy_type: Any, category: int, type_name: str, itemsize: int = 0
     ) -> None:
         self.name: Final = name
-        self.code: Final = code  # PyTorch's ScalarType code
-        if numpy_type is not None:  # dtypes of `ml_dtypes` are loaded on first use
+        self.code: Final = code  # number of the dtype in PyTorch's enum ScalarType
+        if numpy_type is not None:  # the dtypes that `ml_dtypes` defines are set when they are first used
             self.numpy_dtype = np.dtype(numpy_type)
-        # number of the category in the order of promotion: 0 bool, 1 integral, 2 floating, 3 complex
+        # category, of which type promotion takes the higher number: 0 bool, 1 integral, 2 floating, 3 complex
         self.category: Final = category
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
         self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
@@ -131,7 +131,7 @@ ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-# Unsigned types that operators promote only together with floats, as in PyTorch
+# Unsigned types that type promotion accepts only together with floating types, as in PyTorch.
 _BAREBONES_UNSIGNED: Final = (uint16, uint32, uint64)
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
@@ -146,7 +146,7 @@ NAMES: Final[dict[str, dtype]] = {
 ML_DTYPES: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
 NUMPY_DTYPES: Final = tuple(d for d in ALL if d not in ML_DTYPES)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in NUMPY_DTYPES}
-# callbacks that add the dtypes of `ml_dtypes` to tables with NumPy dtypes as keys
+# functions that add a dtype of `ml_dtypes`, when it is first used, to a table with NumPy dtypes as keys
 _registration_callbacks: list[Callable[[dtype, np.dtype[Any]], object]] = []
 _ml_numpy_dtypes: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -208,7 +208,7 @@ def register_bfloat16_callback(enter: Callable[[np.dtype[Any]], object]) -> None
     register_ml_dtype_callback(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
 
 
-# complex32 is loaded separately, because creating it issues a warning
+# complex32 is not loaded with the other dtypes, because creating its NumPy dtype issues a warning
 _OTHERS: Final = tuple(d for d in ML_DTYPES if d is not complex32)
 
 
@@ -217,7 +217,7 @@ def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
-    # `register_ml_dtype_callback` reads these dtypes for tables that are created later
+    # set before the callbacks run: a callback that is registered later reads the dtypes from here
     _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
     for enter in _registration_callbacks:
         for d in requested:
@@ -291,7 +291,8 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-_DEFAULT_TYPE: Final = object()  # default argument of `finfo`, for which None would be an error
+# default argument of `finfo`. It is not None, because `finfo(None)` is an error.
+_DEFAULT_TYPE: Final = object()
 
 
 def _read_type(function: str, type: Any) -> dtype:
@@ -319,7 +320,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # no decimal digit is exact, and PyTorch halves eps of e5m2fnuz
+        if real in FLOAT8:  # as in PyTorch: no decimal digit is exact, and eps of e5m2fnuz is halved
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
@@ -391,8 +392,8 @@ channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # index: code
 
-# Named default values in schemas, with PyTorch's codes: dtypes, layouts, formats, reductions. In
-# `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
+# Names that are default values in schemas -> value, by PyTorch's numbering of dtypes, layouts, memory formats
+# and reductions. In `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
 DEFAULT_NAMES: Final[dict[str, Any]] = {
     "None": None,
     "True": True,

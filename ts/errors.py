@@ -46,7 +46,7 @@ class FrontendError(TsError):
         super().__init__(message)
         self.message = message
         self.range = range
-        self.hint = hint  # source code that the user can write instead, or "" for none
+        self.hint = hint  # source code that the user can write instead, or "" if there is no suggestion
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
         self.has_caller = False  # True after `add_call` has recorded a caller
@@ -215,7 +215,8 @@ class LimitExceeded(TsError):
     original source if the program came from an archive that records it.
     """
 
-    _MAX_SHOWN_CALLS = 10  # number of calls shown at the start and at the end of a longer stack
+    # number of calls that are shown at the start, and at the end, of a stack with more calls
+    _MAX_SHOWN_CALLS = 10
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
         super().__init__(message)
@@ -267,7 +268,7 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         message = str.__str__(self)
-        # `list_names` contains `name` if it is a property that raised the AttributeError.
+        # `list_names()` may contain `name` itself, if it is a property that raised the AttributeError
         others = [name for name in self.list_names() if name != self.name]
         suggestion = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{message}. Did you mean: '{suggestion}'?" if suggestion else message
