@@ -190,7 +190,7 @@ class _DraftPolicy(DecisionPolicy):
     def __init__(self, report: DraftExportReport) -> None:
         self.report = report
         self.examples: dict[Any, Any] = {}
-        self.outer = len(stack())  # number of frames of the user's stack before the export
+        self.outer = len(stack())  # number of frames of the user's code on the stack when the export began
 
     def in_example(self, environment: ShapeEnv, expression: Any) -> Any:
         """Return the value of a sympy expression for the example arguments.
@@ -224,7 +224,8 @@ class _DraftRecorder(ExportTracer):
     def __init__(self, policy: _DraftPolicy) -> None:
         super().__init__(ShapeEnv(policy))
         self.policy = policy
-        # id of a fake tensor -> (the fake tensor, the real tensor of the example)
+        # id of a fake tensor -> (the fake tensor, the real tensor that it stands for with the example
+        # arguments)
         self._examples: dict[int, tuple[Tensor, Tensor]] = {}
 
     # ---- example values
@@ -264,11 +265,11 @@ class _DraftRecorder(ExportTracer):
     ) -> Any:
         try:
             real_arguments = [self._real(x) for x in values]
-        except KeyError:  # an argument has no example value, because a control-flow operator returned it
+        except KeyError:  # an argument has no real tensor, because a control-flow operator returned it
             return super().run_on_fakes(op, values, new_size)
         try:
             fake_result = super().run_on_fakes(op, values, new_size)
-        except Exception as error:  # the user's function may raise any exception on fake tensors
+        except Exception as error:  # the fake kernel of a custom operator may raise any exception
             if not op.record.of_program:
                 raise
             with ts.no_grad():
@@ -334,7 +335,7 @@ class _DraftRecorder(ExportTracer):
         if not isinstance(fake, SymNumber):
             return
         environment, expression = self.environment, fake.node.expr
-        # a data-dependent boolean is the condition u == 1 for a symbol u
+        # a boolean that depends on tensor elements is represented by the condition u == 1 for a symbol u
         if isinstance(expression, sympy.Eq) and isinstance(real, bool):
             expression, real = expression.lhs, int(real)
         if expression.is_Symbol and expression not in environment.hints:

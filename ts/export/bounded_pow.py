@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-MAX_BITS: Final = 1 << 12  # maximum number of bits of an integer result
+MAX_BITS: Final = 1 << 12  # maximum number of bits of the result of an integer power
 
 
 def power(a: Any, b: Any) -> Any:

@@ -20,7 +20,7 @@ from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_LARGE_SIZE = 8191  # value of unbacked symbols in guesses
+_LARGE_SIZE = 8191  # smallest value that `guess` substitutes for symbols without example values
 
 
 class Guard(NamedTuple):
@@ -36,7 +36,7 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: UserFrame | None
-    # `Mod` terms whose dividend could be negative when the condition was recorded.
+    # `Mod` terms in the condition whose dividend could be negative when the condition was recorded
     signed_remainders: tuple[Any, ...] = ()
 
 
@@ -51,7 +51,7 @@ class DecisionPolicy:
     the environment. The methods `specialize`, `guess` and `require` receive simplified expressions.
     """
 
-    is_frozen = False  # True if the policy adds no facts to the environment
+    is_frozen = False  # True if decisions by this policy add no facts to the environment
 
     def decide(self, environment: ShapeEnv, condition: Any) -> bool:
         """Return a condition's value for the example arguments, and add a guard that it keeps this value."""

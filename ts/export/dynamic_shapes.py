@@ -187,7 +187,8 @@ def _visit_specs(value: Any, shape: Any, path: str, append: Callable[[Any], None
         for name, child in value.items():
             _visit_specs(child, shape[name], f"{path}['{name}']", append)
         return
-    # For containers other than lists and tuples, `shape` may be a list with one element for each child.
+    # The `shape` of a container that is no list or tuple, such as a dataclass, may be a list with one element
+    # for each child.
     sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
@@ -315,7 +316,8 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.original_dims: dict[str, Dim] = {}
-        self.resolved: dict[str, Any] = {}  # dimension name -> parsed value of its fix
+        # name of a dimension -> value of its suggested fix, with the fixes of other dimensions applied
+        self.resolved: dict[str, Any] = {}
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:

@@ -17,7 +17,8 @@ from ts.errors import ArchiveError
 
 _MAX_FORMULA_CHARS: Final = 1 << 14  # maximum length of a formula
 _MAX_NESTING_DEPTH: Final = 60  # maximum depth of nested parentheses and calls
-# maximum height of the syntax tree, since the tree of a long sum is high, although nothing is nested
+# maximum height of the syntax tree. It is limited separately, because the tree of a long sum is high although
+# nothing is nested.
 _MAX_TREE_HEIGHT: Final = 150
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
@@ -80,11 +81,11 @@ class Source(NamedTuple):
     Formulas of guards contain locations instead of names.
     """
 
-    name: str  # expression of the argument, such as x or batch['a'][0]
+    name: str  # expression that denotes the argument, such as x or batch['a'][0]
     dim: int | None
-    factor: int = 1  # the size or number at this location is factor * symbol + offset
+    factor: int = 1  # the size or number at this location equals factor * symbol + offset
     offset: int = 0
-    leaf: int = 0  # index of the argument in the flattened arguments
+    leaf: int = 0  # index of the argument among the flattened arguments
 
     @property
     def code(self) -> str:

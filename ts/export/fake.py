@@ -31,15 +31,16 @@ class Fake(Layer):
     mode fake tensor mode that handles operators on the tensor, or None in exports
     """
 
-    level = 0  # 0, because this layer is no function transform (levels of nested transforms start at 1)
+    level = 0  # a fake tensor belongs to no function transform, whose levels start at 1
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
         self.mode = mode
-        self.constant: Any = None  # known elements of the tensor (`constant_propagation.Constant`), if any
-        # True for the fake tensor of a real tensor: a write raises an error, because the real tensor would
-        # not change.
+        # known elements of the tensor (`constant_propagation.Constant`), or None if they are unknown
+        self.constant: Any = None
+        # True if the fake tensor stands for a real tensor. A write then raises an error, because it would not
+        # change the real tensor.
         self.of_real = False
 
     @property

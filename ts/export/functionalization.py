@@ -86,16 +86,16 @@ class FunctionalizingTracer(ExportTracer):
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
-        # node of the exported graph that is being replayed, whose metadata new nodes copy
+        # node of the old graph that is being replayed. New nodes copy its metadata.
         self.origin: Node | None = None
-        # conditions on sizes that hold for the example arguments and become guards of the new program
+        # conditions on sizes that hold for the example arguments. They become guards of the new program.
         self.noted: list[Any] = []
-        self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
+        self.reshaped: list[Tensor] = []  # tensors whose shape an in-place operator changed
         self._decomposition_depth = 0
         # id of a tensor -> (the tensor, its alias record)
         self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
-        # id of a number in the exported graph -> (the number, its new node)
+        # id of a symbolic number in the old graph -> (the number, its node in the new graph)
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
 
     def _about(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class FunctionalizingTracer(ExportTracer):
         ):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        # disable autocast, because the operator's decomposition must not cast again
+        # the casts are recorded below: disable autocast, so that the decomposition does not cast again
         autocast.set_enabled(alias, False)
         try:
             if dtype is not None:
@@ -218,8 +218,8 @@ class FunctionalizingTracer(ExportTracer):
             return self._run_mutating_operator(op, values, written)
         decomposition_output = self.by_decomposition(op, values)
         if decomposition_output is not NotImplemented:
-            # If the decomposition returns a view, treat the view as a separate storage, because later writes
-            # to the argument must not change the result.
+            # The operator returns a copy, but its decomposition may return a view. Treat the view as a
+            # separate storage, so that later writes to the argument do not change the result.
             if _ALWAYS_COPIES[op.name] and decomposition_output is not values[0]:
                 self._aliases[id(decomposition_output)] = (
                     decomposition_output,
@@ -251,7 +251,7 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        # keep the operator, because its decomposition depends on a condition on sizes whose value is unknown
+        # not decomposed: the decomposition depends on a condition on sizes that cannot be decided
         except UndecidableError:
             return NotImplemented
         finally:

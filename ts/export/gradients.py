@@ -45,8 +45,9 @@ class TapeEntry(NamedTuple):
 
     op: Any
     values: list[Any]
-    results: list[Any]  # one element for each return value of the schema, which may be a list of tensors
-    differentiable: bool  # True if grad mode was enabled when the operator was called
+    # the results by the schema: one element for each return value, which may be a list of tensors
+    results: list[Any]
+    differentiable: bool  # True if grad mode was enabled during the call, so that gradients flow through it
     time: int = 0  # index of the call in the tape
 
 
@@ -62,14 +63,14 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # Nodes that backward passes recorded. Those with unused results are removed.
+        # Nodes that the backward passes recorded. At the end, those with unused results are removed.
         self.nodes: set[Node] = set()
         # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
         self._in_backward = False
         self._memory = AliasTracker(recorder)
-        # Ids of tensors that the backward pass computed again from a tensor that was mutated after the first
-        # computation.
+        # Ids of tensors that the backward pass computed again, and whose value differs because a tensor that
+        # they depend on was mutated after the first computation.
         self._stale: set[int] = set()
 
     def record_operator(self, op: Any, values: list[Any], result: Any) -> None:
@@ -165,7 +166,7 @@ class ExportTape:
                     x.grad = gradient
                 elif create:
                     x.grad = x.grad + gradient
-                else:  # the leaf already has a gradient: add the new gradient in place, as eager code does
+                else:  # the leaf already has a gradient: accumulate in place, as without an export
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
@@ -224,7 +225,7 @@ class ExportTape:
         for entry in reversed(entries):
             written = _written_tensors(entry) if entry.differentiable else []
             depends = any(id(x) in dependents for x in tensors_in(entry.values))
-            # `roots` may depend on the write through another view of the written tensor
+            # the tensor may have been written through one view while `roots` depend on another view
             if written and depends:
                 written_memory = {memory.get(id(x), id(x)) for x in written}
                 if any(memory.get(i, i) in written_memory for i in reached):
@@ -383,7 +384,8 @@ class AliasTracker:
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        # id that all tensors with the same memory share (`Aliases.root`) -> times of writes
+        # root id, equal for all tensors with the same memory (`Aliases.root`) -> times of the writes to the
+        # memory
         self._writes: dict[int, list[int]] = {}
 
     def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:

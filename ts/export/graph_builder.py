@@ -42,7 +42,7 @@ from ts.ops.namespace import OpOverload, overload_named
 class FxGraphBuilder(TracerProtocol):
     """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
-    inside = False  # True in tracers that record the subgraph of a control-flow operator
+    inside = False  # True in a tracer that records the subgraph of a control-flow operator
     fake_mode_error = (
         "`with ts.fake()` (FakeTensorMode) inside of an exported program would create tensors without "
         "elements, which the program needs when it runs: remove the block, or call export inside of it"
@@ -51,26 +51,32 @@ class FxGraphBuilder(TracerProtocol):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
-        self.calls: ModuleCalls | None = None  # records the calls of submodules, or None in a replay
-        self.functions: FunctionCounter | None = None  # counts the calls of each function that nodes call
+        # records the calls of submodules. It is None while a graph is replayed, which contains no such calls.
+        self.calls: ModuleCalls | None = None
+        # counts the nodes that call each function, for the metadata `torch_fn`, or None to write no such
+        # metadata
+        self.functions: FunctionCounter | None = None
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
-        # id of a real tensor -> (the real tensor, its fake tensor)
+        # id of a real tensor -> (the real tensor, the fake tensor that stands for it)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
-        # Id of a tensor -> layer of the tensor when its node was recorded. If the tensor has another layer
-        # later, the program has executed `x.data = y`.
+        # id of a tensor -> its layer when its node was recorded. If it has another layer later, the program
+        # has executed `x.data = y`.
         self._layers: dict[int, Any] = {}
         self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []
-        self.submodules: dict[str, Any] = {}  # attribute name -> subgraph of a control-flow operator
-        self.batches = 0  # number of `vmap` calls that are being recorded
-        self.outer = len(stack())  # number of frames of the user's stack before the recording
-        self.casts: list[tuple[Any, ...]] = []  # autocast blocks that the running code is in
-        # Node -> grad-mode and autocast blocks that enclose it, outermost first.
+        # name of an attribute of the graph's module -> subgraph of a control-flow operator
+        self.submodules: dict[str, Any] = {}
+        self.batches = 0  # number of `vmap` calls that have begun and not ended
+        self.outer = len(stack())  # number of frames of the user's code on the stack when the recording began
+        self.casts: list[tuple[Any, ...]] = []  # autocast blocks that the program has entered and not left
+        # node -> grad-mode and autocast blocks around it, outermost first
         self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
-        self._gradients_of_call: bool | None = None  # grad mode around the running `torch.autograd` function
-        # Last placeholder, after which nodes of argument sizes are inserted.
+        # grad mode before the call of the `torch.autograd.Function` that is running, or None outside of such
+        # calls
+        self._gradients_of_call: bool | None = None
+        # the last placeholder. Nodes that compute sizes of arguments are inserted after it.
         self._last_placeholder: Node | None = None
         expect_symbols()
         environment.observer = self.arithmetic
@@ -137,7 +143,8 @@ class FxGraphBuilder(TracerProtocol):
         """Return `x` with each tensor and symbolic number in it replaced by its node."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        # Use the expression as recorded, without equalities that were found later.
+        # The node is looked up by the expression as it was recorded (`expression`). `expr` applies the
+        # equalities that were found later.
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (constant := x.node.expr).is_number:
                 return sympy_functions.to_python_number(constant)
@@ -248,7 +255,7 @@ class FxGraphBuilder(TracerProtocol):
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
                 result = self._size_of_input(expression)
-                # a size with this symbol was found in an argument, so it has a node
+                # an argument has a size with this symbol, so the size can be computed
                 assert result is not None
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
@@ -263,7 +270,7 @@ class FxGraphBuilder(TracerProtocol):
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
         """Return the node after which the `sym_size` node of `argument` and `dim` is inserted."""
         node = self._last_placeholder
-        assert node is not None  # the size belongs to an argument, so a placeholder exists
+        assert node is not None  # the size is that of an argument, which has a placeholder
         before, first = set(), argument.prev
         while first.op == "placeholder":
             before.add(first)

@@ -18,7 +18,8 @@ from ts.export.input_guards import InputGuard, Line, guard_bound
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import RELATIONS
 
-# Operator -> precedence of its result, and minimal precedence of its first and of its other operands.
+# operator -> (precedence of its result, minimal precedence of its first operand, minimal precedence of the
+# others): an operand with a lower precedence is put in parentheses
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),

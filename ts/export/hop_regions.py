@@ -84,7 +84,8 @@ class _RegionExtractor:
         """
         regions: list[_Region] = []
         now = _Region(None, 0)
-        # nodes without block information since the last node with block information
+        # nodes without block information after the last node that has it. The next node that has it decides
+        # whether they belong to the region.
         undecided: list[Node] = []
         for node in self.graph.nodes:
             if node.op != "call_function":
@@ -106,7 +107,7 @@ class _RegionExtractor:
 
     def _wrap(self, region: _Region, name: str) -> None:
         """Replace a region by a call of its subgraph, with `getitem` nodes for its results."""
-        assert region.block is not None  # only regions inside of blocks are extracted
+        assert region.block is not None  # `_regions` returns only regions that have a block
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
         if not outputs and not any(n.is_impure() for n in region.nodes):
@@ -146,7 +147,8 @@ class _RegionExtractor:
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return the nodes whose values the region uses, and the module of the region's subgraph."""
         graph, nodes = Graph(), region.nodes
-        # node -> name of the subgraph's input. Inputs of an outermost autocast block are numbered.
+        # node outside of the region -> name of the subgraph's input for it. In an outermost autocast block,
+        # the inputs are numbered.
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

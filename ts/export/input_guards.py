@@ -66,7 +66,8 @@ class InputGuard:
         """
         try:
             return bool(self._holds(leaves))
-        # a division by a size of 0, an argument with fewer dimensions, or arithmetic on strings
+        # invalid arguments: a size of 0 as a divisor, too few dimensions, or a string in place of a number,
+        # for example
         except (ArithmeticError, IndexError, TypeError, ValueError):
             return False
 
@@ -196,7 +197,8 @@ _VARIADIC: Final = frozenset(name for name, function in _FUNCTIONS.items() if fu
 class GuardsFn(Module):
     """Module that evaluates a program's guards in order. The first violated guard raises AssertionError."""
 
-    _is_impure: Final = True  # dead code elimination must keep calls of this module, whose results are unused
+    # the results of its calls are unused, but dead code elimination must keep the calls
+    _is_impure: Final = True
 
     def __init__(self, guards: Iterable[InputGuard]) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ from ts.ir.types import (
 from ts.ops.namespace import OpOverload, overload_named
 from ts.ops.node_schema import find_operator
 
-# (Python types of an input's example value, script type of the input)
+# (Python types, type in scripts of an input whose example value has one of these types)
 _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
     ((str,), STR),
@@ -54,12 +54,14 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
-# Type of the error that compiled programs raise for integers above 64 bits. Python code has no such limit.
+# Type of the error that a compiled program raises for an integer of more than 64 bits. The caller then runs
+# the Python code, which has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
-# 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
+# integers with a larger absolute value are rejected. The limit is not 2 ** 63, because the check computes
+# with floats, which are inexact for large integers.
 _INT64_LIMIT: Final = 2.0**62
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes that are at most this size fits into 64 bits
+_MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes that are at most this large fits into 64 bits
 
 
 class UnsupportedNodeError(Exception):
@@ -103,9 +105,10 @@ class _Lowering:
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
         self.module = module
-        # True if the graph has side effects, so that it must not run a second time.
+        # True if the graph has side effects, so that after an error it must not run a second time in Python
         self.has_side_effects: bool = around.has_side_effects if around else _has_side_effects(module)
-        self.values: dict[Node, Any] = {}  # node -> its Value, or a list of Values if it has several results
+        # node -> Value of its result, or a list of Values if it has several results
+        self.values: dict[Node, Any] = {}
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
         """Emit the module's graph at the insertion point, and return the graph's results for `inputs`."""
@@ -124,7 +127,7 @@ class _Lowering:
             elif node.op == "call_function":
                 self.values[node] = self._call(node)
             elif node.op == "get_attr":
-                # the subgraph of a control-flow operator, or a constant tensor
+                # the attribute is a constant tensor, or the subgraph of a control-flow operator
                 attribute = getattr(self.module, str(node.target))
                 self.values[node] = (
                     self._value(attribute, TENSOR) if isinstance(attribute, Tensor) else attribute
@@ -153,7 +156,7 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = SCRIPT_OPERATORS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            # not supported, because `pow` of ints returns a float in scripts
+            # rejected, because `pow` of two ints returns a float in scripts
             raise UnsupportedNodeError("a power of integers")
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
@@ -367,7 +370,7 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            # not supported: for example, a window size that is one number instead of a list
+            # rejected, such as a window size that is one number instead of a list
             raise UnsupportedNodeError("a number as a list argument")
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
@@ -392,7 +395,8 @@ def _has_side_effects(module: GraphModule) -> bool:
 def _may_be_long(value: Any) -> bool:
     """Return True if an integer with the recorded value `value` may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        return value is None  # no value was recorded if the node was added after the export
+        # nodes that were added after the export have no recorded value, and may have any value
+        return value is None
     ranges = {}
     for symbol in value.node.expression.free_symbols:
         value_bounds = value.node.environment.ranges.get(symbol, EVERYTHING)

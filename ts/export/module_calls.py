@@ -85,20 +85,22 @@ class ModuleCalls:
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # raises AttributeError if there is no submodule `name`
-        self.paths: dict[int, str] = {}  # id of a module -> its first path
+            root.get_submodule(name)  # called only to raise AttributeError if there is no submodule `name`
+        self.paths: dict[int, str] = {}  # id of a module -> its path, or its first path if it has several
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
-        # Running calls: key in `nn_module_stack` -> (path, class).
+        # calls that have begun and not ended: key in `nn_module_stack` -> (path, class) of the module
         self.stack: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
-        self.signatures: dict[str, ModuleCallSignature] = {}  # path with suffix `@k` -> signature of the call
+        # path of a module, with the suffix `@k` for call number k > 0 -> signature of the call
+        self.signatures: dict[str, ModuleCallSignature] = {}
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return the `forward` of a module, wrapped to add the call to `nn_module_stack`."""
         path = self.paths.get(id(module))
-        if path is None:  # the program created this module while it was running
+        # the module is no submodule of the exported one: the program created it during the call
+        if path is None:
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path
         self.counts[path] += 1
@@ -111,7 +113,7 @@ class ModuleCalls:
                 self.stack = before
             if (
                 path in self.preserved and not recorder.inside
-            ):  # signatures are not preserved for calls within the subgraph of a control-flow operator
+            ):  # the signatures of calls in the subgraph of a control-flow operator are not preserved
                 self.signatures[call] = self._signature(recorder, (args, kwargs), result)
             return result
 

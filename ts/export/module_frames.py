@@ -43,12 +43,13 @@ class Frame:
 
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
-        self.path = path  # path of the module in the original program
-        self.call = call  # path with the call number as suffix, such as `encoder@1`
+        self.path = path  # path of the module in the exported module
+        # path with the number of the call as a suffix, such as `encoder@1` for the second call
+        self.call = call
         self.parent = parent
         self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph
-        # program nodes of outer frames that this frame uses, each of which is an input of the graph
+        self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph with its value
+        # nodes of outer frames whose values this frame uses. Each is an input of the graph.
         self.needs: list[Node] = []
         self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
@@ -87,8 +88,8 @@ class Frame:
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            # the tensor is a constant, or state of a module outside of this frame: register the tensor in the
-            # frame's module, too
+            # The call has its own inputs, so the tensor cannot be passed as one: add it to the frame's module
+            # as an attribute, although it belongs to another module or is a constant.
             if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
@@ -238,12 +239,12 @@ class Unflattening:
         self.program = program
         self.module = module
         self.signatures = {e.fqn: e.signature for e in program.module_call_graph if e.fqn and e.signature}
-        # Input node of the program -> name of the parameter, buffer or constant.
+        # input node of the program -> name of the parameter, buffer or constant that it reads
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        # nodes of the program's results, and new values that are written to inputs at the end of the program
+        # nodes of the program's results, and of the values that are written to its inputs at the end
         self.returned_nodes: set[Any] = set()
-        # (id of the parent module, name) -> modules of finished frames.
+        # (id of the parent module, name of the submodule) -> modules of its calls whose frames are finished
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
@@ -286,7 +287,8 @@ class Unflattening:
         results = self._results()
         self.returned_nodes = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
-        running: list[str] = []  # calls that enclose the previous node, outermost first, without the root
+        # module calls around the previous node, outermost first, without the root module
+        running: list[str] = []
         for node in program.graph.nodes:
             if node.op == "placeholder" and node not in self.state:
                 root.values[node] = root.graph.node_copy(node)

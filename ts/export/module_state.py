@@ -30,10 +30,10 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
-            # attributes of script modules cannot be restored by assignment
+            # script modules are left out, because their attributes cannot be restored by assignment
             if not isinstance(m, ScriptModule)
         ]
-        # id of a container -> (the container, a copy of its contents)
+        # id of a list or other container -> (the container, a copy of its contents)
         self.contents: dict[int, tuple[Any, Any]] = {}
         for _, _, attributes, _ in self.before:
             self._save(attributes.values())

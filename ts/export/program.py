@@ -49,7 +49,8 @@ class ExportedProgram:
         *,
         verifiers: list[type[Verifier]] | None = None,
     ) -> None:
-        graph._codegen = CodeGen()  # the generated code has one parameter for each flattened input
+        # the default code generator: the code has one parameter for each flattened input
+        graph._codegen = CodeGen()
         module = GraphModule(root, graph)
         if isinstance(root, Module):
             module.meta.update(getattr(root, "meta", {}))
@@ -105,7 +106,7 @@ class ExportedProgram:
         self._guards = guards
         self._environment = environment
         self._dialect = dialect
-        # report of failures if `draft_export` created the program
+        # report of failures of `draft_export`, or None for other programs
         self._report: DraftExportReport | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -190,7 +191,8 @@ class ExportedProgram:
     def call_signature(self) -> ModuleCallSignature:
         """Signature of a call of the program: pytree specs and names of the arguments."""
         signature = self._module_call_graph[0].signature
-        assert signature is not None  # the first entry belongs to the program and always has a signature
+        # the first entry is the call of the program itself, which always has a signature
+        assert signature is not None
         return signature
 
     @property

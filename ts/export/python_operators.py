@@ -10,8 +10,8 @@ import dis
 import sys
 from typing import Final
 
-# Name of a Python operator in the module `operator` -> operator that `ts` calls for it. Exports record
-# another overload (`OPERATOR_SYMBOLS`) if the program used the operator symbol.
+# Name of a function in the module `operator` -> operator that `ts` calls for it. If the program used the
+# operator symbol, such as `&`, exports record another overload (`OPERATOR_SYMBOLS`).
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
@@ -20,7 +20,8 @@ OPERATOR_SYMBOLS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name i
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-# modules whose frames may be on the stack between the program's frame and the operator call
+# modules of function mode handlers, whose frames may be on the stack between those of the program and of the
+# operator
 _HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 

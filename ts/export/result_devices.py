@@ -19,7 +19,7 @@ from ts.ops.shape_functions import DataDependentShapeError
 def _accepts_several_devices(op: Any) -> bool:
     """Return True if an operator accepts tensors on several devices, such as copies and indexing."""
     record = op.record
-    if record is None:  # functions such as `sym_size`, which have no operator record, only read sizes
+    if record is None:  # functions such as `sym_size` have no operator record, and only read sizes
         return True
     if record.tensor_kernel or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True

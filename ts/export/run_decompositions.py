@@ -86,7 +86,7 @@ def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     """Sort the graph inputs for buffers and constants by the module that contains the buffer or constant."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    # Path of a module -> paths of its submodules in the order of their creation.
+    # path of a module -> paths of its submodules, in the order in which they were assigned
     modules: dict[str, list[str]] = {"": []}
     for name in names:
         path = name.split(".")[:-1]
@@ -109,7 +109,8 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     pairs = list(zip(signature.input_specs, nodes, strict=True))
     state = [pair for pair in pairs if str(pair[0].target) in position]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
-        return  # not sorted: the constants include objects or tokens, for which no order is defined
+        # other inputs follow the state, such as objects or tokens, for which no order is defined: do not sort
+        return
     ordered = sorted(state, key=lambda pair: position[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
         if before is None:
@@ -153,9 +154,11 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        self.symbol_nodes: dict[Node, Node] = {}  # node of a symbolic number in the old graph -> its new node
+        # node of a symbolic number in the old graph -> node in the new graph with the same value
+        self.symbol_nodes: dict[Node, Node] = {}
         self.inputs: list[Any] = []
-        # Inputs and outputs of calls with preserved signatures, which are kept even if they are unused.
+        # Nodes of the arguments and results of calls whose signatures are preserved. They are kept even if
+        # they are unused.
         self.preserved_nodes: set[Node] = set()
 
     def program(
@@ -323,7 +326,8 @@ class _Run:
         """Create a node for the symbolic number `value`, which keeps its symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            recorder.node_of(value)  # `node_of` creates the node of a size of a batched tensor
+            # the number is a size of a batched tensor, for which `node_of` creates a node
+            recorder.node_of(value)
         else:
             node = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, node

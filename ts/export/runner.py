@@ -65,7 +65,7 @@ class Runner:
         self.calls += 1
         if self.calls == 2:
             self.compiled = self._compiled(module)
-        # under a tracer, run the Python code, so that the tracer records the operators
+        # if a tracer is active, the Python code runs instead, so that the tracer records its operators
         if self.compiled is not None and current_tracer() is None:
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
@@ -97,7 +97,8 @@ class Runner:
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lower_graph_module
 
-        # the program changed the graph without a call of `recompile`
+        # the graph was changed without a call of `recompile`, so the Python code is still the old one: do not
+        # compile
         if not _same(_contents(module), self.contents):
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
@@ -185,7 +186,7 @@ def _same(fields: list[Any], others: list[Any]) -> bool:
 
 def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if an input in `written` shares memory with another input."""
-    # data pointer of an input -> True if the graph mutates the input
+    # address of an input's storage -> True if the graph writes to an input at this address
     mutated_by_pointer: dict[int, bool] = {}
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:

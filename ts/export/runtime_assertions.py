@@ -58,12 +58,13 @@ class _Insertion:
         self.required_symbols = {
             s for requirement in self.pending for s in requirement.condition.free_symbols
         }
-        self.defined: dict[Any, Node] = {}  # expression -> node that computes it
-        self.asserted: set[Any] = set()  # conditions for which the graph contains assertions
+        self.defined: dict[Any, Node] = {}  # expression of a size or number -> node that computes it
+        self.asserted: set[Any] = set()  # conditions that the graph asserts
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
-        # Symbol of a boolean -> expression that is 1 if the boolean is true and otherwise 0.
+        # Symbol that stands for a boolean -> expression that is 1 if the boolean is true, else 0
         self.number_by_symbol: dict[Any, Any] = {}
-        self.origin: Node | None = None  # node of the asserted number, whose metadata new nodes copy
+        # node whose value the current assertions are about. The new nodes copy its metadata.
+        self.origin: Node | None = None
 
     def run(self) -> dict[str, str]:
         """Insert the assertions, and return a dict from names of erased nodes to those of replacements."""
@@ -166,7 +167,9 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        if not is_new:  # PyTorch creates a new symbol for this node and keeps previous assertions
+        # PyTorch gives this node a new symbol, so that expressions and assertions of the old symbol are not
+        # reused after it
+        if not is_new:
             self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted
 
@@ -194,7 +197,7 @@ class _Insertion:
         """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
-        # replace sizes that were specialized after the condition was recorded
+        # replace symbols of sizes that became constants after the condition was recorded
         condition = condition.xreplace(fixed)
         defined_before = dict(self.defined)
         condition_node = self._condition_node(condition)
@@ -296,7 +299,7 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     value = node.meta.get("val")
     symbols: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        # not simplified, because simplification replaces symbols that became equal to others
+        # `expression` is used, not `expr`, which replaces symbols by symbols that were found to be equal.
         expression = value.node.expression
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []

@@ -38,8 +38,9 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # number of sample points at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # maximum number of terms of an expanded product
-_SAMPLE_RANGE_SIZE: Final = 40  # maximum difference of a sample size and its lower bound
+_MAX_TERMS: Final = 1 << 10  # products whose expansion would have more terms are not computed
+# maximum difference between a size in a sample and the lower bound of the size
+_SAMPLE_RANGE_SIZE: Final = 40
 
 
 class ShapeError(TsError):
@@ -69,9 +70,11 @@ class _QuestionPolicy(DecisionPolicy):
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
         try:
             holds = super().guess(environment, condition)
-        except (ArithmeticError, ValueError):  # the condition is undefined for the example
+        except (ArithmeticError, ValueError):
+            # the condition has no value for the example, such as a division by zero
             raise UndecidableError(str(condition)) from None
-        assert self.node is not None  # only operators evaluate conditions, and `node` is set while they run
+        # conditions are evaluated only while an operator runs, and `node` is then set
+        assert self.node is not None
         question = Question(condition if holds else sympy.Not(condition), self.node)
         if question not in self.questions:
             self.questions.append(question)
@@ -148,7 +151,7 @@ class _CheckedEnvironment(ShapeEnv):
         return self._expanded[x]
 
     def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
-        self._fresh += 1  # the symbol's name, zz1, zz2, ..., does not occur in programs
+        self._fresh += 1  # number in the name of the new symbol: names zz1, zz2, ... do not occur in programs
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
@@ -219,7 +222,7 @@ class _Check:
             ValueError,
         ):
             return
-        except AttributeError as error:  # the program reads the size of a value that has no sizes
+        except AttributeError as error:  # a node reads the size of a value that has none
             raise ShapeError(f"{node.name} cannot be computed from the recorded metadata: {error}") from None
         if isinstance(recorded_value, SymInt) and isinstance(computed_value, int | SymInt):
             where = self._difference(_expression(computed_value), _expression(recorded_value), {})
@@ -250,10 +253,10 @@ class _Check:
                 computed_value = self.recorder.run_on_fakes(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # the call cannot be checked, because the operator's result depends on tensor elements
+        # the result of the operator depends on tensor elements, for example: the call cannot be checked
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
-        except Exception as error:  # an operator may raise any exception for invalid arguments
+        except Exception as error:  # the arguments are invalid, for which an operator may raise any exception
             if len(self.policy.questions) > previous_count:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on the recorded metadata: {error}") from None
@@ -324,7 +327,8 @@ class _Check:
         Return None if no difference is found.
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        if new:  # the new unbacked symbols of this check correspond to unbacked symbols of the program
+        # `mine` contains symbols that this check created: they correspond to unbacked symbols of the program
+        if new:
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
             return None
@@ -406,7 +410,7 @@ def _frozen(value: Any) -> Any:
         return type(value), *map(_frozen, value)
     if isinstance(value, dict):
         return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
-    # `repr` distinguishes -0.0 from 0.0, and its text for nan is equal to itself.
+    # Floats are compared by their `repr`: it distinguishes -0.0 from 0.0, and nan equals nan.
     return type(value), repr(value) if isinstance(value, float) else value
 
 

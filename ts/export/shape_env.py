@@ -33,10 +33,11 @@ from ts.export.size_operations import BY_NAME
 from ts.export.user_frames import current_user_frame
 from ts.export.value_ranges import value_range
 
-MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit integer
+# largest size of an unbacked dimension: size + 1 must fit into a signed 64-bit integer
+MAX_UNBACKED_SIZE = (1 << 63) - 2
 
 
-_MAX_QUOTIENTS = 8  # bounds are only computed for sums with at most this number of floor divisions
+_MAX_QUOTIENTS = 8  # bounds are not computed for sums with more floor divisions
 
 
 class ShapeEnv:
@@ -47,37 +48,47 @@ class ShapeEnv:
 
     def __init__(self, policy: DecisionPolicy | None = None) -> None:
         self.policy = DecisionPolicy() if policy is None else policy
-        self.line: Line | None = None  # line of the script function that is being recorded
-        self.hints: dict[Any, Any] = {}  # backed symbol -> example value
+        self.line: Line | None = None  # source line of the script function that is being recorded, or None
+        self.hints: dict[Any, Any] = {}  # symbol with an example value (backed symbol) -> the example value
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
-        self.replaced: dict[Any, Any] = {}  # symbol -> equal expression, which replaces the symbol everywhere
-        # unbacked symbol -> equal expression of other symbols, which nodes do not use
+        # symbol -> equal expression, which replaces the symbol in all expressions
+        self.replaced: dict[Any, Any] = {}
+        # Unbacked symbol -> equal expression of other symbols. It is used to decide conditions, but nodes
+        # keep the symbol.
         self.implied: dict[Any, Any] = {}
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
-        self.asserted: list[Requirement] = []  # requirements for which the exported graph contains assertions
-        self._lower_bounds: dict[Any, Any] = {}  # expression without constant term -> lower bound
+        self.asserted: list[Requirement] = []  # requirements that the exported graph asserts
+        self._lower_bounds: dict[Any, Any] = {}  # expression without constant term -> its known lower bound
         # expression without constant term -> values that it cannot have
         self._other: dict[Any, set[Any]] = {}
-        self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `is_provably_equal`, cleared by `learn`
-        self._facts: dict[Any, bool] = {}  # condition that no other table contains -> True or False
-        # Symbol -> (divisor, quotient), if the symbol is known to be a multiple of the divisor.
+        # cached results of `is_provably_equal`. `learn` clears the cache.
+        self._equal: dict[tuple[Any, Any], bool] = {}
+        # condition that cannot be stored in the tables above -> its value, True or False
+        self._facts: dict[Any, bool] = {}
+        # symbol that is known to be a multiple of a constant -> (the constant, symbol of the quotient)
         self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
-        # True if the graph asserts conditions that are neither ranges nor equal sizes
+        # True if conditions other than ranges and equal sizes do not become guards, but are asserted in the
+        # graph
         self.defers_guards = False
-        self.quiet = False  # True while operators run: conditions on layouts add no guards
-        self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
-        # Function that is called with (function, arguments, result) after each arithmetic operation.
+        # True while an operator runs: conditions on the layouts of tensors then add no guards
+        self.quiet = False
+        # symbols of the old graph that `unbacked` returns in this order while the graph is replayed
+        self.recycled: deque[Any] = deque()
+        # Called after each arithmetic operation on symbolic numbers, with (function, arguments, result).
         self.observer: Callable[..., None] | None = None
-        # Cache of arithmetic results for environments to which no facts are added, otherwise None
+        # cached results of arithmetic, or None if facts are added to the environment, which could change the
+        # results
         self.expression_cache: dict[Any, Any] | None = None
-        self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
-        self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
-        self.guard_builder: Any = None  # `guards.GuardBuilder` of the environment of an export
-        # Symbol of a size -> smallest size that calls may pass, because a condition that had one value in the
-        # export has another value for smaller sizes (0 or 1).
+        self.size_symbols: set[Any] = set()  # unbacked symbols that are known to be sizes of tensors
+        # symbols that are assumed to be at least 2, but to which a call of the program may bind 0 or 1
+        self.small: set[Any] = set()
+        # `guards.GuardBuilder` of the export that uses this environment, or None
+        self.guard_builder: Any = None
+        # Symbol of a size -> smallest size that a call may pass. For smaller sizes (0 or 1), a condition has
+        # another value than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     @property
@@ -433,7 +444,8 @@ class ShapeEnv:
         """
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
-            if expression in self.implied:  # as in PyTorch, the range of the symbol itself is asserted
+            # as in PyTorch, the range is asserted for the symbol itself, not for the equal expression
+            if expression in self.implied:
                 self._narrow(expression, self.ranges[expression].intersection(ValueRange(0)))
                 return
             if expression in self.replaced:
@@ -493,7 +505,7 @@ class ShapeEnv:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (lower_bound - strict) % factor:
-                return  # non-integer bounds are ignored, as in PyTorch
+                return  # as in PyTorch, a bound of an unbacked symbol that is no integer is ignored
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-lower_bound // factor))

@@ -20,7 +20,7 @@ from ts.export import intervals
 from ts.export.bounded_pow import MAX_BITS, power
 from ts.python_api import sym_functions
 
-MAX_ARGUMENTS: Final = 1 << 5  # maximum number of arguments of a function in archives
+MAX_ARGUMENTS: Final = 1 << 5  # maximum number of arguments of a function in an expression of an archive
 
 
 class Kind(enum.Enum):
@@ -39,9 +39,9 @@ class SymbolicFunction(NamedTuple):
     kind: Kind = Kind.NUMBERS
     max_count: int = 2  # maximum number of arguments
     bounds: Callable[..., intervals.ValueRange] | None = None  # interval rule
-    # value for Python numbers, or None to use the operation's `compute`
+    # function that computes the value from Python numbers, or None to use the operation's `compute`
     compute: Callable[..., Any] | None = None
-    # names in archives, where the first one is written, or None for `name`
+    # names of the function in archives, of which the first is written, or None if `name` is the only one
     archive_names: tuple[str, ...] | None = None
     sign: str = ""  # operator in Python conditions, if it is not the operation's `sign`
 
@@ -63,18 +63,21 @@ class SizeOperation(NamedTuple):
     `rule(e, *operands)`. The argument `e` is the module `sympy_functions`, which the table does not import.
     """
 
-    name: str  # name in `SymNode.operate`
-    target: Callable[..., Any] | None  # function that graph nodes call, or None if graphs cannot contain it
-    compute: Callable[..., Any] | None  # function of Python numbers
+    name: str  # name by which `SymNode.operate` looks the operation up
+    # function that the graph's nodes call, or None if graphs cannot contain the operation
+    target: Callable[..., Any] | None
+    compute: Callable[..., Any] | None  # function that computes the result from Python numbers
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR
-    rule: Callable[..., Any] | None = None  # result of an operation that is composed of several functions
+    # function that builds the sympy expression if the operation is composed of several functions, else None
+    rule: Callable[..., Any] | None = None
     sign: str = ""  # operator in Python conditions, or "" if conditions call `call_name`
-    more_call_names: tuple[str, ...] = ()  # other names of this function in conditions
+    more_call_names: tuple[str, ...] = ()  # further names that conditions may use to call this function
     is_relation: bool = False
-    depends_on_signs: bool = False  # sympy uses the signs of symbols to simplify the result
-    in_shape_rules: bool = False  # shape rules of operators apply the operation to sizes
-    multiplies_terms: bool = False  # the expansion has as many terms as the product of the operands' terms
+    depends_on_signs: bool = False  # True if sympy simplifies the result by the signs of symbols
+    in_shape_rules: bool = False  # True if operators use the operation to compute the sizes of their results
+    # True if the expanded result has as many terms as the product of the numbers of terms of the operands
+    multiplies_terms: bool = False
 
     @property
     def archive_name(self) -> str:
@@ -228,7 +231,7 @@ def _real(name: str, bounds: Callable[..., Any] | None = None, **facts: Any) -> 
     return SizeOperation(f"sym_{name}", target, getattr(math, name), functions, **facts)
 
 
-# If two operations have the same sympy function, graphs compute the function by the first operation.
+# All operations. If several have the same sympy function, graphs compute this function by the first of them.
 OPERATIONS: Final[tuple[SizeOperation, ...]] = (
     _arithmetic(
         "add",
@@ -326,12 +329,13 @@ BY_SIGN: Final = {
 TARGETS: Final[dict[str, Any]] = {op.name: op.target for op in OPERATIONS}
 RELATIONS: Final = {op.name: op for op in OPERATIONS if op.is_relation}
 
-# Name in archives -> function that graph nodes may call. `getitem` reads the results of operators.
+# Name in archives -> function that nodes may call. `getitem` selects one of several results of an operator.
 ARCHIVE_TARGETS: Final[dict[str, Callable[..., Any]]] = {
     **{op.archive_name: op.target for op in OPERATIONS if op.target is not None},
     "_operator.getitem": operator.getitem,
 }
-# Name in expressions of archives -> functions that the name denotes, for different kinds of arguments.
+# Function name in the expressions of archives -> functions that it may denote, one for each kind of
+# arguments.
 ARCHIVE_FUNCTIONS: Final[dict[str, list[SymbolicFunction]]] = {
     name: [f for op in OPERATIONS for f in op.functions if name in f.names_in_archives]
     for name in (name for op in OPERATIONS for f in op.functions for name in f.names_in_archives)

@@ -32,11 +32,11 @@ _SPECIALIZED = (
 class Named(NamedTuple):
     """Dynamic dimension of an argument: its name, symbol, location and range."""
 
-    name: str  # name of the Dim, or without a Dim the expression of the argument's size
+    name: str  # name of the `Dim`, or the expression of the argument's size if the dimension has no `Dim`
     symbol: Any
     source: Source
-    range: ValueRange  # range that the `Dim` specifies
-    is_dim: bool  # True for a named `Dim`, for which a fix can be suggested
+    range: ValueRange  # range of sizes that the user specified
+    is_dim: bool  # True if the user specified a named `Dim`. Only then can a fix be suggested.
 
     @property
     def size(self) -> str:
@@ -63,7 +63,7 @@ class Fixes:
         self.violated: dict[str, None] = {}
         self.relations: list[str] = []  # fixes that define one dimension by another, such as `dy = dx + 1`
         self.specializations: list[str] = []  # fixes that replace a dimension by a constant
-        self.conditions: list[str] = []  # conditions for which there is no fix
+        self.conditions: list[str] = []  # violated conditions that no fix can satisfy
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:
@@ -107,10 +107,10 @@ class Fixes:
                 n, self.specializations, _SPECIALIZED.format(n.name, expression), f"{n.name} = {expression}"
             )
             return
-        if not n.is_dim:  # Dim.AUTO and other hints allow all conditions
+        if not n.is_dim:  # `Dim.AUTO` and other hints accept every condition that the export finds
             return
         if expression != n.symbol:
-            # no error: the graph asserts the condition at run time, as in PyTorch
+            # a relation of several symbols is no error: as in PyTorch, the graph asserts it at run time
             if len(expression.free_symbols) > 1:
                 return
             if not expression.is_Symbol or (expression in self.named and self.named[expression].is_dim):

@@ -45,7 +45,8 @@ class SymNode:
             return None
         try:
             return self.environment.hint(self.expression)
-        except (ArithmeticError, ValueError):  # undefined for the example, such as a division by zero
+        except (ArithmeticError, ValueError):
+            # the expression has no value for the example, such as after a division by zero
             return None
 
     def has_hint(self) -> bool:
@@ -143,7 +144,8 @@ class SymNode:
             if known_result is not None:
                 return known_result
         expression = self.environment.simplify(_apply(name, operands))
-        if expression.has(sympy.ITE):  # sympy creates `ITE` from conditions on Piecewise expressions
+        # sympy creates `ITE`, which graphs cannot contain, from conditions on Piecewise expressions
+        if expression.has(sympy.ITE):
             expression = expression.replace(sympy.ITE, _boolean_ite)
         if BY_NAME[name].depends_on_signs:
             expression = self._check_small_sizes(name, [x.expression for x in operands], expression)

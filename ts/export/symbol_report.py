@@ -30,7 +30,7 @@ class ExplainedSymbol(NamedTuple):
     """Report of a program's symbol: occurrences, value range and conditions."""
 
     name: str
-    sources: list[str]  # sizes of arguments that define the symbol, or the node that defines it
+    sources: list[str]  # the sizes of arguments that have the symbol's value, or the node that defines it
     range: str
     conditions: list[Condition]
 

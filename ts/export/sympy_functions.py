@@ -19,14 +19,15 @@ from sympy.logic.boolalg import Boolean
 
 from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicFunction
 
-Expression = sympy.Basic  # type of expressions: numbers or booleans
+Expression = sympy.Basic  # type of all expressions, for numbers and for booleans
 
 
-# polynomial division is used only up to this number of symbols and functions, and up to this number of terms
+# Sympy divides two polynomials only up to these numbers of symbols and functions, of terms, and of nodes of
+# the syntax tree.
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
-_MAX_POLYNOMIAL_NODES = 120  # polynomial division is used only up to this number of nodes
-# Maximum number of nodes of an expression, because sympy visits each occurrence of a repeated part.
+_MAX_POLYNOMIAL_NODES = 120
+# Maximum number of nodes of an expression as a tree, because sympy visits each occurrence of a repeated part.
 MAX_EXPRESSION_NODES = 2_000
 
 
@@ -87,7 +88,7 @@ class FloorDiv(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    precedence = 35  # sympy prints the operation with the precedence of a product
+    precedence = 35  # precedence for sympy's printer, equal to that of a product
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
@@ -102,7 +103,7 @@ class FloorDiv(sympy.Function):
             return sympy.Integer(1)
         if isinstance(a, FloorDiv):
             return FloorDiv(a.args[0], a.args[1] * b)
-        if a.is_Add:  # move terms that are multiples of `b` out of the division
+        if a.is_Add:  # (n * b + rest) // b is n + rest // b
             multiples = [x for x in a.args if _divides(b, x)]
             if multiples:
                 rest = sympy.Add(*(x for x in a.args if x not in multiples))
@@ -125,7 +126,8 @@ def _divides(b: Any, a: Any) -> bool:
     """Return True if b divides a for all values of the symbols."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
-    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # sympy cannot divide Piecewise expressions
+    # sympy's polynomial division does not support Piecewise expressions
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
         return False
     if _is_large(a, b):
         return False
@@ -272,13 +274,13 @@ def _define_opaque(operation: SizeOperation, function: SymbolicFunction) -> type
     return type(function.name, (sympy.Function,), {**contents, "__module__": __name__})
 
 
-# Name of a sympy function -> its class, defined here or by sympy.
+# Name of a function in the table of operations -> its sympy class, which this module or sympy defines.
 CLASSES: Mapping[str, Any] = {
     f.name: globals().get(f.name) or getattr(sympy, f.name, None) or _define_opaque(op, f)
     for op in OPERATIONS
     for f in op.functions
 }
-# Sympy class -> the first operation whose result is of this class, and its description in the table.
+# Sympy class -> (first operation in the table whose result has this class, function in the operation's row).
 FUNCTIONS: Mapping[Any, tuple[SizeOperation, SymbolicFunction]] = {
     CLASSES[f.name]: (op, f) for op in reversed(OPERATIONS) for f in op.functions
 }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SYMBOL_FUNCTIONS: Final = {name: function for function, name in SCRIPT_OPERATORS.items()}
 _READS_NUMBER: Final = field_by_name("reads_number")
-# Name of an operator on lists, of which some also accept dictionaries and strings -> Python function.
+# Name of an operator on lists (some also accept dictionaries or strings) -> Python function that computes it.
 _LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
@@ -54,7 +54,7 @@ _LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MAX_ITERATIONS: Final = 100_000  # maximum number of iterations of a loop, which the export unrolls
+_MAX_ITERATIONS: Final = 100_000  # maximum number of loop iterations. The export records each of them.
 
 
 def call(
@@ -74,7 +74,7 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.iterations = 0
-        # (object, index of an attribute) -> (node that assigned the attribute, assigned value)
+        # (object, index of the attribute) of an assigned attribute -> (node that assigned it, assigned value)
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -107,7 +107,7 @@ class _Run:
     def _bind_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        # the first argument of a method is the object
+        # the schema of a method lacks the object, which is the first argument
         bound_arguments = list(args[: inputs - len(parameters)])
         rest = list(args[len(bound_arguments) :])
         for i, parameter in enumerate(parameters):
@@ -208,7 +208,8 @@ class _Run:
             return [_SYMBOL_FUNCTIONS[kind](*inputs)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
-        # Compute operations on numbers, strings or metadata of tensors without recording them.
+        # Operations on numbers, strings and metadata of tensors are not recorded: their results are
+        # constants.
         if not symbols and not (tensors and recorded):
             with recorder.paused():
                 evaluated_outputs = evaluate(node, inputs)
@@ -226,7 +227,7 @@ class _Run:
         return list(output) if len(list(node.outputs())) > 1 else [output]
 
     def _unsupported(self, why: str) -> UserError:
-        assert self.node is not None  # `node` is set while a node runs
+        assert self.node is not None  # errors occur only while a node runs, and `node` is then set
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 
 

@@ -48,8 +48,8 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Name of a higher-order operator, or "vmap" -> function that records it. `ts.export.control_flow` fills this
-# table.
+# Name of a higher-order operator, or "vmap" -> function that records a call of it. `ts.export.control_flow`
+# fills this table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
@@ -57,9 +57,9 @@ class _DataScalars(NamedTuple):
     """Numbers read from the elements of a tensor. They are discarded if the tensor is written."""
 
     tensor: Tensor
-    base: Node  # node of the base of the view `tensor`, or of `tensor` itself
-    symbol: Any = None  # symbol for the only element, if it was read
-    count: Any = None  # symbol for the number of nonzero elements, if they were counted
+    base: Node  # node of `tensor`, or of its base if `tensor` is a view
+    symbol: Any = None  # symbol of the tensor's only element, or None if it was not read
+    count: Any = None  # symbol of the number of nonzero elements, or None if they were not counted
 
 
 class ExportTracer(FxGraphBuilder):
@@ -72,8 +72,9 @@ class ExportTracer(FxGraphBuilder):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
-        self._data_scalars: dict[int, _DataScalars] = {}  # id of a tensor -> numbers read from it
-        # For each `squeeze`: (node, shape of the input, dimensions to squeeze).
+        # id of a tensor -> symbols of numbers that depend on its elements
+        self._data_scalars: dict[int, _DataScalars] = {}
+        # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze, or None for all)
         self._squeezed: list[tuple[Node, Any, Any]] = []
 
     # ---- operators
@@ -328,7 +329,8 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(upper, SymNumber):
             upper = environment.between(upper.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        if environment.frozen:  # during a replay, reuse the symbol of the exported program
+        # the graph of a program is being replayed: `symbol` is one of its symbols, whose range is known
+        if environment.frozen:
             return symbol_of(symbol, environment)
         if upper is None:
             environment.ranges[symbol] = ValueRange(lower)
@@ -460,7 +462,8 @@ class ExportTracer(FxGraphBuilder):
         if other is not None:
             target_device, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        with self.environment.guessing(), self.paused():  # compare layouts without adding guards
+        # conditions on the layouts are decided without guards
+        with self.environment.guessing(), self.paused():
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and target_device == device_of(x) and not options.get("copy")
             output = (

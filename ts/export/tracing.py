@@ -104,13 +104,14 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of the dimension
+        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of the dimensions that have this `Dim`
         self.inputs: list[InputSpec] = []
-        self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> input node
+        self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> its input node
         self.checks: list[InputGuard] = []
         self.guard_builder = self.environment.guard_builder = GuardBuilder(self.environment)
-        self.int_symbols: list[Any] = []  # symbols for int arguments
-        # for each tensor argument: (expression, leaf index, sizes with symbols, sizes of the example)
+        self.int_symbols: list[Any] = []  # symbols of the arguments that are ints
+        # for each tensor argument: (expression that denotes it, index among the flattened arguments, its
+        # sizes with symbols, its example sizes)
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
@@ -131,8 +132,8 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    # The program assigned the buffer itself after an in-place operator, such as `self.steps
-                    # += 1`.
+                    # The program assigned a buffer to itself, as `self.steps += 1` does after the in-place
+                    # operator.
                     if path and now is recorder.fake_of(x):
                         continue
                     aten.copy_(x, now)
@@ -186,8 +187,8 @@ class Export:
         A tensor with several names has one input for each name. The graph reads the last of these inputs.
         """
         state: dict[str, Any] = {}
-        # Id of a tensor -> parameter made of the tensor. Parameters of modules from archives are plain
-        # tensors.
+        # Id of a tensor -> parameter that was created from it. Modules from archives have plain tensors as
+        # parameters.
         parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
@@ -270,7 +271,8 @@ class Export:
         checks: list[InputGuard] = []
         divisible: list[InputGuard] = []
         seen: set[Any] = set()
-        # Symbol -> sizes factor * symbol + offset that occur before the size that is the symbol itself.
+        # Symbol -> sizes of the form factor * symbol + offset in arguments before the one whose size is the
+        # symbol itself.
         before: dict[Any, list[tuple[Source, Any]]] = {}
         int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in int_expressions.items():
@@ -380,7 +382,8 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                # The symbolic number has only one possible value.
+                # The number is known to be a constant, so `node_of` returns it. Prefer the node that computes
+                # it, if any.
                 if isinstance(x, SymNumber) and not isinstance(node, Node):
                     node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)

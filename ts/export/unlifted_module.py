@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _GUARDS: Final = "_guards_fn"  # name of the attribute that contains the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_mutated_inputs", "_runner", "range_constraints")
-# Names that parameters and buffers cannot have, because modules of programs have these attributes.
+# Names that parameters and buffers cannot have, because the modules of programs have other attributes with
+# these names.
 PROGRAM_ATTRIBUTES: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
 _RESERVED_NAMES: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -50,7 +51,8 @@ class UnliftedModule(GraphModule):
         _add_state(self, program)
         self.range_constraints = program.range_constraints
         self._mutated_inputs = frozenset(_mutated_inputs(program.graph_signature.output_specs))
-        for node in program.graph.nodes:  # add the subgraphs of control-flow operators
+        # set the attributes that `get_attr` nodes read, such as the subgraphs of control-flow operators
+        for node in program.graph.nodes:
             if node.op == "get_attr":
                 name = str(node.target)
                 value = getattr(program.graph_module, name)
@@ -63,7 +65,7 @@ class UnliftedModule(GraphModule):
         """Regenerate `forward` from the graph and return the code."""
         code = super().recompile()
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
-            kind = type(self)  # each module has a separate class
+            kind = type(self)  # each GraphModule has a class of its own, so other modules do not change
             kind._runner, kind.forward = Runner(self), _checked(vars(kind)["forward"])  # type: ignore[method-assign]
         return code
 
@@ -165,7 +167,7 @@ def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
     """Return a copy of the program's graph that reads parameters and buffers from attributes."""
     graph = Graph()
-    # reserves the name `self`, which generated code uses for the module
+    # no node may get the name `self`, which generated code uses for the module
     graph._graph_namespace.create_name("self", None)
     copied_nodes: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
@@ -201,7 +203,7 @@ def _write(
     aten = ts.ops.aten
     writes = [
         (spec.kind, inputs[x], value)
-        # not strict: the new values are only the first of the outputs
+        # not strict, because the results of the program follow the new values in `values`
         for spec, x, value in zip(specs, _mutated_inputs(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]
@@ -211,7 +213,8 @@ def _write(
         if value in targets and value not in preserved_values:
             preserved_values[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        # parameters require grad, so they are written under `no_grad`
+        # a parameter requires grad and cannot be written in place: write to the detached parameter, which
+        # shares its memory
         is_parameter = kind is OutputKind.PARAMETER_MUTATION
         destination = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (destination, preserved_values.get(value, value)))

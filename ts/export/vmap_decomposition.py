@@ -40,7 +40,8 @@ class OpenVmapLevels:
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> (itself, batch)
+        # id of the tensor that stands for a batched tensor -> (this tensor, batch that it stands for)
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}
 
     # ---- nodes that start and end a batch
 
@@ -146,7 +147,7 @@ class OpenVmapLevels:
             raise RuntimeError(unbatched_write_message(call))
         target, below = values[0], call.values[0]
         output = run_batched(call)
-        if call.operator.record.reshapes:  # the operator may change the shape of `target` in place
+        if call.operator.record.reshapes:  # the operator may have changed the shape of `target` in place
             stand_in = self._create_stand_in(call.level.level_id, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():

@@ -24,8 +24,10 @@ class Sources:
     """
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._tensors: dict[int, str] = {}  # id of a tensor -> path
-        self.names_by_expression: dict[Any, str] = {}  # sympy expression of a symbol -> path
+        # id of a captured tensor -> path of the tensor, such as `self.weight`
+        self._tensors: dict[int, str] = {}
+        # sympy expression of a captured symbolic number -> path of the number
+        self.names_by_expression: dict[Any, str] = {}
         self._seen: dict[int, Any] = {}
         for name, root in roots:
             for path, x in walk(name, root, _join_path, 0, self._seen):

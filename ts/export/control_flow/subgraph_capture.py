@@ -40,11 +40,14 @@ class Branch(ExportTracer):
         self.calls = parent.calls
         self.outer = parent.outer
         self.batches = parent.batches
-        self.lifted: dict[Node, Node] = {}  # node of the surrounding graph -> input node of this graph
-        self.attributes: dict[str, Any] = {}  # attribute name -> constant tensor that the function creates
+        # node of the surrounding graph that the subgraph uses -> input node of the subgraph
+        self.lifted: dict[Node, Node] = {}
+        # name of an attribute of the subgraph's module -> constant tensor that the function created
+        self.attributes: dict[str, Any] = {}
         self._sources = sources
-        self._reals: dict[int, Tensor] = {}  # id of a fake tensor -> its real tensor
-        self._read: dict[Any, Tensor] = {}  # expression of a size -> tensor whose shape the function read
+        self._reals: dict[int, Tensor] = {}  # id of a fake tensor -> the real tensor that it stands for
+        # expression of a size -> tensor from whose shape the function read it
+        self._read: dict[Any, Tensor] = {}
         self._aliases = Aliases()
         self._outside: list[Tensor] = []
 
@@ -132,7 +135,7 @@ class Branch(ExportTracer):
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
-            # Make the tensor an input of the subgraph, so that the size can be read from it.
+            # make the tensor an input of the subgraph, in which the size is then computed from it
             self.node_of(self._read[expression])
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:

@@ -17,7 +17,7 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-# Operators whose subgraphs' inputs are named after the operands of the operator.
+# Operators in whose subgraphs the inputs have the names of the operator's operands.
 _OPERATORS_NAMING_INPUTS: Final = ("cond", "map_impl")
 
 

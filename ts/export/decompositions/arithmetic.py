@@ -12,7 +12,7 @@ from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 
-_OTHER_NAMES = {  # name of an alias -> name of the operator
+_OTHER_NAMES = {  # name of an operator that is an alias -> name of the operator that computes it
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan",
     "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",

@@ -171,7 +171,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
-    # positions of the labels that are not in the result, which are summed
+    # positions of the labels that do not occur in the result: the product is summed over these dimensions
     rest = range(len(result), len(letters))
     product = operands[0]
     if len(operands) == 1:

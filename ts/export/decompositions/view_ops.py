@@ -197,7 +197,7 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """Return `length` elements along `dim`, from the index `start`."""
     if evaluate_guard(start < 0):
         start = start + x.shape[dim]
-    # `slice` does not raise an error for an end that is out of range
+    # not decomposed if the end is out of range, where `narrow` raises an error but `slice` does not
     if not evaluate_guard(start + length <= x.shape[dim]):
         return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)

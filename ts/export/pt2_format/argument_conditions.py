@@ -184,7 +184,7 @@ class Conditions:
         if source.name != "L" or not steps:
             raise ArchiveError(f"the condition {condition[:120]!r} does not refer to an argument")
         (_, argument), *rest = steps
-        # Elements of `*rest` are named rest_0, rest_1, ...
+        # the elements of a parameter `*rest` have the names rest_0, rest_1, ...
         if rest and not any(name == argument for name, _ in self.paths):
             (_, index), *rest = rest
             argument = f"{argument}_{index}"

@@ -24,7 +24,7 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # estimated memory in bytes of the decoded objects for each byte of JSON
+_BYTES_EACH: Final = 20  # estimated bytes of memory that the decoded objects need for each byte of JSON
 _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # maximum nesting depth of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -143,7 +143,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _type_mismatch(where, "an object")
-        item = _reader(kind)  # not earlier, because types may be recursive
+        item = _reader(kind)  # called only now, because types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict
@@ -179,8 +179,8 @@ def _object_reader(cls: Any) -> _Reads:
     def read_object(value: Any, where: str) -> Any:
         if type(value) is not dict:
             raise _type_mismatch(where, f"an object, {cls.__name__}")
-        if not readers:  # filled at the first use, because types may be recursive
-            # A slice assignment is atomic, so other threads never see a partial list.
+        if not readers:  # the list is filled at the first use, because types may be recursive
+            # a slice assignment is atomic, so that no other thread sees a partly filled list
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")

@@ -72,7 +72,7 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         return _default_context(written, count)
     parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
     read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
-    if read is not None:  # the class has registered a decoder for its context
+    if read is not None:  # the class was registered with a function that decodes its context
         return read(written)
     if cls in _DICTIONARIES:
         return _keys(parsed, count)

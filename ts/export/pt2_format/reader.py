@@ -108,7 +108,8 @@ def check_state(name: str) -> str:
 
 
 _MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
-# names that generated code uses: its global variables, and `self` for the module
+# names that values cannot have, because generated code uses them: its global variables, and `self` for the
+# module
 _RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
@@ -207,7 +208,8 @@ class _ProgramReader:
         data = self.container.records.bytes(record)
         try:
             inputs = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
-        # the sample inputs, which are optional, contain classes that are not allowed in untrusted files
+        # the sample inputs contain classes that are not allowed in untrusted files: omit them, because they
+        # are optional
         except pickle.UnpicklingError:
             return None
         if inputs is not None and not (isinstance(inputs, tuple) and len(inputs) == 2):
@@ -349,7 +351,8 @@ class _GraphReader:
             raise ArchiveError(f"two values have the name {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value has the name self, which is reserved for the module")
-        # the name of a builtin function is allowed, because the graph does not call the builtin function
+        # a value may have the name of a builtin function, because the code of the graph does not call builtin
+        # functions
         if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name

@@ -24,8 +24,8 @@ from ts.export.size_operations import ARCHIVE_FUNCTIONS, BY_SIGN, OPERATIONS, Ki
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_MAX_BITS: Final = 256  # maximum number of bits of an integer
-_MAX_NODES: Final = 200  # maximum number of nodes of an expression
+_MAX_BITS: Final = 256  # maximum number of bits of an integer in an expression
+_MAX_NODES: Final = 200  # maximum number of nodes of the syntax tree of an expression
 _MAX_POWER: Final = 64
 _MAX_TERMS: Final = 1 << 9  # maximum number of terms of an expression after expansion
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
@@ -53,7 +53,8 @@ class Symbols:
         self._declared_ranges = ranges
         self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
-        self._expressions: dict[str, Any] = {}  # text of an expression -> decoded expression
+        # text of an expression -> sympy expression that was decoded from it
+        self._expressions: dict[str, Any] = {}
 
     @property
     def any(self) -> bool:
@@ -313,7 +314,7 @@ class _Builder:
     def checked(self, result: Any) -> Any:
         if result.is_Integer and int(result).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        # the result is checked besides the operands, because sympy combines nested powers
+        # The operands were within the limit, but sympy combines nested powers: check the result, too.
         if result.is_Pow and result.exp.is_Integer and abs(result.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return result

@@ -39,7 +39,8 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-_EMPTY_LIST_KINDS: Final = {  # element type of a list in the schema -> kind of an empty list
+# element type of a list parameter in the schema -> field of the archive format for an empty list
+_EMPTY_LIST_KINDS: Final = {
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
 }  # fmt: skip
@@ -62,7 +63,7 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
-    # The record is empty if the program has no example inputs.
+    # The record is written even if there are no example inputs. Then it is empty.
     writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())
 
 
@@ -85,7 +86,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
-        # omit symbols that are replaced by equal expressions, because the graph does not contain them
+        # symbols that are replaced by equal expressions are omitted, because they do not occur in the graph
         if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
