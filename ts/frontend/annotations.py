@@ -40,11 +40,13 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-# Name of an alias in `ts.nn.common_types`, whose values are one number or a tuple of n numbers -> n
+# name of an alias in `ts.nn.common_types`, such as `_size_2_t` (one number, or a tuple of two numbers) ->
+# length of the tuple
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
-IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, set for classes written in C
-# Subclasses of these and of Module are not compiled to script classes. A script object has only attributes,
-# so it would lack the elements of a list or tuple.
+# CPython's Py_TPFLAGS_IMMUTABLETYPE, which is set for most classes written in C
+IMMUTABLE_TYPE_FLAG: Final = 1 << 8
+# Subclasses of these classes, and of Module, are not compiled to script classes: a script object has only
+# attributes, so it would lack the elements of a list or tuple.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -73,7 +75,7 @@ BARE: dict[str, str] = {
     "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
     "RRef": "Attempted to use RRef without a contained type. Please add a contained type, e.g. RRef[int]",
 }
-# Time and memory charged to `ts.limits` for each expression in an annotation.
+# Time and memory that each expression in an annotation charges to `ts.limits`.
 _TYPE_NS = 3_000
 _TYPE_BYTES = 300
 
@@ -118,7 +120,8 @@ class AnnotationParser:
         self.resolver = resolver
         self.ranges = ranges
         self.is_text = False
-        self.fallback_range = fallback_range  # source range for errors in an annotation that is a string
+        # source range that errors show if the annotation is a string, which has no range of its own
+        self.fallback_range = fallback_range
 
     def argument(self, node: ast.expr) -> SizedType:
         """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]` (None for others)."""
@@ -155,7 +158,7 @@ class AnnotationParser:
             try:
                 live_type = self._convert(to_ts(annotation))
             except CompilationError as reason:
-                # The names in the annotation are known, but the annotation is not supported: raise this error
+                # other errors: all names in the annotation are known, but the annotation is not supported
                 if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
@@ -208,11 +211,12 @@ class AnnotationParser:
         try:
             result = self._convert(annotation) if annotation is not None else None
         except FrontendError as error:
-            # The error is about the object and has no location. Add the location of the object's name.
+            # The error describes the object that the name refers to, and has no location: add the location of
+            # the name.
             error.range = error.range or self._range(node)
             raise
         if result is None and isinstance(node, ast.Attribute) and annotation is None:
-            # `typing.Any` in source text that does not import `typing`
+            # a name such as `typing.Any`, in source text that does not import `typing`
             result = _NAMES.get(node.attr, lambda: None)()
         if result is None:
             name = ast.unparse(node)
@@ -234,8 +238,8 @@ class AnnotationParser:
             raise CompilationError("Subscripted type must be a type identifier", self._range(base))
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
         arguments = index.elts if isinstance(index, ast.Tuple) else [index]
-        # In a live function, `Tuple[(int,)]` means `Tuple[int]`, as in Python. In a string, PyTorch's parser
-        # rejects it.
+        # The annotation `Tuple[(int,)]` of a Python function means `Tuple[int]`. In a string, PyTorch's
+        # parser rejects it.
         if self.is_text and isinstance(index, ast.Tuple) and index.elts and constructor == "Tuple":
             index_range = self._range(index)
             if index_range is not None and index_range.text().startswith("("):
@@ -352,10 +356,11 @@ class AnnotationParser:
             return ir.TENSOR
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
-        # A class of `ts` that is not a script class
+        # The class belongs to `ts` and is no script class
         if is_own(getattr(cls, "__module__", "")) and "__ts_name__" not in vars(cls):
             return _ts_class(cls)
-        if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # classes written in C, such as bytes and numpy.ndarray
+        # the class is written in C, such as bytes and numpy.ndarray, and cannot be compiled
+        if cls.__flags__ & IMMUTABLE_TYPE_FLAG:
             return None
         if ATTRIBUTE not in cls.__dict__ and (issubclass(cls, _NEVER_SCRIPTED) or is_module_class(cls)):
             return None

@@ -30,7 +30,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
-# Attribute that holds the script type of a Python class, so that both are deleted together
+# Attribute of a Python class that holds its script type, so that both are deleted together.
 ATTRIBUTE: Final = "__ts_type__"
 
 
@@ -89,7 +89,8 @@ def compile_class(cls: type) -> ClassType:
         compile_all = resolve("compile").compile_all
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        # `cls` is an interface, whose methods have no bodies to compile: restore its interface type
+        # An interface has methods without bodies, which cannot be compiled: the error is raised, and the
+        # class keeps its interface type.
         if isinstance(previous_type, InterfaceType):
             setattr(cls, ATTRIBUTE, previous_type)
         raise
