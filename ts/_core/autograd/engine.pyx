@@ -100,8 +100,7 @@ cdef class GraphTask:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        # Only dense + sparse is supported, so a sparse gradient must be the second operand.
-        elif (<Tensor>before).backend == BACKEND_SPARSE:
+        elif (<Tensor>before).backend == BACKEND_SPARSE:  # `add` requires that the sparse operand is the second
             task.gradients[output] = operator_function("add")(gradient, before)
             task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
