@@ -67,51 +67,55 @@ cdef class Operator:
     cdef list owners  # owns the objects in `state`, and those of replaced kernels, because other threads may still run these kernels
     cdef void *data  # for operators of the language: data that the kernel reads, such as a C function
     cdef public object record          # the operator's record in ts.ops, or None if it has none
-    cdef list implementations          # per backend: (backend, array namespace, Python kernel of the record)
+    cdef list implementations          # backend number -> (backend, array namespace, Python kernel of the record)
     cdef object schema_                # parsed schema of an operator without a record
     cdef object signature_  # `ts._core.dispatch.signature.Signature`, or None until the schema is parsed
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
-    cdef tuple argument_specs                   # TypeSpec of each parameter, in the format of `proving`
-    # TypeSpec of the only result if this type is more precise than the schema's type, else None
+    cdef tuple argument_specs                   # TypeSpec of each parameter, prepared by `proving` to check the types of arguments
+    # TypeSpec of the only result, if it is more precise than the type in the schema, else None
     cdef readonly TypeSpec result_spec
     # True for a composite operator, whose kernel calls other operators on tensors of any device
     cdef bint tensor_kernel
     cdef int tensor_at  # number of the first argument that is a tensor or tensor list, or -1 if there is none
     cdef int device_at                 # number of the argument `device=` of a factory, or -1 if there is none
-    cdef list written                  # numbers of the arguments that the operator writes
-    cdef bint checks_overlap  # True if the operator must not write memory that partially overlaps another argument
+    cdef list written                  # numbers of the arguments that the operator modifies
+    cdef bint checks_overlap  # True if a written argument must not partially overlap another argument in memory
     cdef tuple layouts                 # rules for the memory layout of the results (`ts.ops.result_strides`)
     cdef object rule  # differentiation rule (`ts._core.autograd.rule`), or None before the first use
     cdef object casts                  # autocast rule (`autocast`), or None before the first use
-    cdef int overlap  # what happens if elements of a written argument overlap (`overlap.pxd`)
+    cdef int overlap  # rule (`overlap.pxd`) for written arguments whose elements overlap in memory
     cdef object __weakref__
 
 
 # Run the Python kernel of the record on arrays. This is the default kernel of every backend, and C kernels
 # call it for arguments that they do not support.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
-# Set the C kernel of a backend, and the kernel's data for this operator (`state`).
+# Set the C kernel of a backend. `owner` becomes the kernel's object in `state`.
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
-# Register the handlers of a dispatch key, which run in threads with the context flag `flag`.
+# Register the two handlers of a dispatch key. The key is active in threads whose context flag `flag` is set.
 cdef int register_key(DispatchKey key, unsigned int flag, KeyKernel invoke, BoxedKeyKernel call) except -1
-# Continue an operator in the handler of `key`: call the next active handler, or the kernel.
+# For the handler of `key`: run the rest of the operator, which is the handler of the next active key, or the
+# kernel.
 cdef int invoke_after(
     DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
 ) except -1
 cdef object call_after(DispatchKey key, Operator op, list args)
-# Return whether a tensor argument, or a tensor in a list argument, or the base of one, requires grad.
+# Return whether a tensor among the arguments, or in a list among them, requires grad by itself or by its
+# base.
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
-# Run an operator on Python values with layers of function transforms, also if the thread has no transform.
+# Run an operator on Python values whose tensors have layers of function transforms. The thread need not have
+# an active transform.
 cdef object call_transform(Operator op, list args)
-# Set the fields of an operator that depend on its schema.
+# Parse the schema of an operator, and set the fields that depend on it.
 cdef int read_signature(Operator op) except -1
 # Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
 # `instruction` identify the calling instruction of a script, and are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# Call `function(op, Python values)` with the values in registers, and write its results to registers.
+# Convert the arguments in registers to Python values, call `function(op, values)`, and write its results to
+# the result registers.
 cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
 
 

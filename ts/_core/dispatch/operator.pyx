@@ -54,8 +54,8 @@ for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
 cdef enum:
     BACKEND_UNDEFINED = MAX_BACKENDS - 1
 
-# The undefined tensor stands for a missing value of type Tensor, such as a gradient that was not computed.
-# In Python it is None. No kernel exists for its backend number.
+# The undefined tensor stands for a missing value of type Tensor, such as a gradient that was not computed. In
+# Python it is None. Its backend number, BACKEND_UNDEFINED, has no kernels.
 cdef Tensor undefined = Tensor.__new__(Tensor)
 undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float32), dtypes.float32.code, BACKEND_UNDEFINED
 ivalue_module.register_undefined(undefined)
@@ -193,7 +193,7 @@ cdef bint any_requires_grad(list args) except -1:
 
 
 cdef struct KeyHandler:
-    unsigned int flag                  # context flag of the threads in which the key is active
+    unsigned int flag                  # The key is active in threads with this context flag.
     KeyKernel invoke
     BoxedKeyKernel call
 
@@ -266,12 +266,12 @@ cdef int first_tensor(str schema_text) except -2:
     return -1
 
 
-cdef object live_operators = WeakSet()           # operators whose kernels have been set
+cdef object live_operators = WeakSet()           # operators with bound kernels, which `forget_kernels` must reset
 
 
 def forget_kernels():
     """Reset the kernels of all operators. This is called after a backend has changed its kernels."""
-    # a copy, because other threads may create operators
+    # Iterate over a copy, because other threads may add operators to the set.
     for op in [reference() for reference in list(live_operators.data)]:
         if op is not None:
             unbind(op)
@@ -361,7 +361,7 @@ cdef object call_bound(Operator op, list args):
     return run_at_once(op, args)
 
 
-cdef bint symbolic = False             # True if arguments can be symbolic sizes
+cdef bint symbolic = False             # True if arguments of operators may be symbolic sizes (see `expect_symbols`)
 
 
 def expect_symbols():
@@ -378,7 +378,7 @@ cdef bint any_symbols(list args):
 
 
 cdef enum:
-    MAX_REGISTERS = 32                # maximal number of registers for calls from Python
+    MAX_REGISTERS = 32                # maximal number of arguments and results of a call from Python that uses registers
 
 
 cdef object call_in_registers(Operator op, list args):
@@ -391,7 +391,7 @@ cdef object call_in_registers(Operator op, list args):
     try:
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
-        except TypeError:  # a list of mixed types, such as tensors and None
+        except TypeError:  # Registers cannot contain an argument, such as a list of tensors and None.
             if not (differentiating(context_flags()) and any_requires_grad(args)):
                 return run_at_once(op, args)
             tensors = numbers_as_tensors(op, args)

@@ -56,7 +56,7 @@ cdef extern from "Python.h":
     void PyType_Modified(type t)
 
 
-# Alternative parameter names that PyTorch accepts -> parameter names of schemas.
+# parameter name that PyTorch also accepts -> parameter name in schemas
 _ALIASES = {
     "input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self",
     "tensor": "self", "split_size_or_sections": "split_size",  # the name in the Python signature of `split`
@@ -71,7 +71,7 @@ cdef class OverloadSet:
     cdef object lookup
     cdef list binders
     cdef bint any_numbers
-    cdef set names                     # names of the parameters of all overloads, except `out`
+    cdef set names                     # parameter names that any overload has, except `out`
     cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
 
     def __cinit__(self, str name not None, lookup):
@@ -111,7 +111,7 @@ cdef class OverloadSet:
         if self.binders is None:
             self.load()
         if kwargs:
-            # `requires_grad` is an option of factories, which is not in the schemas
+            # Schemas lack the option `requires_grad` of factories, so it is applied to the result.
             if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
             kwargs = self.renamed(kwargs)
@@ -172,7 +172,8 @@ cdef class OverloadSet:
         if not operators:
             raise AttributeError(f"unknown operator {self.name}")
         chosen = [op for op in operators if op.record is not None] or list(operators)
-        # a stable sort, which keeps the registry's order of overloads with equal counts
+        # The sort is stable: overloads with equal numbers of Scalar parameters keep their order in the
+        # registry.
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)
         binders = [b for b in binders if not is_scripts_only(b)] or binders
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
@@ -213,7 +214,7 @@ cdef class OverloadSet:
         cdef Binder b
         cdef list why
         candidates = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
-        for b in candidates:  # report on the first overload whose parameter accepts the first list item
+        for b in candidates:  # Prefer the message of the first overload that accepts the first item of a list but rejects a later item.
             why = []
             bind(b, args, kwargs, False, why)
             if why and "failed to unpack the object" in why[0]:

@@ -169,7 +169,7 @@ cdef class Overridable:
         return repr(self.__wrapped__)
 
     def __reduce__(self):
-        return self.__wrapped__.__qualname__  # pickle stores this name
+        return self.__wrapped__.__qualname__  # Pickle stores the function by this name.
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)

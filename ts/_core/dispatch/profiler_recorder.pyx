@@ -53,7 +53,7 @@ cdef extern from *:
     """
     const char *library_at(const void *address) noexcept
 
-cdef Recorder active = None           # the active recorder of this process, or None
+cdef Recorder active = None           # the recorder that currently records this process, or None
 
 
 cdef class Event:
@@ -154,7 +154,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef Recorder recorder = active
     cdef Event event
     cdef int i, backend
-    if recorder is None:                # the recorder was stopped, but the flag of this thread is still set
+    if recorder is None:                # The recorder has been stopped, but the context flag of this thread is still set.
         return invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     event = recorder.begin("operator", op)
     if code != NULL:
@@ -162,7 +162,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if recorder.shapes:
         event.inputs = tuple([describe_input(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
-    backend = backend_at(op, r, at)     # read before the call, because results may overwrite arguments
+    backend = backend_at(op, r, at)     # determined before the call, because results may overwrite the registers of arguments
     try:
         invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     finally:
@@ -189,7 +189,7 @@ cdef object record_call(Operator op, list args):
 
 
 cdef enum:
-    NEAR = 64  # number of latest events in which the current event of this thread is searched
+    NEAR = 64  # number of the latest events among which the running event of a thread is searched
 
 
 cdef int set_event_backend(Operator op, int backend) except -1:
@@ -202,7 +202,7 @@ cdef int set_event_backend(Operator op, int backend) except -1:
         if event.end == 0 and event.thread == thread:
             if event.what is op:
                 event.backend = backend
-            break                     # else `op` runs inside of the kernel of another, recorded operator
+            break                     # If the event has another operator, its kernel has called `op`, which is not recorded.
     return 0
 
 

@@ -3,5 +3,6 @@
 from ts._core.dispatch.operator cimport Operator
 
 
-# Return the TypeSpec of each result, or raise TypeError for an argument type that does not match the schema.
+# Return the TypeSpec of each result for arguments of the types `actual`. Raise TypeError if one of these
+# types does not match the schema.
 cdef tuple result_specs(Operator op, list actual)

@@ -28,8 +28,8 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Parameter types that accept every enum or every class object. Kernels check such arguments in calls from
-# Python.
+# Parameter types that accept every enum value or every object of a script class. Calls from Python are not
+# verified, so kernels check such arguments.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
 cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 

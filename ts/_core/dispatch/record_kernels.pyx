@@ -57,7 +57,8 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
-            # a tensor of a function transform whose level has ended, or belongs to another thread
+            # The tensor belongs to a function transform that has ended or runs in another thread, and its own
+            # array has no elements.
             if t.backend == BACKEND_META and hides_elements(t):
                 return call_transform(op, args)
             if backend < 0:
@@ -75,8 +76,8 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
-        # the argument `device` is not the device of the tensors, as in x.new_zeros(2, device="cuda"): move
-        # them
+        # The argument `device` differs from the device of the tensors, as in x.new_zeros(2, device="cuda").
+        # Copy the tensors to `device`.
         if elsewhere and backend >= 0:
             args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
         if target_backend.index != backend:
@@ -281,7 +282,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
     if kind == "Tensor":
         if isinstance(result, Tensor):
             return result
-        for x in args:  # a kernel may return the array of an argument, and the result is then the argument
+        for x in args:  # If the kernel returned the array of an argument, the result is this argument.
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         tensor = wrap(result)

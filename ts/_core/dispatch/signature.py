@@ -19,7 +19,8 @@ from typing import Any
 
 from ts.dtypes import DEFAULT_NAMES
 
-# Matches "Tensor(a!)", "t[](a!)" and "Tensor(a -> *)", but not the parameter of "Future(t)".
+# Matches the alias annotation in "Tensor(a!)", "t[](a!)" and "Tensor(a -> *)", but not "(t)" in "Future(t)",
+# which is a type parameter.
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
 _STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings are matched first: brackets inside them do not count
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
@@ -47,7 +48,7 @@ class Parameter:
         self.default = default
         self.has_default = has_default
         self.keyword_only = keyword_only
-        self.alias = alias  # "a" for Tensor(a!), or "" without an alias annotation
+        self.alias = alias  # name of the alias set, such as "a" in Tensor(a!), or "" if there is none
         self.written = written
 
 

@@ -18,7 +18,8 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# Members of `Tensor` that do not call `__torch_function__`: creation, copies, pickling and attribute access.
+# Members of `Tensor` (for creation, copies, pickling and attribute access) that do not call
+# `__torch_function__` of a subclass.
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
@@ -27,8 +28,8 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# The methods of Python's operators do not call `__torch_function__` either, because the operators of `ts`
-# that they call do so.
+# The methods of Python's operators need no wrapper, because the operators of `ts` that they call call
+# `__torch_function__`.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
@@ -46,7 +47,7 @@ def initialize_subclass(cls: type[Tensor]) -> None:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # the class inherits the methods that were copied for a base class
+            return  # The class inherits the wrapped methods of a base class.
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)
@@ -75,7 +76,7 @@ def _property(member: Any) -> property:
     )
 
 
-# Functions whose results are not converted to the tensor subclass.
+# Functions whose results `__torch_function__` does not convert to the tensor subclass.
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 

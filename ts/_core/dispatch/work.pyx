@@ -22,7 +22,7 @@ from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 from ts.errors import LimitExceeded
 
-cdef double ITEM_NS = 0.1   # lower bound of an operator's time per list item or character
+cdef double ITEM_NS = 0.1   # lower bound of the time that an operator takes per list item or character
 
 cdef dict rules = {}  # Operator -> function that estimates its time, or None if the time is negligible
 

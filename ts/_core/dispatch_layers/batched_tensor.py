@@ -276,10 +276,11 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
-        # a copy, because a backward node may save the operand, and `copy_` below changes the inner tensor
+        # Pass a copy as the operand: a backward node may save it, but `copy_` below changes the inner tensor.
         call.values[0] = operator("clone")(layer.inner)
     result = rules.run_batched(call)
-    if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
+    # The operator (such as `t_`) changes shape and strides of the target instead of its elements.
+    if call.operator.record.reshapes:
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.level_id, result, True))
     elif result is not layer.inner:

@@ -160,7 +160,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # Indices of the written arguments that the operator returns. No other written argument has a tangent.
+    # Names of the alias sets of the results. If the operator has results, only written arguments that it
+    # returns get tangents.
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)
@@ -277,7 +278,7 @@ def _shares_tangent_storage(level: Level, tangent: Tensor, base: Tensor) -> bool
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
     """Count a write to the tangent of the base tensor `x`. Replace the tangent unless `tangent` is None."""
     layer: Any = of_level(x, level)
-    if layer is None:  # the tensor had no tangent before
+    if layer is None:  # The base had no tangent before.
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1

@@ -28,7 +28,7 @@ from ts._core.tensor.tensor import (
 )
 
 Run = Callable[["Level", Any, list[Any]], Any]
-# Numbers of reserved levels, which are lower than the numbers of function transforms:
+# The next two numbers are reserved levels. Levels of function transforms have higher numbers.
 FAKES = 1  # level of the layers of fake tensors
 # Level of tensors whose class defines `__torch_dispatch__`. `transform_dispatch.pyx` has the same constant.
 SUBCLASSES = 2
@@ -62,7 +62,7 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
         self.last = SUBCLASSES
-        self.fakes = False  # True if tensors of the level FAKES may exist
+        self.fakes = False  # True if fake tensors, which have the level FAKES, may exist
         self.modes = False  # True if the thread has dispatch modes
 
 
@@ -239,7 +239,7 @@ def _without(x: Any, level_number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, level_number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    if layer is None and isinstance(x, Tensor):  # a view without a layer, whose base has one
+    if layer is None and isinstance(x, Tensor):  # The tensor is a view without a layer whose base has one.
         return detached(x)
     if layer is None or layer.level != level_number:
         return x

@@ -164,7 +164,8 @@ def _metadata(arguments: dict[str, Any], dtype: dtypes.dtype) -> Any:
     return array_type(size, dtype.numpy_dtype, [step * itemsize for step in steps], offset)
 
 
-# name of the parameter -> (type name, predicate, default)
+# parameter of `_make_wrapper_subclass` -> (type name for messages, predicate that checks an argument,
+# default)
 _PARAMETERS: dict[str, tuple[str, Callable[[Any], bool], Any]] = {}
 
 

@@ -37,7 +37,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    # neither a mode nor a tensor has a handler, for example if the base of a view has one, but not the view
+    # No mode is active, and no tensor has a handler. This happens if only the base of a view has one.
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]

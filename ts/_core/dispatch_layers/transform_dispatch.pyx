@@ -50,7 +50,8 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    # a view of a tensor of level SUBCLASSES has the class that the `__torch_dispatch__` handler chose for it
+    # The level SUBCLASSES of a base does not apply to its views: the `__torch_dispatch__` handler has chosen
+    # the class of the view.
     return 0 if level == SUBCLASSES else level
 
 
