@@ -127,7 +127,7 @@ def get_view(Tensor x not None, index):
     for item in items:
         if item is None:
             dims[nd] = 1
-            strides[nd] = UNKNOWN_STRIDE  # computed below, from the next dimension
+            strides[nd] = UNKNOWN_STRIDE  # computed below, when the stride of the next dimension is known
             nd += 1
         elif item is Ellipsis:
             skipped = ndim_of(a) - consumed
@@ -167,7 +167,7 @@ def get_view(Tensor x not None, index):
         dim += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     for dim in range(nd - 1, -1, -1):
-        if strides[dim] == UNKNOWN_STRIDE:  # the stride of a new dimension is the extent of the dimensions after it
+        if strides[dim] == UNKNOWN_STRIDE:  # The stride of a new dimension is size times stride of the next dimension.
             strides[dim] = step if dim == nd - 1 else dims[dim + 1] * strides[dim + 1]
     view = strided_view(x, a, nd, dims, strides, offset)
     result = <object>view
@@ -198,7 +198,7 @@ def set_item(Tensor x not None, index, value):
             return False
         operator_function("copy_")(view, source)
         return True
-    if not is_number:                  # a tensor as the value needs checks of shape and overlap
+    if not is_number:                  # If the value is a tensor, its shape and memory overlap must be checked, which `indexing.put` does.
         return False
     if type(index) is Tensor and selects_alone(x, <Tensor>index):
         indices = [index]

@@ -178,7 +178,7 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "the array to protect its data or make it writable before converting it to a tensor.",
             stacklevel=3,
         )
-    # a separate array object, because the caller may reshape the original
+    # Wrap a new array object, because the caller may change the shape of its own.
     return wrap_array(array.view(np.ndarray))
 
 
@@ -248,7 +248,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
-        # the types of plain numbers determine the dtype, so one value per type is sufficient
+        # If all items are Python numbers, only their types matter, so one item per type is sufficient.
         items = items if not kinds <= _PLAIN else [k() for k in kinds]
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
@@ -263,8 +263,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 _PLAIN = {bool, int, float, complex}
 _CHUNK_ELEMENTS = 1 << 14  # number of elements that are converted between two checks of the deadline
-# Lower bounds in ns that are charged to a time limit: per number written, per item read, per sequence
-# entered.
+# Times in ns that are charged to a time limit, as lower bounds: to write a number, to read an item, to read a
+# sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -354,7 +354,7 @@ def _checked_int(x: Any, dtype: dtypes.dtype) -> int:
     if (value > 2**63 - 1 and dtype is not dtypes.uint64) or value < -(2**63):
         raise ValueError("Overflow when unpacking long long")
     if value < 0 and not dtype.is_signed and value >= -int(limits.max):
-        return value + int(limits.max) + 1  # a negative number wraps around in an unsigned dtype, as in C
+        return value + int(limits.max) + 1  # negative numbers wrap around in unsigned dtypes, as in C
     if not limits.min <= value <= limits.max:
         raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
     return value
@@ -428,7 +428,7 @@ def legacy(
     """
     _warn_constructed(function)
     target_dtype = dtypes.get_default_dtype() if dtype is None else dtype
-    default: tuple[int, ...] = (0,)  # shape for a call without arguments
+    default: tuple[int, ...] = (0,)  # shape of the result if there are no arguments
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
@@ -548,7 +548,7 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
 
 def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
     """Convert elements from or to 8-bit floats, through float32."""
-    if not isinstance(array, np.ndarray):  # a meta array
+    if not isinstance(array, np.ndarray):  # a meta array has no elements to convert
         return array.astype(numpy_dtype)
     from ts._core.tensor import float8
 
@@ -560,7 +560,7 @@ def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
 
 def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     """Convert elements from or to complex32, through complex64."""
-    if not isinstance(array, np.ndarray):  # a meta array
+    if not isinstance(array, np.ndarray):  # a meta array has no elements to convert
         return array.astype(numpy_dtype)
     if dtypes.is_complex32(numpy_dtype):
         real = array.dtype.kind != "c" and not dtypes.is_complex32(array.dtype)
@@ -569,7 +569,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
 
 
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes that are not accepted from user arrays
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes that arrays passed by the user must not have
 
 
 def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
@@ -584,7 +584,7 @@ dtypes.register_ml_dtype_callback(_warn_of_complex32)
 def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Return whether conversion from `dtype` to `target` cannot overflow. It may round elements."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
-        return False  # the conversion to bfloat16 reads bools as raw bytes
+        return False  # The conversion to bfloat16 of `ml_dtypes` reads the bytes of bools as numbers.
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(target):
         return False
     if dtypes.is_float8(dtype) or dtypes.is_float8(target):

@@ -22,7 +22,7 @@ from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
 _MAX_FINITE_BITS: Final = np.uint8(0x7E)  # bits of the largest float8_e4m3fn number
-_NAN: Final = np.uint8(0x7F)  # bits of NaN in signed dtypes with several NaN patterns
+_NAN: Final = np.uint8(0x7F)  # bits of the NaN that is written, in signed dtypes that have several NaNs
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> number of mantissa bits
 
 

@@ -21,8 +21,9 @@ from ts._core.tensor import basic_indexing, factories, size_guards
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
-Slice = slice  # an alias, because `slice` is also the name of an operator
-_MAX_INDEX = 2**63 - 1  # end of a slice that has no end
+# Python's class `slice`, under a name that differs from the operator "slice", which this module calls
+Slice = slice
+_MAX_INDEX = 2**63 - 1  # value of `end` for a slice without an end
 _MASKS = (dtypes.bool_, dtypes.uint8)
 
 
@@ -74,7 +75,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             raise RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
             )
-        # A copy, because the value may be an element of the tensor that is written.
+        # Copy the value, because it may share memory with the tensor that is written.
         source = operator("clone")(source.to(view.dtype))
     operator("index_put_")(view, indices, source)
 
@@ -119,9 +120,9 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     key: list[Any] = []
-    steps: list[tuple[Any, ...]] = []  # operator names with their arguments, without the tensor
+    steps: list[tuple[Any, ...]] = []  # view operators to apply: (operator name, arguments after the tensor)
     indices: list[Tensor | None] = []
-    dim = 0  # dimension of the view that the current index applies to
+    dim = 0  # dimension of the view to which the next index applies
     seen_ellipsis = False
     for item in items:
         if item is Ellipsis:

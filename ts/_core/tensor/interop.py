@@ -164,7 +164,7 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
-    # All views refer to the object that owns the memory, so a pickle contains the memory once.
+    # Views of the same memory refer to one storage object, so that a pickle contains the memory only once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
@@ -284,7 +284,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
-            memo[id(shared)] = owner  # `memo` keeps `owner` alive, so that no other object gets this id
+            # keeps `owner` alive, so that no other object gets its id while `memo` is in use
+            memo[id(shared)] = owner
         _, at, shape, steps = _memory_layout(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied

@@ -22,7 +22,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 8
-    MAX_NUMBERS = 1 << 12  # more numbers are converted by `factories.tensor`, which checks the deadline
+    MAX_NUMBERS = 1 << 12  # longer data is left to `factories.tensor`, which checks the deadline during the conversion
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:

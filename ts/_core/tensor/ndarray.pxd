@@ -15,8 +15,8 @@ cdef extern from "numpy/arrayobject.h":
     object new_array "PyArray_SimpleNew"(int, npy_intp *, int)
 
 cdef enum:
-    # Minimal number of elements for which kernels release the GIL. For smaller arrays, releasing and
-    # acquiring it costs more than it gains.
+    # Minimal number of elements for which kernels release the GIL. With fewer elements, a kernel takes less
+    # time than releasing and acquiring the GIL.
     RELEASE_GIL_FROM = 65536
     UINT8 = 0
     INT8 = 1

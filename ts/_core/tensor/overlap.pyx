@@ -48,7 +48,9 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    while left:  # find the dimension whose stride is the extent of the dimensions found before
+    # find the next dimension from the innermost outwards: its stride is the number of bytes that the
+    # dimensions found before span
+    while left:
         has_next = False
         for i in range(n):
             if dims_of(a)[i] != 1 and strides_of(a)[i] == step:

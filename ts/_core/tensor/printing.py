@@ -38,7 +38,8 @@ class PrintOptions:
     threshold: float = 1000
     edgeitems: int = 3
     linewidth: int = 80
-    sci_mode: bool | None = None  # None: the values determine whether floats are in scientific notation
+    # whether floats are printed in scientific notation. If it is None, the values determine this.
+    sci_mode: bool | None = None
 
 
 OPTIONS = PrintOptions()
@@ -104,7 +105,8 @@ class _FloatFormat:
     def _choose(self, finite: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
         self.is_integral = bool((finite == np.ceil(finite)).all())
-        # If the ratio overflows, it is infinite as in PyTorch, which divides floats.
+        # Where C division overflows to infinity, as in PyTorch, Python could raise an error. So such a ratio
+        # is set to infinity.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.is_integral and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
@@ -203,7 +205,8 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.ML_DTYPES:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    # float8_e8m0fnu has no zero, so the format treats its smallest number as zero.
+    # float8_e8m0fnu has no zero. The choice of the format ignores its smallest number as it ignores zeros of
+    # other dtypes.
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
@@ -261,7 +264,7 @@ def tensor_text(x: Tensor) -> str:
     return f"Parameter({rendered})" if is_derived(x) and getattr(x, "_is_param", False) else rendered
 
 
-_PARTS: Final = {  # layout -> names of the index tensors
+_PARTS: Final = {  # sparse layout -> names of the methods that return its index tensors
     dtypes.sparse_csr: ("crow_indices", "col_indices"),
     dtypes.sparse_csc: ("ccol_indices", "row_indices"),
 }

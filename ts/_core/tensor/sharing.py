@@ -100,8 +100,9 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-_counts_of_owner: tuple[bool, int, int] | None = None  # reference counts of a tensor that owns its array
-# reference counts of a tensor with the only view of an array
+# `_reference_counts` of a tensor whose unshared array owns its memory
+_counts_of_owner: tuple[bool, int, int] | None = None
+# `_reference_counts` of a tensor whose array is the only view of an otherwise unused array
 _counts_of_view: tuple[bool, int, int] | None = None
 
 
@@ -172,7 +173,8 @@ def create_shared_storage(size: int) -> UntypedStorage:
 
 _lock = threading.Lock()
 _mappings: weakref.WeakValueDictionary[tuple[int, int], Mapping] = weakref.WeakValueDictionary()
-_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # (file identity, offset) -> array
+# (two numbers that identify a file, offset in the file) -> weak reference to the array at this place
+_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
@@ -275,7 +277,8 @@ def rebuild_named_mapping(path: str) -> Mapping:
     return _cached_mapping(shared_memory.open_named_mapping(path))
 
 
-# classes with a constructor cls(x, requires_grad=...), which `rebuild_tensor` calls
+# Tensor classes that can be sent to other processes. `rebuild_tensor` calls their constructors as cls(x,
+# requires_grad=...).
 _classes: list[type] = [Tensor]
 _is_registered = False
 
@@ -313,7 +316,8 @@ def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    caller = sys._getframe(2)  # the C pickler has no frame, so this is the frame of its caller
+    # frame of the code that called the pickler, because the pickler, which is in C, has no frame
+    caller = sys._getframe(2)
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None
     register_reductions()

@@ -24,7 +24,7 @@ class Size(tuple[int, ...]):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
                 )
-        return tuple.__new__(cls, items)  # in a trace, the items may be tensors
+        return tuple.__new__(cls, items)  # During tracing, the items may be tensors instead of ints.
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"

@@ -21,7 +21,7 @@ from typing import Any
 
 from ts._core.tensor.sym_types import SymNumber
 
-SizeLike = Any  # int, or a symbol
+SizeLike = Any  # int, or a symbolic size
 Shape = tuple[Any, ...]
 
 

@@ -6,7 +6,7 @@ The array of a sparse tensor is a `ts.backends.sparse.SparseArray` on the CPU, w
 from ts._core.tensor.tensor cimport Tensor
 
 cdef enum:
-    BACKEND_SPARSE = 3                 # index in `ts.backends._order`
+    BACKEND_SPARSE = 3                 # number of the backend "sparse" (its index in `ts.backends._order`)
 
 
 cdef inline int check_strided(Tensor x, str message) except -1:

@@ -24,7 +24,7 @@ from ts._core.late_binding import resolve
 from ts._core.shared_memory import find_filename, is_shared_array, map_path
 from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
 
-Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+Array = Any  # array of any backend: numpy.ndarray, cupy.ndarray, MetaArray ...
 
 
 def owning_array(array: Array) -> Array:
@@ -35,7 +35,8 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            array = inner  # NumPy's `as_strided` creates an intermediate object
+            # `base` is the object that NumPy's `as_strided` creates between the view and its array
+            array = inner
         else:
             return array
 
@@ -84,7 +85,7 @@ def block(array: Array) -> Array:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    # The owner is an array of another library whose elements have gaps or negative strides.
+    # The array comes from another library, and has gaps between elements or negative strides.
     low, high = np.lib.array_utils.byte_bounds(owner)
     first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
     corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]

@@ -16,7 +16,7 @@ from ts import dtypes
 
 Shape = tuple[int, ...]
 
-# Rank -> dimensions from outermost to innermost.
+# number of dimensions -> dimensions in their order in memory, from outermost to innermost
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 

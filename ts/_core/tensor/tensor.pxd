@@ -21,50 +21,50 @@ cdef enum:
 cdef enum CreationMeta:
     """How a view was created, for views whose in-place writes are not differentiable."""
     DEFAULT = 0
-    ONE_OF_SEVERAL = 1                 # by an operator with several results
-    BY_FUNCTION = 2                    # in the forward of a custom autograd.Function
-    IN_INFERENCE = 3                   # a view of a normal tensor, created in inference mode
+    ONE_OF_SEVERAL = 1                 # created by an operator that returns several views
+    BY_FUNCTION = 2                    # created in the `forward` of a custom autograd.Function
+    IN_INFERENCE = 3                   # created in inference mode, from a tensor that was created outside of it
 
 
 cdef class AutogradMeta:
     """Autograd metadata of a tensor that requires grad or has required grad."""
     cdef object node                   # backward node that computed the tensor, or None for a leaf
-    cdef int output                    # number of the result of `node` that the tensor is
-    cdef int version                   # for a view: version of the memory for which `node` is valid
-    cdef bint rebased                  # True after an in-place write to the tensor: its views need new nodes
+    cdef int output                    # the tensor is the result of `node` with this number
+    cdef int version  # for a view: version (of the memory) up to which `node` is valid. After later writes, the view needs a new node.
+    cdef bint rebased                  # True after an in-place write that autograd recorded, so that the views of the tensor need new nodes
     cdef CreationMeta creation
-    cdef bint retained                 # retain_grad() was called on this non-leaf
+    cdef bint retained                 # True if retain_grad() was called on this tensor, which is not a leaf
     cdef Tensor grad                   # accumulated gradient of a leaf, or of a tensor with `retained`
     cdef object hooks                  # hook tables of a leaf (`autograd.node.Hooks`)
-    cdef PyObject *accumulator         # borrowed AccumulateGrad node of a leaf
+    cdef PyObject *accumulator         # borrowed reference to the AccumulateGrad node of a leaf, or NULL
     cdef object layer                  # dispatch layer (`ts._core.dispatch_layers`), or None
 
 
 cdef class Tensor:
     cdef readonly object array
     cdef readonly int scalar_type      # PyTorch's ScalarType
-    cdef readonly int backend          # index in the list of `ts.backends`, where 0 is the CPU
+    cdef readonly int backend          # number of the backend (`Backend.index`), which is 0 for the CPU
     cdef readonly int device_index     # -1 if the device has no index
-    cdef bint requires_grad_flag  # flag of this tensor only. `needs_grad` also checks the base of a view.
-    cdef bint of_inference             # True if created in inference mode, without a version counter
+    cdef bint requires_grad_flag  # whether the tensor itself requires grad. `needs_grad` also considers the base of a view.
+    cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # tensor on the same memory that has the version counter or leads to it by `owner`, or None if this tensor
-    # has the counter
+    # Tensor on the same memory that has the version counter, or whose `owner` leads to it. It is None if this
+    # tensor has the counter.
     cdef Tensor owner
-    cdef Tensor base  # base of a view. Not the tensor from which a detached tensor was detached.
+    cdef Tensor base  # for a view: its base. `detach()` does not set it.
     cdef PyObject *attributes          # dictionary of user attributes, or NULL
     cdef object __weakref__
 
 
-# A version counter of memory that no tensor owns. Such a tensor has no array and no autograd metadata.
+# A tensor object that is only the version counter of memory: it has no array and no autograd metadata.
 cdef class VersionCounter(Tensor):
     pass
 
 
 cdef int check_write_of_inference() except -1
-# Mark a view that was created in inference mode: it may require grad by itself, and in-place writes to it are
-# forbidden later.
+# Mark a view that was created in inference mode from a tensor that requires grad. The view requires grad by
+# itself, and in-place writes to it outside of inference mode raise an error.
 cdef int leave_unrecorded(Tensor view) except -1
 
 # Return the tensor that has the version counter for the memory of `t`, as a borrowed reference.
@@ -74,11 +74,11 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
 
-# Return the version counter for the memory of `t` as a separate object, which refers to no tensor's autograd
-# metadata.
+# Return the version counter for the memory of `t` as a separate object (VersionCounter), which keeps no
+# autograd metadata alive.
 cdef Tensor counter_apart(Tensor t)
 
-# Increment the version counter of the memory of `t`, which views share.
+# Count a write to `t`: increment the version counter of its memory, which `t` shares with its views.
 cdef inline int wrote(Tensor t) except -1:
     cdef PyObject *counter = counter_of(<PyObject *>t)
     (<Tensor>counter).version = (<Tensor>counter).version + 1
@@ -100,7 +100,7 @@ cdef inline bint needs_grad(Tensor t) noexcept:
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased
 
-# Callback that returns the backward node of a view after an in-place write to its base, set by autograd
+# Function, set by autograd, that returns the backward node of a view after an in-place write to its base.
 ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
@@ -112,21 +112,21 @@ cdef inline bint is_layered(Tensor t) noexcept:
     """Return whether the tensor has a dispatch layer."""
     return t.history is not None and t.history.layer is not None
 
-# Return whether operators on the tensor call `__torch_dispatch__` of its class.
+# Return whether operators on the tensor call the `__torch_dispatch__` that its class defines.
 cdef bint is_dispatched(Tensor t) except -1
-# Return whether the elements of the tensor are in the inner tensor of its layer, and its own array has none.
+# Return whether the tensor's own array has no elements, because they are in the inner tensor of its layer.
 cdef bint hides_elements(Tensor t) except -1
-# Return a tensor on the same memory, without autograd metadata. It shares the version counter.
+# Return a new tensor that shares memory and version counter with `x`, but has no autograd metadata.
 cdef Tensor detached_from(Tensor x)
-# Return the number of writes to the memory of `t`.
+# Return the version of the memory of `t`: the number of writes to it.
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
 
 # Return the autograd metadata of a tensor, which are created at the first call.
 cdef AutogradMeta history_of(Tensor t)
 
-# Register a function that is called before an array or its address is exposed to code whose writes are not
-# counted.
+# Register a function that is called before an array, or its address (`by_address`), is exposed to code whose
+# writes do not increment the version counter.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
 cdef int watch_memory(LetGo function) except -1
 
@@ -146,10 +146,11 @@ cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the package `ts.backends`, imported at the first call.
 cdef object backend_registry()
-# Return whether a single operator computes x[index] (`selects_alone`) or x[i, j, ...] (`select_together`):
-# the indices are int64 tensors, or one bool mask, on the device of `x`.
+# Return whether the operator `index` alone computes x[index] (`selects_alone`) or x[i, j, ...]
+# (`select_together`). This requires int64 tensors, or a single bool mask for `selects_alone`, on the device
+# of `x`.
 cdef bint selects_alone(Tensor x, Tensor index)
 cdef bint select_together(Tensor x, tuple indices)
-# Return the callable of an operator name such as "add" from the registry, or raise an error for an unknown
-# name.
+# Return the function that calls the operator `name` of the registry, such as "add". Raise an error if there
+# is no such operator.
 cdef object operator_function(str name)

@@ -70,9 +70,11 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # number of ScalarTypes
-    NUMBERS = 32  # NumPy's built-in type numbers are smaller, and registered types have larger numbers.
+    # Built-in dtypes of NumPy have smaller type numbers. Registered dtypes, such as those of `ml_dtypes`,
+    # have larger numbers.
+    NUMBERS = 32
     ML_DTYPE_COUNT = 7                       # number of dtypes defined by `ml_dtypes`
-    LATER = -2                         # the NumPy type number is not known yet
+    LATER = -2                         # the NumPy type number is unknown until `ml_dtypes` is imported
 
 cdef int SCALAR_TYPE[NUMBERS]        # NumPy type number -> ScalarType
 cdef int NUMBER[CODES]               # ScalarType -> NumPy type number
@@ -99,7 +101,7 @@ def _fill_tables():
         ml_dtype_codes[i] = d.code
         NUMBER[<int>d.code] = LATER
     dtypes.register_ml_dtype_callback(enter_ml_dtype)
-    # NumPy may have a second 64-bit integer type, `longlong`, with the layout of int64
+    # On some platforms, `longlong` has another type number in NumPy than int64, but the same layout.
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
@@ -159,7 +161,7 @@ cdef Tensor wrap(object array):
     if isinstance(array, (np.generic, bool, int, float, complex)):
         return wrap(np.asarray(array))
     backend = backend_registry().of_array(array)
-    if backend.index == BACKEND_CPU:             # another ndarray class, or an array that no backend supports
+    if backend.index == BACKEND_CPU:             # `array` has another class than ndarray, but no other backend supports it
         return wrap(np.asarray(array))
     t = Tensor.__new__(Tensor)
     t.array = array
@@ -178,7 +180,7 @@ def wrap_array(array):
 cdef int rebind(Tensor t, object array) except -1:
     """Replace the array of `t`, for in-place changes of shape or dtype."""
     cdef Tensor fresh = wrap(array)
-    before = t.array  # kept alive until all fields of `t` are set, because releasing it may run other threads
+    before = t.array  # Keep the old array until all fields of `t` are set, because its release may let other threads run.
     t.array = fresh.array
     t.scalar_type = fresh.scalar_type
     t.backend = fresh.backend
@@ -233,7 +235,7 @@ cdef class ArrayAttribute:
 # ---------------------------------------------------------------- operators of the registry
 
 cdef dict _functions = {}            # operator name -> callable
-cdef set _installed = set()          # names of methods added by install_methods, which may replace them
+cdef set _installed = set()          # names of the methods that install_methods has added, and may therefore replace
 
 
 cdef object operator_function(str name):
@@ -295,7 +297,7 @@ cdef object binary(str name, object a, object b):
         return NotImplemented
     try:
         return method(name)(a, b)
-    except TypeError:  # the class of an operand does not support the function
+    except TypeError:  # an operand has a class that the function does not support
         return NotImplemented
 
 
@@ -305,7 +307,7 @@ cdef bint overrides(object x) except -1:
 
 
 cdef object numpy_number = np.generic
-cdef object bool_type = bool           # alias, because methods of Tensor hide the name `bool`
+cdef object bool_type = bool           # Inside of the class Tensor, the name `bool` is a method.
 
 
 cdef inline bint is_operand(object x):
@@ -423,7 +425,7 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_SPARSE:
         return operator_function("to_dense")(x).item()
     value = x._host().item()
-    # a dtype that is not built into NumPy: `item` does not return a Python number
+    # For dtypes that are not built into NumPy, `item` of an array does not return a Python number.
     if NUMBER[x.scalar_type] >= NUMBERS:
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
@@ -636,7 +638,7 @@ def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
     If `of_batch`, the array lacks the first dimension of `inner`.
     """
     array = array_without_elements(inner, of_batch)
-    before = x.array  # kept alive until all fields of `x` are set
+    before = x.array  # Keep the old array until all fields of `x` are set, because its release may let other threads run.
     x.array, x.scalar_type, x.backend, x.device_index = array, inner.scalar_type, BACKEND_META, inner.device_index
 
 
@@ -686,7 +688,8 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # An object of a Python class owns a reference to its class. These references are exchanged too.
+    # Instances of Python classes own a reference to their class. Exchanging the types also exchanges these
+    # references, so the counts stay right.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -732,7 +735,7 @@ cdef object root_of(object array):
         if base == NULL:
             return array
         if not isinstance(<object>base, cnp.ndarray):
-            # NumPy's `as_strided` has an intermediate object as the base
+            # The base may be the object that NumPy's `as_strided` creates between the view and its array.
             inner = getattr(<object>base, "base", None)
             if not isinstance(inner, cnp.ndarray):
                 return array
@@ -815,7 +818,8 @@ cdef int rank_of(Tensor x) except -1:
     return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
 
 
-# Creates a `Size` without the checks of its constructor, which the shape of an array does not need.
+# size_of_shape(Size, shape) creates a `Size` without the checks of its constructor, because the shape of an
+# array is valid.
 cdef object size_of_shape = tuple.__new__
 
 
@@ -1062,7 +1066,7 @@ cdef class Tensor:
     def data(self):
         if calls_handler(self):
             result = self.history.layer.detach(self)
-            (<Tensor>result).owner = None  # `data` has a separate version counter
+            (<Tensor>result).owner = None  # Unlike `detach`, `data` has its own version counter.
             (<Tensor>result).version = 0
             return result
         if is_layered(self) and not needs_grad(self):
@@ -1086,7 +1090,7 @@ cdef class Tensor:
             raise RuntimeError("a tensor with elements cannot become a tensor without elements")
         rebind(self, other.array)
         if fake:
-            # `other` is a fake tensor, so this tensor becomes one
+            # `other` is a fake tensor, so this tensor becomes one by taking its layer.
             history_of(self).layer = other.history.layer
         elif is_dispatched(self):
             resolve("tensor_subclasses").replace_data(self, other)
@@ -1117,7 +1121,7 @@ cdef class Tensor:
         """Return the strides in elements, or the stride of dimension `dim`."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
-        # NumPy sets the strides of empty arrays to zero
+        # NumPy sets the strides of new empty arrays to zero. Return the strides that PyTorch would give.
         if self.array.size == 0 and self.array.base is None and not any(steps):
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
@@ -1349,7 +1353,7 @@ cdef class Tensor:
         if isinstance(other, Tensor):
             return binary("div", other, self)
         if isinstance(other, np.ndarray):
-            # not `binary`, which rejects arrays: NumPy's `__rmul__` computes the product
+            # `binary` would reject an array, but the operator `*` calls NumPy's `__rmul__`.
             return operator_function("reciprocal")(self) * other
         return binary("mul", operator_function("reciprocal")(self), other)
 
@@ -1467,8 +1471,8 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# Python's `Tensor.__new__(Tensor)` and derived classes call this slot, while `wrap` calls Cython's C function
-# directly.
+# Creation from Python (`Tensor.__new__(Tensor)`, also of subclasses) calls this slot. `wrap` does not,
+# because it calls Cython's C function directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
@@ -1483,7 +1487,7 @@ class TensorMeta(type):
 
     def __setattr__(cls, name, value):
         """Assign an attribute of the class."""
-        replaced = cls.__dict__.get(name)  # deleted after the flag is set again: a destructor may run any code
+        replaced = cls.__dict__.get(name)  # Keep the old value until the class is immutable again, because its destructor may run any code.
         was_immutable = allow_assignment(cls, name)
         try:
             type.__setattr__(cls, name, value)
@@ -1513,15 +1517,15 @@ cdef bint allow_assignment(object cls, object name) except -1:
     return True
 
 
-# Without this entry, `Tensor.__module__` would be looked up in the metaclass.
+# Without this entry in the class, the lookup of `Tensor.__module__` would find that of the metaclass.
 (<dict>(<PyTypeObject *>Tensor).tp_dict)["__module__"] = "ts"
 PyType_Modified(Tensor)
 Py_INCREF(TensorMeta)
 Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
-# These modules use the class above, so they are imported after it.
+# These modules use the class Tensor, so they are imported after its definition.
 from ts._core.tensor import factories, indexing, basic_indexing
-# These modules add methods to it.
+# The modules resolved here add methods to the class Tensor.
 resolve("conversion_methods")
 resolve("interoperability_methods")
 resolve("layout_methods")
