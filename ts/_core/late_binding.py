@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ts._core.value.build_lock import import_lock
 
-# name: module, or module:attribute
+# name -> "module", or "module:attribute" for an attribute of the module
 _PROVIDERS: Final = {
     # operators and their rules
     "backends": "ts.backends",

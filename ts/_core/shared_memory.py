@@ -38,7 +38,7 @@ except ImportError:  # Windows has no `fcntl`
 
 PAGE_BYTES: Final = mmap.PAGESIZE
 ALIGNMENT_BYTES: Final = 64
-# F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL. The module `fcntl` defines these names only on Linux.
+# F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, as a number, because `fcntl` defines these names only on Linux
 _SEAL_FLAGS: Final = 7
 _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
@@ -48,7 +48,7 @@ class Mapping(mmap.mmap):
 
     descriptor: int  # descriptor of an unnamed file, which the mapping owns, or -1 for a named file
     path: str  # path of a named file, or "" for an unnamed file
-    # offset of the shared memory in the file, which is PAGE_BYTES for named files because of their header
+    # offset of the shared memory in the file: PAGE_BYTES for a named file, which begins with a header, else 0
     start: int
     address: int
 
@@ -188,7 +188,7 @@ def file_identity(mapping: Mapping) -> tuple[int, int]:
 class FileMapping(mmap.mmap):
     """A mapping of the start of a file that the user specified."""
 
-    filename: str | None  # None if writes do not change the file
+    filename: str | None  # path of the file if writes change it, or None
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
@@ -300,7 +300,7 @@ def _map_named_file(descriptor: int, path: str, is_new_user: bool = True) -> Map
     return mapping
 
 
-_mapped_paths: dict[str, int] = {}  # path -> number of mappings of this named file in this process
+_mapped_paths: dict[str, int] = {}  # path of a named file -> number of its mappings in this process
 _exit_process = -1  # id of the process that registered `_release_all`
 
 
@@ -326,7 +326,7 @@ def _change_users(path: str, change: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, max(users, 0).to_bytes(8, "little"))
         if users <= 0:
-            with contextlib.suppress(OSError):  # Windows does not remove a mapped file
+            with contextlib.suppress(OSError):  # Windows raises an error for a file that is still mapped.
                 os.unlink(path)
     finally:
         os.close(descriptor)
