@@ -6,7 +6,8 @@ from typing import Any
 aten: Any  # operator namespaces are module attributes, created at first access
 prim: Any
 profiler: Any
-# names of functions that scripts compile: there are none, because this module's other names are namespaces
+# Functions that scripts compile: there are none, because all other names of this module are operator
+# namespaces.
 WRITTEN = ()
 
 

@@ -194,7 +194,8 @@ def _softplus(xp: Any, grad: Array, self: Array, beta: Any, threshold: Any) -> A
 
 @backward("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)", "log_sigmoid_backward_cpu")
 def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
-    if not size_guards.known_empty(buffer.shape):  # the buffer is empty in programs exported for GPUs
+    # only the CPU operator fills the buffer: it is empty in programs exported for GPUs
+    if not size_guards.known_empty(buffer.shape):
         common.broadcast_shapes(self.shape, buffer.shape)
     return grad * sigmoid(xp, -self)
 

@@ -112,8 +112,8 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ------------------------------------------------------------------------------------- fused attention layers
 #
-# PyTorch's attention layers call these operators if no gradients are recorded. Archives of transformers
-# contain such calls.
+# If no gradients are recorded, PyTorch's attention layers call these operators, so archives of transformers
+# contain the calls.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 

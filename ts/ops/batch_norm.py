@@ -95,7 +95,7 @@ def batch_norm_kernel(
     graph_autodiff=True,
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
-    if not input.size:  # an empty batch has no moments, so the running moments stay unchanged
+    if not input.size:  # an empty batch has no mean and variance, so the running statistics stay unchanged
         return xp.copy(input)
     return batch_norm_kernel(xp, input, *rest[:-1])[0]
 

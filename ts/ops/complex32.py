@@ -56,7 +56,8 @@ _COMPUTED: Final = frozenset(_COMPUTES.split())
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# Lines "kernel name in PyTorch's error: operators", for names that differ from the table in `float8`.
+# Lines "kernel name in PyTorch's error message: operators". Other operators have the name in the table of
+# `float8`.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr

@@ -37,8 +37,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    # For convolutions, number of padding elements (before, after) in each dimension. For transposed
-    # convolutions, number of elements that are cropped from the output.
+    # In each dimension: number of elements (before, after) by which a convolution pads its input, or a
+    # transposed convolution crops its output.
     pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int

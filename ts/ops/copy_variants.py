@@ -55,8 +55,8 @@ for _text, _kernel in (
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
 
-# Random in-place operator -> name of its functional variant, if the name differs. Scripts can call the
-# functional variants as methods (`x.exponential(2.0)`). In Python, only the in-place operators exist.
+# Random in-place operator -> its functional variant, or "" if that has the same name without `_`. Only
+# scripts can call the functional variants, as methods (`x.exponential(2.0)`).
 _FILLED = {
     "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
     "geometric_": "", "log_normal_": "", "normal_": "normal_functional",

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Nanoseconds that `steps` charges before each iteration: enough to make the limits read the clock.
+# Nanoseconds that `steps` charges before each iteration, so many that the limits read the clock each time.
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 

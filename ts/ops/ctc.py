@@ -129,7 +129,7 @@ def likelihood(
     log_zero = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), log_zero, dtype=logs.dtype)
-    # values of `alpha` after the last time step of each sequence
+    # Values of `alpha` after the last time step of each sequence, which sequences reach at different steps
     last = xp.full((batch, width), log_zero, dtype=logs.dtype)
     log_alpha = last
     for t in cost_model.steps(range(steps)):
@@ -284,7 +284,7 @@ def _ctc_loss_backward(
     is_final = (state == last) | (state == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
     log_zero = logs.dtype.type(-math.inf)
-    # Log probability of all path continuations from each state
+    # For each state: log probability of all continuations of paths from this state
     beta = xp.full(states.shape, log_zero, dtype=logs.dtype)
     gradient = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):

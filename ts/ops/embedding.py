@@ -325,7 +325,7 @@ def _embedding_bag(
     bag, selected_indices = every[is_valid], index[is_valid]
     counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
-    first = (xp.cumsum(counts) - counts)[full]  # first index of each nonempty bag
+    first = (xp.cumsum(counts) - counts)[full]  # position of the first index of each nonempty bag
     selected_rows = common.cast(xp, weight[selected_indices], common.opmath(weight.dtype))
     if per_sample_weights is not None:
         scale = common.cast(xp, per_sample_weights.reshape(-1)[is_valid], selected_rows.dtype)

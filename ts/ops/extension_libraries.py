@@ -54,8 +54,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# `load_library` raises OSError for libraries of these packages, which then use Python code. If loading
-# succeeded, the packages would call operators of the library at import.
+# For libraries of these packages, `load_library` raises OSError, so that the packages use their Python code.
+# Otherwise, they would call operators of the library when they are imported.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {

@@ -22,7 +22,8 @@ _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 _SMALL_TRANSFORM_LENGTH = 50
-# (limit, t): a transform of length n < limit with a large prime factor takes t * n * log2(n) nanoseconds.
+# (limit, t): if n has a large prime factor, a transform of length n < limit takes t * n * log2(n)
+# nanoseconds.
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 

@@ -50,7 +50,8 @@ def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
         first, last = (common.cast(xp, g, x.dtype) for g in (gaps[0], gaps[-1]))
     start = (x[..., 1] - x[..., 0]) / first
     end = (x[..., -1] - x[..., -2]) / last
-    if edge_order == 2:  # derivatives of the parabolas through the first and the last three samples
+    # use the derivatives of parabolas, one through the first three samples and one through the last three
+    if edge_order == 2:
         second, before_last = (first, last) if before.ndim == 0 else (after[0], before[-1])
         start = start - first * ((x[..., 2] - x[..., 1]) / second - start) / (first + second)
         end = end + last * (end - (x[..., -2] - x[..., -3]) / before_last) / (last + before_last)

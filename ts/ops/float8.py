@@ -40,7 +40,7 @@ _NAMES: Final = """
     is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
 """
 _OPERATORS: Final = frozenset(_NAMES.split())
-_WITH_INFINITY: Final = {  # dtypes that `isinf` and similar operators support
+_WITH_INFINITY: Final = {  # operators that support only some 8-bit floats -> the dtypes that they support
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }

@@ -29,7 +29,8 @@ UNARY = (
 _SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
 _LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
 
-# Rows (name and overload, parameters after `self`, functional and in-place operator for each tensor)
+# Rows: name and overload, parameters after `self`, functional operator and in-place operator that are applied
+# to each tensor.
 BINARY = (
     ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
     ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),
@@ -153,7 +154,8 @@ def _declare_tensor_overload(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # Meta tensors have no elements, and the shapes of the results do not depend on the scalars.
+        # Meta tensors have no elements. Any numbers will do, because the shapes of the results do not depend
+        # on them.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

@@ -20,8 +20,8 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions of the input) -> resampling operator. The operators in `_ALIGNED` also have the
-# parameter `align_corners`.
+# (mode, number of dimensions of the input) -> resampling operator, without the parameter `align_corners`. The
+# operators in `_ALIGNED` have this parameter.
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",

@@ -144,7 +144,8 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
-    # as in PyTorch, each step is rounded, so that 16-bit floats may overflow
+    # As in PyTorch, the result of each step is rounded to the dtype, so that it may overflow for 16-bit
+    # floats.
     x, y = promote_pair(xp, self, target)
     return reduce_loss(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
@@ -267,7 +268,7 @@ def _binary_cross_entropy_with_logits(
     check_no_bool_subtraction(True, target) if target.dtype == common.BOOL else None
     dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
-    # In PyTorch, the loss is written to a buffer with the dtype of the target
+    # PyTorch writes the loss to a buffer with the dtype of the target, to which it must be convertible.
     common.check_cast(dtype, target.dtype)
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)

@@ -31,7 +31,8 @@ def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     info = xp.zeros(batch, dtype=common.INT32)
     rows = xp.arange(batch)
     for i in cost_model.steps(range(k)):
-        column = lu[:, i:, i]  # LAPACK compares complex numbers by |re| + |im|
+        # pivots are selected by the absolute value, for complex numbers by |re| + |im| as in LAPACK
+        column = lu[:, i:, i]
         size = xp.abs(column.real) + xp.abs(column.imag) if column.dtype.kind == "c" else xp.abs(column)
         best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=common.INT64)
         pivots[:, i] = best + 1

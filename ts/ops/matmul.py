@@ -367,7 +367,8 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    for a, b in zip(first, second, strict=True):  # a contracted dimension of size 1 is broadcast
+    # a contracted dimension of size 1 is broadcast to the size of the other operand's
+    for a, b in zip(first, second, strict=True):
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):
                 raise RuntimeError(
@@ -542,7 +543,8 @@ def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
     autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
-    # Equations without `->` are passed on, because NumPy and PyTorch sort the subscripts of the result alike.
+    # An equation without `->` is not changed, because NumPy and PyTorch order the subscripts of the result
+    # alike.
     compact = equation.replace(" ", "")
     if any(c not in string.ascii_letters + ",.->" for c in compact):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")

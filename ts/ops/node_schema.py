@@ -22,7 +22,8 @@ def find_operator(node: Node) -> Any | None:
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_cached
     candidates = find(node.kind(), types)
-    # Several overloads accept the inputs, for example to get the value of an enum: compare the output type
+    # Several overloads may accept the inputs, for example those that read the value of an enum. Then the
+    # output type decides.
     if len(candidates) > 1 and node.outputs_size() == 1:
         result = node.output().type()
         return next(

@@ -47,7 +47,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    # A remainder of 0 gets the sign of the dividend x, but NumPy's has the sign of the divisor y.
+    # In PyTorch, a remainder of 0 has the sign of the dividend x, but in NumPy that of the divisor y.
     return xp.where(rest == 0, xp.copysign(rest, x), rest)
 
 

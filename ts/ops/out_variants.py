@@ -68,10 +68,10 @@ class DtypeErrorUnlessUint8(str):
     """Error text for wrong output dtypes, except that uint8 is accepted for a bool result."""
 
 
-# Rules for resizing an `out=` tensor whose shape differs from the result's.
-LIKE_RESULT: Final = ""  # new strides: the result's memory order, with a warning if the output was not empty
-IN_ORDER: Final = "in order"  # new strides: row-major order, with a warning if the output was not empty
-SILENTLY: Final = "silently"  # new strides: row-major order, without a warning
+# Rules for the new strides of an `out=` tensor that must be resized to the result's shape.
+LIKE_RESULT: Final = ""  # memory order of the result, and a warning if the output was not empty
+IN_ORDER: Final = "in order"  # row-major order, and a warning if the output was not empty
+SILENTLY: Final = "silently"  # row-major order, without a warning
 BY_COUNT: Final = "by count"  # like `SILENTLY`, but an output with an equal element count is not resized
 COUNTED: Final = "counted"  # like `BY_COUNT`, with a warning if the element counts differ
 NEVER: Final = "never"  # the output is never resized, and the result is copied like `copy_`

@@ -240,7 +240,8 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
     @classmethod
     def _read(cls, state: Any) -> CellParams:
         """Create a cell from its serialized state: (kind, tensors, floats, ints, linear layers)."""
-        kind, _, _, numbers, layers = state  # the tensors are copies of the biases in the layers
+        # the tensors are ignored, because they repeat the biases of the layers
+        kind, _, _, numbers, layers = state
         if kind == "quantized":  # PyTorch writes only this name, without the layers
             raise ValueError("its kind is 'quantized', for which PyTorch saves only the name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):

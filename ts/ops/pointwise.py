@@ -143,8 +143,8 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     add(OutRecord(record, "Scalar_Tensor_out"))
 
 
-# kind -> (overload, type of the second argument, overload of the out= variant). If the kind ends with "=",
-# PyTorch's out= variant computes a new result and copies it to the output.
+# kind -> (overload, type of the second argument, overload of the `out=` variant). A "=" at its end means that
+# PyTorch's `out=` variant computes a new result and copies it to the output.
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

@@ -24,7 +24,7 @@ from ts.ops.shape_functions import broadcast_float
 Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
-STEPS = 1 << 16  # degrees above this number use the second closed form
+STEPS = 1 << 16  # maximum number of recurrence steps. Higher degrees are computed by `Recurrence.high`
 OVERFLOW_CHECK_INTERVAL = 256  # recurrence steps between two checks whether all values have overflowed
 
 

@@ -52,7 +52,7 @@ def largest(xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     n = len(w.output_size)
     flat_index: Any = 0
     counts: Any = True
-    for axis in range(n):  # after the loop, the shape is (..., *output_size, *widths)
+    for axis in range(n):  # index and validity mask get the shape (..., *output_size, *widths) in the end
         index, valid = _window_elements(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape

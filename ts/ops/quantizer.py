@@ -43,7 +43,7 @@ _ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
     "tensor_kernel": True,
-}  # these operators are only for archives, because `ts` has no quantized dtypes in Python
+}  # only archives contain calls of these operators, because `ts` has no quantized dtypes
 
 
 class QuantizationParams(NamedTuple):

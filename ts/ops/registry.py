@@ -80,8 +80,8 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-# `overlap` of operators that read elements after writes, so that they raise an error if elements of the
-# mutated tensor share memory, or if this tensor is also an input
+# Value of `overlap` for operators that read elements after they wrote others: they raise an error if elements
+# of the mutated tensor share memory, or if the mutated tensor is also an input.
 OVERLAP_RAISES_CODE = 3
 OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
@@ -98,12 +98,12 @@ class OperatorRecord:
     where: str = ""
     # Names of the overloads that overload resolution tries first, "-" for the overload without a name
     order: str = ""
-    same_as: str = ""  # name of the operator of which this is an alias, and by which passes replace it
+    same_as: str = ""  # operator of which this is an alias. Passes replace the alias by this operator
     traced_as: str = (
         ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
     )
-    # "module:function" of the Python function that a trace calls instead of the operator, so that it records
-    # the operators that the function calls
+    # "module:function": traces call this Python function instead of recording the operator, so that they
+    # contain the operators that the function calls
     trace_function: str = ""
     since: int = 0  # archive version from which on the operator has its current semantics
     since_variants: str = "io"  # variants to which `since` applies: "i" in-place, "o" out=
@@ -117,33 +117,36 @@ class OperatorRecord:
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
     # True if CPU fusion supports the operator, which is pointwise but not a ufunc
     tile: bool = False
-    # True if CPU fusion supports the operator unless its argument `training` is True. The first argument is
-    # then combined with vectors of one element per channel.
+    # True if CPU fusion supports the operator while its argument `training` is False: its first argument is
+    # then combined with vectors that have one element per channel.
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
-    # True if the operator can end a fusion group, because it reduces or normalizes its first argument
+    # True if the operator reduces or normalizes its first argument, and can therefore be the last of a fusion
+    # group
     epilogue: bool = False
     # True if fusion supports the operator, which casts the first argument to the dtype that the second one
     # specifies
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
-    # for `epilogue`: CUDA expression of a row, or a function of row length and keyword arguments that returns
-    # this expression, or None if the operator is not fusible on CUDA
+    # For `epilogue`: CUDA expression that computes a row, or function from row length and keyword arguments
+    # to this expression, or to None if CUDA fusion does not support them
     cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False
-    # Cast by autocast, such as "lower", "float32" or "widest": one for all devices, or device type -> cast
+    # Rule by which autocast casts arguments, such as "lower", "float32" or "widest", or dict from device type
+    # to rule
     autocast: str | Mapping[str, str] = ""
-    # Nanoseconds per unit of work, or a cost rule, if they differ from those of the family (`cost_model`)
+    # Nanoseconds per unit of work, or a cost rule. Overrides that of the operator's family (`cost_model`)
     work: float | Callable[..., float] | None = None
 
     # Effects
     nondeterministic: bool = False  # True if the operator draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
     reshapes: bool = False  # True if the operator changes sizes, strides or storage of its first argument
-    # True if the operator may return its first argument itself, although the schema has no alias annotation
+    # True if the result may be the first argument itself, which the schema does not state as an alias
+    # annotation
     gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
     side_effect: bool = False  # True if passes must not remove the operator, even if its result is unused
@@ -158,27 +161,28 @@ class OperatorRecord:
     wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
-    overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
+    overlap: int = 0  # rule for mutated tensors of which elements share memory: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
-    # name of a `result_strides` rule per result, or () to keep the strides of the kernel's results
+    # For each result, name of its `result_strides` rule. If empty, results keep the strides that the kernel
+    # gave them
     layout: tuple[str, ...] = ()
     out_dtype_error: ErrorTexts = ""  # error text if `out=` has another dtype than the result, or "" to cast
     # error text for an `out=` dtype to which the result cannot be cast, or "" for the usual text
     out_cast_error: ErrorTexts = ""
-    out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`
+    out_resized: str = ""  # rule that resizes an `out=` tensor of another shape, see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
     self_dtype_error: str = ""
-    # True if, without `dtype=`, the `out=` variant computes in the dtype of `out=`, the in-place variant in
-    # that of `self`
+    # True if, unless `dtype=` is passed, the `out=` variant computes in the dtype of `out=` and the in-place
+    # variant in the dtype of `self`
     computes_in_out: bool = False
     # Shape rule (`shape_functions`). The call shape(*arguments) returns (shape, dtype) of each result.
     shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
-    # Facts that passes, export and transforms read (`field_by_name`)
+    # Properties that passes, export and transforms read by `field_by_name`
     # How loop versions replace the operator on single elements by an operation on numbers
     # (`passes.loop_versioning`): as "arithmetic", "unary", "comparison", "minimum", "maximum", "in-place",
     # "fill", "assignment", "store" (of a number in a tensor) or "conversion" (to a number)
@@ -189,24 +193,28 @@ class OperatorRecord:
     spatial_dims: int = 0  # for convolutions: number of spatial dimensions
     copies_sizes: bool = False  # True if result sizes are copied from inputs, never computed from sizes
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
-    view_if_possible: bool = False  # True if the result is a view or the argument, or a copy if necessary
+    # True if the operator copies its argument only if the result cannot be the argument or a view of it
+    view_if_possible: bool = False
     always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
     inserted_by_export: bool = False  # True if `export` inserts the operator and programs do not call it
     traced_in_place: bool = False  # True if traces with `force_outplace` record the in-place operator, too
-    conjugates: bool = False  # True if the result is the conjugate, or a real argument itself
+    # True if the result is the conjugate of the argument, which is the argument itself if it is real
+    conjugates: bool = False
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
     # Whether PyTorch's TorchScript compiler creates a `prim::DifferentiableGraph` even for a single call of
     # the operator. A string names the only overload for which it does.
     graph_autodiff: bool | str = False
 
-    # Source code in the script language: argument name -> derivative formula, and an equivalent expression
+    # Source code in the script language. `derivative`: argument name -> formula. `decomposition`: equivalent
+    # expression
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
     # In-place and `out=` variants
     variant: str = ""  # "", "inplace" or "out"
-    base: OperatorRecord | None = None  # for variants: the record whose kernel computes the result
+    # for variants: record of the base operator, whose kernel computes the result
+    base: OperatorRecord | None = None
     # For variants: function that converts a kernel of `base` to a kernel of the variant
     derive: Callable[[Kernel], Kernel] | None = None
 
@@ -485,7 +493,7 @@ def load() -> None:
 
 def _load() -> None:
     global _loaded
-    if _loading:  # called during the import of families, which may use the operators that are loaded so far
+    if _loading:  # a family calls this while it is imported: it may use the operators that are loaded so far
         return
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
@@ -517,7 +525,8 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
         for family in families:
             importlib.import_module(f"ts.ops.{family}")
         yield
-    except BaseException:  # also KeyboardInterrupt, so that the next call imports incomplete families again
+    # after any exception, even KeyboardInterrupt, the next call shall import incomplete families again
+    except BaseException:
         for family in FAMILIES:  # families import each other, so several may be incomplete
             if f"ts.ops.{family}" not in sys.modules:
                 _remove_family(family)

@@ -211,7 +211,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
         return x
     shape = tuple(x.shape)
     order = RULES[rule](shape, arrays)
-    # Channels-last order: compare strides of size-1 dimensions, too
+    # For channels-last order, also the strides of dimensions of size 1 must be as required.
     all_count = len(order) > 3 and order[-1] == 1
     step = x.dtype.itemsize
     for d in reversed(order):

@@ -21,7 +21,7 @@ from ts.ops.registry import find, op
 from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
-# (xp, input projection of the gates, state, weights) -> new state
+# (xp, terms of the gates from the input, state, weights) -> new state
 Step = Callable[[Any, Array, State, "_Weights"], State]
 
 
@@ -193,7 +193,7 @@ def _sizes_of_steps(batch_sizes: Array) -> list[int]:
     return counts
 
 
-# For each time step, its index in the first dimension, or the slice of its rows in a packed sequence.
+# For each time step: its index in the first dimension. In a packed sequence: slice of the step's rows.
 Rows = Sequence[Any]
 
 

@@ -431,7 +431,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     drawn = _fill_from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
-    # Gamma samples for small parameters may be 0. A lower bound avoids 0 / 0 in the normalization.
+    # For small parameters, all gamma samples may be 0. With a lower bound, they do not lead to 0 / 0 below.
     drawn = xp.maximum(drawn, np.finfo(common.DOUBLE).tiny)
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
     return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)

@@ -99,7 +99,7 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
-    # The result contains the index of the last element equal to the running extreme, where NaN equals NaN.
+    # The index is that of the last element equal to the extreme value so far, where NaN is equal to NaN.
     hit = (self == values) | ((self != self) & (values != values))
     positions = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
     return values, xp.maximum.accumulate(xp.where(hit, positions, 0), axis=axis)

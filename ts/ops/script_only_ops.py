@@ -218,7 +218,8 @@ def _cpu_capability(xp: Any) -> str:
     return str(get_cpu_capability())
 
 
-# For operators written in C: order in which PyTorch tries the overloads, if it is not the declaration order.
+# Order in which PyTorch tries the overloads of operators written in C, where it differs from their
+# declaration order.
 order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
 order("aten::__getitem__", "t str")
 order("aten::Complex", "Scalar Tensor_Tensor")

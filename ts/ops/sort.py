@@ -161,7 +161,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
     index = argsort.nth_index_in_order(xp, self, axis, middle)
-    if not skip_nan:  # for a slice with NaN, return its first NaN
+    if not skip_nan:  # the median of a slice that contains NaN is its first NaN
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _values_and_indices(xp, self, index, axis, keepdim)
 

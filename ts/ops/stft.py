@@ -140,7 +140,7 @@ def _stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not is_complex if onesided is None else onesided
-    hop = min(hop, count)  # a hop longer than the signal has the same effect: one frame
+    hop = min(hop, count)  # any hop longer than the signal leads to one frame
     if align_to_window:
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2
@@ -248,7 +248,8 @@ def _overlap_add(xp: Any, frames: Array, hop: int) -> Array:
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    for i in cost_model.steps(range(pieces)):  # add section i of all frames, which do not overlap each other
+    # add section i of all frames at once, because these sections do not overlap
+    for i in cost_model.steps(range(pieces)):
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece
     return total.reshape(batch, -1)[:, : (count - 1) * hop + width]

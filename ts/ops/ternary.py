@@ -133,7 +133,7 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
 # ---------------------------------------------------------------------------------------- clamp and rounding
 
 
-# Kernel names in PyTorch's errors for complex limits: lower limit, upper limit
+# Kernel names in PyTorch's error messages for a single complex limit: (for a lower limit, for an upper limit)
 _ONE_LIMIT = ("maximum_cpu", "minimum_cpu")
 
 

@@ -13,7 +13,8 @@ from ts.ops import common
 from ts.ops.unsupported_dtypes import by_kind
 
 Array = common.Array
-# String of dtype kinds, or dict from kind to error text (`ts.ops.unsupported_dtypes`)
+# Kinds of dtypes that an operator rejects: characters, or dict from kind to error message
+# (`unsupported_dtypes`)
 UnsupportedKinds = str | Mapping[str, str]
 NOTHING: Mapping[str, str] = {}
 

@@ -53,7 +53,8 @@ def sliding_window_view(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilatio
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
-    strides = (  # the stride of a size-1 dimension does not matter, but the product might overflow
+    # dimensions of size 1 keep their stride, because it is not used and the product might overflow
+    strides = (
         *x.strides[:-n],
         *(step * s if m > 1 else step for step, s, m in zip(steps, stride, window_counts, strict=True)),
         *(step * d if k > 1 else step for step, d, k in zip(steps, dilation, kernel, strict=True)),

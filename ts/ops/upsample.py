@@ -19,7 +19,7 @@ from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
 Sizes = Sequence[int]
-# indices (m, taps) and weights (m, taps), where None means one tap of weight 1
+# (indices, weights), arrays of shape (output size, taps). None instead of weights means one tap of weight 1
 Taps = tuple[Array, Array | None]
 
 _MAX_CACHED_POSITIONS = 4096  # taps of larger outputs are not cached
@@ -91,7 +91,7 @@ def _lanczos_filter(xp: Any, x: Array) -> Array:
 
 def _cubic_filter(xp: Any, x: Array) -> Array:
     x = xp.abs(x)
-    a = -0.5  # the coefficient of image libraries, not `CUBIC_COEFFICIENT`
+    a = -0.5  # image libraries use this coefficient, and PyTorch uses it for antialiasing
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((x - 5) * x + 8) * x * a - 4 * a
     return xp.where(x < 1, near, xp.where(x < 2, far, 0))
 

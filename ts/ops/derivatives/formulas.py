@@ -37,7 +37,8 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# Tensor property that formulas can read without saving the tensor -> (its script type, its text in formulas).
+# Property that formulas read without saving the tensor -> (its type in scripts, regular expression for its
+# text in formulas).
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),
@@ -226,7 +227,7 @@ def get_decomposition(record: OperatorRecord) -> Any:
     derivative = inputs.derivative
     assert derivative is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
-    # The suffix avoids hiding a function with the operator's name
+    # The suffix keeps this function from hiding a function with the operator's name.
     name = record.name.rpartition("::")[2] + "_by_parts"
     source = f"def {name}({declared}):\n    return {derivative.decomposition}\n"
     return _compiled(name, source, derivative.namespace)

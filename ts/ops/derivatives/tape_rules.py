@@ -109,7 +109,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
     """Return what a formula parameter reads, as (`FormulaInputKind`, index, whether it may be a number)."""
     names = list(inputs.parameters)
-    if read.fact:  # a property, such as a size, whose index counts first the arguments and then the results
+    if read.fact:  # a property such as a size. The index counts arguments first, then results
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

@@ -34,7 +34,8 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
     def rule(call: Call) -> Any:
         values = list(call.values)
         tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-        # The planes have no batch: vmap's batch dimension is the batch of the operator
+        # The input of this call has no batch dimension, so vmap's batch dimension becomes that of the
+        # operator.
         if call.rank(tensors[0]) == spatial + 1:
             for i in tensors:
                 values[i] = call.expanded(i)
