@@ -19,7 +19,8 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-MIN_CURVATURE_PRODUCT = 1e-10  # minimum dot product of step and gradient change for a pair in the history
+# a pair enters the history only if the dot product of step and gradient change exceeds this
+MIN_CURVATURE_PRODUCT = 1e-10
 
 
 class LBFGS(Optimizer):

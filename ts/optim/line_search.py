@@ -25,7 +25,7 @@ class LineSearchPoint:
     at: Any
     loss: float
     grad: Tensor
-    slope: Any  # directional derivative of the loss
+    slope: Any  # directional derivative of the loss along the search direction
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:

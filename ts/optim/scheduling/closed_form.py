@@ -183,7 +183,7 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        # start of a rise: the rate may be 0, which no factor can increase
+        # At the start of a rise, the rate may be 0, so multiplication by a factor cannot increase it.
         if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [
