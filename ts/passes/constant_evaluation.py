@@ -22,7 +22,7 @@ class _NotEvaluated:
 
 NOT_EVALUATED: Final = _NotEvaluated()
 
-# Node kinds that the interpreter implements directly, without an operator.
+# Kinds of nodes that have no operator -> function that computes their results, as the interpreter does.
 _STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
     "prim::TupleConstruct": lambda *items: (items,),
     "prim::ListConstruct": lambda *items: (list(items),),
@@ -51,7 +51,7 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     try:
         with PauseLogging():
             result = operator(*map(_to_number, arguments))
-    except Exception:  # the program will raise this error at run time
+    except Exception:  # the node is not evaluated, so that the program raises this error at run time
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
 

@@ -100,7 +100,7 @@ def _fold(graph: Graph, mutable: bool, shares_results: bool = False) -> bool:
 class _Propagator:
     def __init__(self, graph: Graph, mutable: bool, shares_results: bool) -> None:
         self._graph = graph
-        self._mutable = mutable  # whether lists and tensors are folded, too
+        self._mutable = mutable  # whether results of mutable types (lists, tensors) are folded, too
         self._shares_results = shares_results  # whether all runs may return the same list or tensor object
         self._aliases: AliasDb | None = None  # created on first use, because most values need no analysis
         self.changed = False

@@ -37,14 +37,16 @@ from ts.passes.pass_utils import inline_block_before, inserting_at_start, is_pro
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
 _SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
-Carried = dict[Node, list[str]]  # ifs, loops and continuations -> their carried variables
+# if, loop, or continuation of a loop -> names of the variables that it carries
+Carried = dict[Node, list[str]]
 
 
 def convert_to_ssa(graph: Graph) -> bool:
     """Convert the emitter's graph to structured SSA form."""
     carry = _CarryVariables(graph)
     carry.run(graph.block())
-    # `_ContinueLoops` is always created, because the constant that it inserts affects value numbers
+    # `_ContinueLoops` is created even if it is not needed: it inserts a constant, which affects the numbers
+    # of later values.
     continuing = _ContinueLoops(graph, carry.carried)
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())
@@ -111,9 +113,9 @@ class _CarryVariables:
             outer = self._visible.get(name)
             if outer is None:
                 continue  # the variable is local to an iteration
-            # The loop may run no iteration, so the type of the carried variable includes the types before and
-            # in the loop. Types that do not unify without an annotation (`a: Any = 1`) become a union, as
-            # after an `if`.
+            # The type of a carried variable includes its type before the loop, which may run no iteration,
+            # and its type in the loop. Types that unify only with an annotation (`a: Any = 1`) become a
+            # union, as after an `if`.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
@@ -260,7 +262,8 @@ class _Substitution:
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
         """Bind `names` to the last `len(names)` values, and record the previous values in `before`."""
-        for i in range(1, len(names) + 1):  # last name first: the order of variables in `prim::Line`
+        # from the last name to the first, the order of the variables in `prim::Line`
+        for i in range(1, len(names) + 1):
             name = names[-i]
             before.setdefault(name, self._values.get(name))
             self._values[name] = values[-i]

@@ -176,7 +176,7 @@ def _is_operator(node: Node) -> bool:
     record = getattr(node.operator(), "record", None)
     if record is None or record.variant or record.on_grids:
         return False
-    # `of_program` excludes operators of user functions, because they cannot be serialized
+    # A graph with operators that user functions implement (`of_program`) could not be serialized.
     return not record.reads_history and not record.of_program
 
 

@@ -63,7 +63,8 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _inline_small_group(node)
-                # nodes were moved next to `node`, so the order of nodes may have changed
+                # The nodes of the group were moved next to `node`. If there are several, their order may have
+                # changed.
                 changed |= count > 1
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)

@@ -43,7 +43,8 @@ class _Eliminator:
         changed = False
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
-        # Key -> node that reads a number or string from a mutable object. Cleared at nodes that write.
+        # Key -> earlier node that reads the same number or string from a mutable object. Nodes that write
+        # clear the dict.
         attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -40,7 +40,7 @@ def _is_endless(loop: Node) -> bool:
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
-# Kinds of nodes whose outputs are marked individually
+# Kinds of nodes of which each output is marked as live or not, instead of the whole node
 _BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})
 
 
@@ -103,7 +103,8 @@ class _Eliminator:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
         pending = self._mark_writers_if(is_directly_observed, writers[::-1])
-        if not pending:  # usual case: all writers write to a needed value or a module's buffer
+        # usually no writers remain, because each writes to a live value or to a buffer of a module
+        if not pending:
             return
         aliases = self._graph.analysis(AliasDb)
         self._added = []
@@ -148,7 +149,8 @@ class _Eliminator:
         """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
         while node is not None and node not in self._live_nodes:
             self._live_nodes.add(node)
-            # For a loop, this includes initial values of unused carried values, which a later run removes.
+            # For a loop, this marks all initial values, even those of carried values that are not live. A
+            # later run of this pass removes them.
             self._mark_values(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():

@@ -24,8 +24,8 @@ from ts.ir.graph import Block, Node, Value
 from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Node kind -> its role, for tensor operators that operators on numbers can replace for 0-dim tensors. This is
-# possible because their results are exact or rounded once.
+# Kind of a tensor operator -> role of the operator on numbers that can replace it for 0-dim tensors. It can,
+# because both results are exact or rounded once.
 ROLE: Final = field_by_name("element_role")
 _OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
 _PROMOTION: Final = field_by_name("promotion")
@@ -81,12 +81,14 @@ class Elements:
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
         self.loaded: dict[Value, None] = {}  # outer tensors whose elements the loop accesses
         self.written: set[Value] = set()
-        self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
-        # Tensors that cannot have an integer dtype, like all other tensors in their sets (`find_set`)
+        # numbers and elements that must be converted to tensors, because a use requires a tensor
+        self.boxed: set[Value] = set()
+        # Tensors that cannot have an integer dtype. Neither can the other tensors in their sets (`find_set`)
         self.floats: set[Value] = set()
         # Tensors whose elements are converted to ints, so that their sets probably have an integer dtype
         self.indices: set[Value] = set()
-        self.gain = 0  # number of converted nodes, minus a cost for each boxed number
+        # number of nodes that are converted to operations on numbers, minus a cost for each value in `boxed`
+        self.gain = 0
         self.rejection_reason = ""
         self._parents: dict[Value, Value] = {}
         self._inside = {*self.body.inputs()}

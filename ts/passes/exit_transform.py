@@ -43,14 +43,15 @@ def exit_transform(graph: Graph) -> bool:
     if exits.has_with:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
-    # Both transformers are created even if there are no exits, because their constants affect value numbers.
+    # Both transformers are created even if there are no exits: they insert constants, which affect the
+    # numbers of later values.
     continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.nodes_with_exits)
     if exits.has_loop_exit:
         continuations.run(graph.block())
         exits = _Exits(graph)
     _ExitTransformer(graph, "prim::ReturnStmt", exits.nodes_with_exits).run(graph.block())
-    # `with` blocks are removed before the merging of ifs: a copy would not contain values that are defined in
-    # a `with` block and used after it.
+    # `with` blocks are inlined before ifs are merged, because values that a `with` block defines may be used
+    # after it, and a copy of the block would define other values.
     if exits.has_with:
         _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
@@ -76,7 +77,7 @@ class _Exits:
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
-                # A list instead of a generator, because all blocks must be visited
+                # `any` would stop at the first exit, but all blocks must be visited.
                 if True in [self._collect_block(inner) for inner in blocks]:
                     self.nodes_with_exits.add(node)
                     has_exit = True
@@ -118,8 +119,8 @@ class _ExitTransformer:
         self._graph = graph
         self._kind = kind
         self._nodes_with_exits = nodes_with_exits
-        # Id of a type object -> uninitialized value of this type. As in PyTorch, there is one value per type
-        # object.
+        # Id of a type object -> uninitialized value of this type. As in PyTorch, equal types have separate
+        # values if they are separate objects.
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
         with inserting_at_start(graph):
@@ -223,7 +224,7 @@ class _ExitTransformer:
         if self._status(exit_pair) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             # Even if the body raises, code after the loop may run, because the loop may have no iterations
             return self._never
-        # The target of the exit is outside of the loop, so that an exit must also end the loop.
+        # The exit leaves the loop, too, because its target encloses the loop.
         continue_choice = self._graph.create_if(exit_pair.exit_taken)
         body.append_node(continue_choice)
         _add_if_outputs(continue_choice, [self._false], [body.outputs()[0]])

@@ -119,7 +119,8 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        if self.open.get(node.inputs()[0]) is not group:  # `close` inserted the group, so it cannot grow
+        # `close` has inserted the group into the graph, so no node can be added
+        if self.open.get(node.inputs()[0]) is not group:
             return False
         self.position_of[node] = len(self.position_of)
         group.nodes.append(node)

@@ -106,7 +106,7 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        # Autocast blocks prevent the optimization of a graph, so callees with such blocks are not inlined
+        # A graph with autocast blocks is not optimized, so callees with such blocks are not inlined.
         if self._specialize and autocast_blocks(self._graph(callee)[0]):
             return False
         body = self._body(callee, call)

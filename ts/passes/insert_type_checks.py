@@ -63,7 +63,7 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
     expected_device = type.device()
     if expected_device is not None:
         yield equal("prim::device", device(str(expected_device)))
-    # Private fields, because `sizes()` and `strides()` return None if one of the numbers is unknown
+    # Read private fields: `sizes()` and `strides()` return None if any of the numbers is unknown.
     sizes, strides = type._sizes, type._strides
     for kind, expected_sizes in (("aten::size", sizes), ("aten::stride", strides)):
         if expected_sizes is None:
@@ -77,7 +77,7 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
 
 
 def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
-    # None if unknown, for which the method `requires_grad()` would return True
+    # The private field is None if it is unknown, while `requires_grad()` would return True.
     requires_grad = type._requires_grad
     if requires_grad is None:
         return

@@ -18,7 +18,7 @@ def lift_closures(graph: Graph) -> bool:
     """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")
     for _ in closures:
-        # Allocates the value numbers that PyTorch uses for temporary nodes
+        # This unused node takes the value numbers of PyTorch's temporary nodes.
         graph.create("prim::TupleConstruct", (), 3)
     for node in closures:
         _lift(node)
@@ -42,8 +42,8 @@ def _subgraph(block: Block) -> tuple[list[Value], Graph]:
     """Copy a block to a graph, and return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
-    # PyTorch first unpacks the captured values from a tuple. The tuple is created here to get PyTorch's value
-    # numbers.
+    # In PyTorch, this node comes first: it unpacks the captured values from a tuple. It is created here so
+    # that all values get the same numbers.
     unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
     captured: dict[Value, Value] = {}
     copies: dict[Value, Value] = {}

@@ -33,7 +33,8 @@ FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number of float32
 FLOAT64_CODE: Final = 7
 INT64_CODE: Final = 4
 _MAX_LOOP_NODES: Final = 400  # larger loops get no versions, because each version is a copy of the loop
-_EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats convert to int64 without overflow
+# floats of a smaller magnitude can be converted to int64 without overflow
+_EXACT_FLOAT_LIMIT: Final = 2.0**62
 
 
 def make_versions(loop: Node) -> bool:
@@ -166,7 +167,7 @@ class _LoopVersion:
         self.graph = loop.owning_graph()
         self.numbers: dict[Value, Value] = {}  # tensors that are replaced by numbers -> these numbers
         self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
-        # (tensor, indices) -> loaded element, cleared at writes
+        # (tensor, indices) -> value of the element, loaded since the last write
         self.loaded_values: dict[tuple[Value, ...], Value] = {}
         # Replaced tensor nodes, which `_remove_replaced` removes if they are unused
         self.replaced_nodes: list[Node] = []
@@ -386,7 +387,7 @@ class _LoopVersion:
         if node.kind() == "aten::reciprocal":
             quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
             self.numbers[node.output()] = self._round(quotient, member, node)
-        # Exact for float32: rounding the float64 root is equal to the float32 root
+        # Exact also for float32: rounding the float64 root has the same result as a float32 root.
         elif node.kind() == "aten::sqrt":
             root = self._new(node.kind(), [x], node, FLOAT).output()
             self.numbers[node.output()] = self._round(root, member, node)

@@ -96,7 +96,7 @@ def _flatten_inputs(node: Node) -> None:
 
 def _flatten_outputs(node: Node) -> None:
     graph, block = node.owning_graph(), node.owning_block()
-    # the node list is circular: the first node follows the return node
+    # The list of nodes is circular, so a node after the return node is the first of the block.
     insertion_point = block.return_node() if node is block.param_node() else node
     i = 0
     while i < len(node.outputs()):
@@ -124,7 +124,7 @@ def _bypass(_: Rewriter | None, node: Node) -> list[Value] | None:
         return list(items)
     if kind == "prim::TupleIndex":
         index = constant_value(node.inputs()[1])
-        # keep an index that is out of range: it raises at run time
+        # an index out of range is not removed, because it raises an error at run time
         return None if index is NOT_CONSTANT or not -len(items) <= index < len(items) else [items[index]]
     graph = node.owning_graph()
     subtuple = graph.create("prim::TupleConstruct", items[node.get("beg") : node.get("end")], 1)

@@ -68,7 +68,7 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
-# FRONTEND for graphs of the debugger: without clean-up passes, which would remove variables.
+# The passes of FRONTEND without clean-up passes, which would remove variables that the debugger shows.
 STEPPING: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
@@ -78,7 +78,8 @@ STEPPING: Final[Sequence[Pass]] = (
 )
 
 
-# Passes before bytecode generation. Dead code is eliminated once, near the end. Nodes that may raise remain.
+# Passes before the generation of bytecode. Dead code is eliminated only near the end, and nodes that may
+# raise an error remain.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline_for_execution,
     unwrap_numbers,
@@ -97,8 +98,8 @@ OPTIMIZE: Final[Sequence[Pass]] = (
 # Passes before the specialization to argument types. All specializations of a function share their result.
 BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
 
-# Passes for calls that record gradients. Differentiable graphs are created before fusion groups, so that a
-# fusion group is completely inside or outside of a differentiable graph.
+# Passes for calls that record gradients. Differentiable graphs are created before fusion groups, so that no
+# fusion group is partly inside of a differentiable graph.
 DIFFERENTIATE: Final[Sequence[Pass]] = (
     *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],
     create_autodiff_subgraphs,
@@ -155,7 +156,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
     except Exception as error:
         raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error
     if changed:
-        graph.version += 1  # also for a change of a subgraph
+        graph.version += 1  # the pass may have changed only a subgraph, which has its own version
         _keep_analyses(graph, run, version)
     pass_logging.dump(name, "After {}:\n{}", run.__name__, graph)
     return changed

@@ -80,7 +80,8 @@ class Rewriter:
         self.graph = graph
         self._rules = rules
         self._next: dict[Node, None] = {}  # nodes for the next round
-        self._written: list[Node] = []  # nodes that a rule rejected because of a writer
+        # nodes that a rule left unchanged because memory that they use is written to
+        self._written: list[Node] = []
         self._aliases: AliasDb | None = None
         self._current: Node | None = None
 
@@ -195,8 +196,8 @@ class Rewriter:
 # -- patterns ------------------------------------------------------------------------------------------
 
 
-# Term of a pattern: a name (str), a literal, or a call, which is a tuple of the node kind and the terms of
-# the inputs.
+# Part of a pattern: a name (str), a literal, or a call, which is a tuple of the node kind and the terms of
+# the node's inputs.
 _Term = Any
 
 

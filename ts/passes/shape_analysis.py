@@ -103,10 +103,11 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        # Value -> _RANK or _DTYPE, if only this property of the value's sample is valid
+        # Value -> _RANK or _DTYPE, if only the rank or only the dtype of the value's sample is known to be
+        # correct
         self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
-        self.unknown: set[int] = set()  # placeholder sizes in samples, which represent unknown sizes
+        self.unknown: set[int] = set()  # arbitrary sizes in samples that represent unknown sizes
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.by_inputs = True  # False if the analysis starts from types instead of example inputs
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
@@ -303,9 +304,9 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            valid_property = _RANK  # only the rank is valid: the program may compute the sizes
-        # As in PyTorch, requires_grad is unknown for elementwise operators of several tensors, and sizes are
-        # unknown if these tensors have several dtypes, one of them an integer dtype.
+            valid_property = _RANK  # the program may compute the sizes, so only the rank is known
+        # As in PyTorch, `requires_grad` is unknown for elementwise operators of several tensors. Their sizes
+        # are unknown, too, if the tensors have several dtypes of which one is an integer dtype.
         is_promoted = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
@@ -348,7 +349,9 @@ class Analysis:
             is_elementwise(node) or node.kind() in _COPYING_KINDS or _COPIES_SIZES[node.kind()]
         ):
             return results
-        if results is NOT_EVALUATED:  # placeholder sizes did not match: try matching sizes to get the rank
+        # placeholder sizes did not fit together: replace them by sizes of other arguments, and use only the
+        # rank
+        if results is NOT_EVALUATED:
             sizes_by_dim = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }

@@ -144,7 +144,8 @@ class _TypeQueries:
     def arguments(self) -> list[int]:
         """Return the sorted indices of the arguments whose types decide a query."""
         if not may_query_types(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            return []  # types decide nothing, as a callee may change the shape of a tensor argument
+            # a callee may change the shape of a tensor argument, so its type at the start decides nothing
+            return []
         indices: set[int] = set()
         for node in self.graph.all_nodes():
             if (not _queries_tensor(node) and not _queries_argument(node)) or not _decides_branch(node):
@@ -163,7 +164,8 @@ class _TypeQueries:
         if value in self._input_index:
             return frozenset((self._input_index[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._dependencies:
-            self._dependencies[value] = None  # ends the recursion for loop-carried values
+            # a loop-carried value may depend on itself: the recursion ends at this entry
+            self._dependencies[value] = None
             self._dependencies[value] = self._result_dependencies(value)
         return self._dependencies[value]
 

@@ -41,7 +41,7 @@ from ts.passes.peephole import simplify
 Attribute = tuple[int, str]
 """An attribute of one object: the object's id, and the name."""
 
-# Kinds of nodes that return their inputs, or containers of their inputs.
+# Kinds of nodes whose outputs are, contain, or are contained in their inputs.
 _ALIASING_KINDS: Final = frozenset(
     {
         "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",
@@ -63,7 +63,7 @@ class FrozenModule:
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
     # Ids of objects preserved with all their attributes
     fully_preserved: set[int] = field(default_factory=set)
-    # Object id -> object. The references keep ids unique.
+    # Object id -> object. These references keep the objects alive, so that their ids are not reused.
     objects: dict[int, Object] = field(default_factory=dict)
     owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
 
@@ -118,7 +118,8 @@ class _Freezer:
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
                 self.out.graphs[name] = self._method_graph(self.root, name)
-        # Immutable attributes are folded first, because constant `training` flags remove branches with writes
+        # Immutable attributes are folded before others: if `training` is a constant, branches that write to
+        # attributes may disappear.
         self._fold_all(lambda type: not type.mutable)
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
@@ -224,7 +225,9 @@ class _Freezer:
         """Inline all calls, and find the module object of each module-typed value, also in forked tasks."""
         inline(graph)
         while self._record_modules(graph) and inline(graph):
-            pass  # repeat, because interface calls became method calls of a class
+            # a call of an interface method becomes a call of a class method, which can be inlined in the next
+            # iteration
+            pass
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
                 raise RuntimeError("Freezing modules containing prim::ModuleContainerIndex is not supported")
@@ -346,7 +349,7 @@ class _Freezer:
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detach(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
-            # Use the type of the value, which is more precise
+            # The type of the value is used where it may be more precise than the declared type.
             use_value_type = isinstance(type, TensorType | OptionalType | TupleType)
             constant = graph.try_insert_constant(value, None, None if use_value_type else type)
         if constant is not None:
@@ -474,7 +477,8 @@ class _AttributeEscapeAnalysis:
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
         self._origins: dict[Value, _Origin] = {}
-        self.touched: set[Attribute] = set()  # attributes that are assigned, written to, or escape
+        # attributes that are assigned, or whose values are written to or escape
+        self.touched: set[Attribute] = set()
         self.written: set[Attribute] = set()
         self.modules: list[Object] = []  # modules that are passed to unknown code
 
@@ -483,7 +487,7 @@ class _AttributeEscapeAnalysis:
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
-        # Returned attributes may become constants, although callers can write to them, as in PyTorch
+        # As in PyTorch, a returned attribute may become a constant, although callers can write to it.
         for value in graph.outputs():
             self._mark_escaped(value, of_module_only=True)
 
@@ -539,7 +543,7 @@ class _AttributeEscapeAnalysis:
 
     def _propagate_origins(self, node: Node) -> None:
         for value in node.inputs():
-            if value in self._owners:  # a module that is an element of a container
+            if value in self._owners:  # a container with this module as an element is created
                 self._mark_escaped(value)
         transfer = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():

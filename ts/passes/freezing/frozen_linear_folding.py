@@ -62,7 +62,8 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            use.user.replace_input(use.offset, x)  # an `aten::dim`, for which `x` has the same rank
+            # the user is an `aten::dim`, and the rank of `x` is that of the layer's result
+            use.user.replace_input(use.offset, x)
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
         flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)

@@ -146,7 +146,7 @@ def insert_bail_outs(graph: Graph) -> bool:
     """Replace guards by bail-outs, each with a graph of the remaining program."""
     guards = [node for node in walk_nodes(graph.block()) if node.kind() == _GUARD]
     rests = []
-    # All fallback graphs are created first, because they copy the program without bail-outs
+    # All fallback graphs are created before the first bail-out is inserted, so that none contains bail-outs.
     for guard in guards:
         rest = _FallbackGraph(graph)
         rest.copy_from(guard)
@@ -266,7 +266,7 @@ class _FallbackGraph:
     def finish(self) -> tuple[Graph, list[Value]]:
         """Return the graph, whose first input is the guarded tensor, and the program values of its inputs."""
         eliminate_dead_code(self.graph)
-        # Keep the types of captured values, because earlier guards have checked them
+        # Earlier guards have checked the types of captured values, so these types are kept.
         proven = [value.type() for value in self.graph.inputs()]
         erase_shape_information(self.graph)  # types of other values may depend on the failed guard
         for value, type in zip(self.graph.inputs(), proven, strict=True):
