@@ -39,7 +39,8 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
             "ts": round(event.time_range.start, 3),
             "args": _arguments(event),
         }
-        if event.is_async:  # overlapping events are written as begin and end entries with a common id
+        # async events may overlap, so each is written as two entries, begin and end, with a common id
+        if event.is_async:
             entries.append({**entry, "ph": "b", "id": event.id})
             entry |= {"ph": "e", "id": event.id, "ts": round(event.time_range.end, 3)}
         else:

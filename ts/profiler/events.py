@@ -48,13 +48,14 @@ class FunctionEvent:
 
     id: int
     name: str
-    kind: str  # operator, function, label (`record_function`), stage (of the compiler) or call (RPC)
+    # operator, function, label (`record_function`), stage (of the compiler) or call (to another process, RPC)
+    kind: str
     thread: int
     time_range: Interval
     overload_name: str = ""
     input_shapes: list[Any] = field(default_factory=list)
     input_types: list[str] = field(default_factory=list)
-    # innermost first: frames of scripts, then frames of Python
+    # Frames, innermost first: those of scripts, then those of Python
     stack: list[str] = field(default_factory=list)
     detail: str = ""
     kernel: str = ""  # implementation: a kernel module such as `kernels.reduce`, or `numpy`
@@ -102,7 +103,8 @@ def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEv
     threads: dict[int, int] = {}
     for raw in raw_events:
         if name_of(raw).startswith("profiler::"):
-            continue  # labels are also recorded as separate events
+            # the operator calls by which a script sets a label: the label itself is a separate event
+            continue
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)

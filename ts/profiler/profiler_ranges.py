@@ -61,7 +61,8 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        if self._labels:  # otherwise, `_call_end_callbacks_on_future` extends the label
+        # if the list is empty, `_call_end_callbacks_on_future` has taken over the label to extend it
+        if self._labels:
             label = self._labels.pop()
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
