@@ -18,7 +18,8 @@ from ts.ir.visualization import STYLE
 from ts.profiler.table import time_text
 from ts.report.report_data import FunctionReport, Line, Module, ReportData, TextLine
 
-_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of heat levels: fractions of the call's time
+# lower limits of the heat levels of a line, as fractions of the duration of the call
+_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)
 _MAX_OPEN_SECTIONS = 6  # number of sections that are expanded when the page is opened
 
 

@@ -50,10 +50,11 @@ from ts.runtime.script_method import ScriptMethod
 
 SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # maximum number of nodes of a drawing
-_MAX_MEASURING_SECONDS: Final = 0.5  # total time of the calls, of which there are at least three
+# the function is called repeatedly, at least three times, until this time has passed
+_MAX_MEASURING_SECONDS: Final = 0.5
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
-_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting makes a program about 100 times slower
+_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting instructions makes a program about 100 times slower
 
 
 @dataclass
@@ -98,7 +99,7 @@ class Module:
 
     name: str
     kind: str
-    parameters: int  # number of elements, including submodules
+    parameters: int  # number of elements of all parameters, including those of submodules
     functions: list[int]  # function numbers of the methods
     children: list[Module]
 
@@ -125,7 +126,8 @@ class ReportData:
     modules: Module | None = None
     call: float | None = None  # seconds of a call, or None if not measured
     between: float = 0.0  # seconds of `call` that are not in operators
-    is_counted: bool = False  # True if `between` is distributed among the lines
+    # True if instructions were counted, so that `between` is distributed among the lines
+    is_counted: bool = False
     operators: list[EventGroup] = field(default_factory=list)
 
 
@@ -141,7 +143,8 @@ def collect(
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    # measured first, because the report shows the fusion groups that the calls have executed
+    # The calls are measured before the report is created, because it shows the fusion groups that they have
+    # executed.
     if args is not None:
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
@@ -176,7 +179,7 @@ class _FunctionTable:
                 self.numbers[function] = len(self.reports)
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
-        # after all functions have numbers, because graphs refer to functions by number
+        # Graphs refer to functions by number, so their text is created after all functions have numbers.
         for function, index in self.numbers.items():
             self.reports[index].graph = self.text_lines(function.graph)
             self.reports[index].picture = self.picture(function.graph)
