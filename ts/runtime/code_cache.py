@@ -86,7 +86,7 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # the cache file is invalid, so the caller compiles the function
+        except Exception:  # the cache file is invalid: without code, the caller compiles the function
             return None
         return code
 
@@ -134,7 +134,7 @@ def entry_of(
     `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code.
     `plans` creates the table of specializations from which the code selects.
     """
-    # if `ts.passes.inline` is not imported, "inline everything" has its default value, False
+    # The module sets this mode. If nothing has imported it, the mode has its default value, False.
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None

@@ -26,10 +26,12 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_STACK_BYTES: Final = 512 << 20  # address space only (the system allocates pages on first use)
+# reserves only address space, because the system allocates pages when they are first used
+_STACK_BYTES: Final = 512 << 20
 _RECURSION_LIMIT: Final = 60_000
 _is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # True in a thread with a large stack
-_limit_lock = threading.Lock()  # protects the recursion limit of the process
+# held while the recursion limit of the process and `_thread_count` are changed
+_limit_lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_limit_lock._at_fork_reinit)  # type: ignore[attr-defined]
 _thread_count = 0  # number of running threads that need the higher recursion limit

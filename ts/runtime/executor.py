@@ -246,7 +246,8 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
     If the function has specializations, the code only selects a specialization.
     """
     graph, name = function.as_compiled(), function.name
-    if has_autocast(graph):  # not cached, because the class `_Block` exists only in this process
+    # not cached, because the code refers to the class `_Block`, which exists only in this process
+    if has_autocast(graph):
         return prepare_graph(graph, name, function.policy, variant), None
 
     def run() -> CompiledCode:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ts.frontend.compile_directives import is_scripting
 
-# Flag -> its default value in PyTorch.
+# Flag -> its value, which is initially the same as in PyTorch.
 _values: dict[str, Any] = {
     "profiling_executor": True, "profiling_mode": True, "bailout_depth": 12, "num_profiled_runs": 1,
     "texpr_fuser": True, "can_fuse_on_cpu": True, "can_fuse_on_gpu": True, "can_fuse_on_cpu_legacy": False,
@@ -25,8 +25,7 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# Name of a setter in `torch._C` -> name of the flag that it sets. A setter returns the previous value or
-# None.
+# Name of a setter in `torch._C` -> flag that it sets. Setters return the previous value of the flag, or None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",

@@ -26,7 +26,7 @@ def frozen_object(frozen: FrozenModule) -> Object:
 class _FrozenModuleBuilder:
     def __init__(self, frozen: FrozenModule) -> None:
         self.frozen = frozen
-        # id of an object -> frozen copy, or None if no attribute or method of the object remains
+        # Id of an object -> its frozen copy, or None if none of its attributes and methods remain
         self.copies: dict[int, Object | None] = {}
 
     def run(self) -> Object:
@@ -59,7 +59,8 @@ class _FrozenModuleBuilder:
         if id(owner) in self.frozen.fully_preserved:
             return owner
         if id(owner) not in self.copies:
-            self.copies[id(owner)] = None  # ends the recursion in cycles of objects
+            # objects may refer to each other in cycles: the recursion ends at this entry
+            self.copies[id(owner)] = None
             attributes: dict[str, Any] = {}
             for name in owner.cls.names:
                 value = object_get(owner, owner.cls.slot(name), False)

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]
 
 scripted_functions: EnumerableWeakSideTable[ScriptFunction] = EnumerableWeakSideTable("script")
-_session: list[Callable[..., Any]] | None = None  # functions scripted by the running compilation, if any
+# functions that the running compilation has scripted so far, or None if none is running
+_session: list[Callable[..., Any]] | None = None
 
 
 class ScriptFunction(Function):
@@ -63,7 +64,8 @@ class ScriptFunction(Function):
     policy: LoadPolicy = UNRESTRICTED  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive, or None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`, in bytes
-    waits = False  # True: compile at the first call. Compiled callers use the declaration until then.
+    # if True, the function is compiled at its first call. Compiled callers use its declaration until then
+    waits = False
     _is_method = False  # True for a method, set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
@@ -74,11 +76,11 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self.__annotations__ = {}
-        self._parsed = parsed  # definition, or its parser, until the function is compiled
+        self._parsed = parsed  # definition, or function that parses it. None after the function was compiled
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # True if the function calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # True if the signature is from the code cache, so that there may be no graph
+        self._adopted = False  # True if the signature is from the code cache. Then there may be no graph
         self._schema: FunctionSchema | None = None
         self.fingerprint: FunctionFingerprint | None = None  # identifies the function in the code cache
         self.cached_code: tuple[Path, Any] | None = None  # (path of the cache file, loaded code)
@@ -333,7 +335,7 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
-        self._graph = graph  # assigned last, because other threads that see a graph expect a signature
+        self._graph = graph  # assigned last: a thread that sees the graph relies on the signature
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
         """Return a function with this function's name and another graph."""
@@ -369,7 +371,7 @@ class ScriptFunction(Function):
 
         stages: dict[str, str] = {
             "code": self.code,
-            # `as_compiled`, unlike `graph`, does not disable the code cache
+            # `as_compiled` does not disable the code cache, which reading `graph` would do
             "graph": self.as_compiled()._repr_html_(),
             "bytecode": self.bytecode,
         }
@@ -467,7 +469,8 @@ def compile_function(
     if script is not None and script.is_compiled:
         return script
     with build_lock(), gc_disabled():
-        script = scripted_functions.get(function)  # another thread may have compiled it
+        # another thread may have compiled the function while this one waited for the lock
+        script = scripted_functions.get(function)
         return preallocate_frames(_compile_anew, function) if script is None else script
 
 

@@ -63,7 +63,7 @@ class FunctionFingerprint:
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function, or None if the function uses a value without encoding."""
-    # `example_types` is imported only if types are inferred from example calls
+    # If this module was not imported, no types are inferred from example calls.
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None
@@ -157,7 +157,8 @@ class _NameCollector:
                 return to_ts(scope[name])
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
-        if name == self._function.__name__:  # the name of the function itself, which is being scripted
+        # the function refers to itself by name, which will be the scripted function
+        if name == self._function.__name__:
             raise _NotFingerprintableError
         return vars(builtins).get(name, _ABSENT)
 

@@ -46,7 +46,8 @@ def _promote_objects() -> None:
     if _checks_to_skip:
         _checks_to_skip -= 1
         return
-    if gc.get_freeze_count():  # promotion would unfreeze the program's frozen objects
+    # freezing and unfreezing all objects, which promotes them, would unfreeze those of the program
+    if gc.get_freeze_count():
         _checks_to_skip = _SKIPPED_CHECKS
         return
     _promoted_objects += gc.get_count()[0]

@@ -51,7 +51,7 @@ from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMet
 
 modules.install(compile_function)
 
-# id of a script object -> module of the object
+# Id of a script object -> the `ScriptModule` that wraps the object
 _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()
 
 
@@ -141,7 +141,9 @@ class ScriptModule(Module):
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
         for name in marked:
-            delattr(cls, name)  # `__getattr__` then finds the compiled method
+            # without the marker in the class, attribute access reaches `__getattr__`, which finds the
+            # compiled method
+            delattr(cls, name)
         cls._script_methods = {**inherited, **{name: m.function for name, m in marked.items()}}
         own_init = vars(cls).get("__init__", cls.__init__)
 
@@ -559,7 +561,8 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
-            # hooks are checked first, because an error in the call of a wrong hook is less clear
+            # Modules with hooks come first: the signatures of hooks must be checked before the calls of these
+            # modules are compiled, whose errors would be less clear.
             for each in pending:
                 if each.pre_hooks or each.hooks:
                     compile_all(each.entry_points())

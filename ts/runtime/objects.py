@@ -93,7 +93,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # No methods are added to a module after its compilation, even if an interface requires them.
+        # A compiled module gets no further methods, even if the interface requires one that it lacks.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
@@ -124,7 +124,7 @@ def instance_of(handle: Object) -> Any:
         return RecursiveScriptClass(handle)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(handle.cls.names):
-        # unlike `setattr`, this also sets attributes of frozen dataclasses
+        # `setattr` would raise an error for a frozen dataclass.
         object.__setattr__(instance, name, object_get(handle, slot))
     return instance
 

@@ -45,7 +45,7 @@ from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.graph_variants import copy_unoptimized
 from ts.runtime.specialization import MAX_SPECIALIZATIONS, specializer_of
 
-_MAX_LISTED_LINES: Final = 5  # longer lists of lines are printed as a range
+_MAX_LISTED_LINES: Final = 5  # if a message refers to more lines, it states their range
 _TENSOR: Final = KINDS["TensorType"]
 _PACKAGE_FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})

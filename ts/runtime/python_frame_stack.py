@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_FRAME_SIZE_WORDS: Final = 16_384  # size of the large frame, which stays unused and whose chunk has 256 KB
+# stack size of the frame of `preallocate_frames`, for which Python allocates a chunk of 256 KB
+_FRAME_SIZE_WORDS: Final = 16_384
 
 
 def preallocate_frames(work: Callable[..., T], *args: Any) -> T:
