@@ -289,7 +289,8 @@ def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
         response.headers["Retry-After"] = str(error.retry_seconds)
     if error.status == 405:
         response.headers["Allow"] = error.message.removeprefix("expected ")
-    if not request.content.is_eof():  # a part of the body was not read
+    # the connection cannot be used again, because a part of the body was not read
+    if not request.content.is_eof():
         response.force_close()
     return response
 
@@ -383,7 +384,8 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            # lets the event loop create the tasks of connections that were just admitted, before the shutdown
+            # Before the shutdown, the event loop shall create the tasks of connections that were admitted
+            # last.
             await asyncio.sleep(0)
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)

@@ -49,13 +49,13 @@ class ClientRegistry:
 
     def __init__(self, header: str | None) -> None:
         self._header = header
-        # client by name, with the client with the least recent request first
+        # Name -> client. The client whose last request is oldest comes first.
         self._clients_by_name: dict[str, Client] = {}
 
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""
         if self._header is not None and (value := request.headers.get(self._header)):
-            # The nearest proxy appends the last name. The client controls all names before it.
+            # Each proxy appends a name, the nearest one the last. A client could forge all names before it.
             return self._find_by_name(value.rpartition(",")[2].strip()[:_MAX_CLIENT_NAME_CHARS])
         connection = request.protocol
         client: Client | None = getattr(connection, "client", None)

@@ -28,8 +28,8 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        # Client name -> (processor seconds, time of the last update). The least recently updated client comes
-        # first.
+        # Client name -> (processor seconds used, time at which they were last updated), in order of this
+        # time.
         self._usage: dict[str, tuple[float, float]] = {}
 
     def add(self, client: str, seconds: float) -> None:

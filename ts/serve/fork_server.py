@@ -28,9 +28,9 @@ from ts.serve.ipc_protocol import pack, receive
 WorkerMain = Callable[[socket.socket], None]
 # address space for Python itself, in addition to the memory limit of the program
 _ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20
-# the kernel kills a process that exceeds the time limit of a request by this time
+# Time after the time limit of a request at which the kernel kills the process, if that is still running
 _KILL_GRACE_SECONDS: Final = 0.5
-_WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit as a multiple of the processor-time limit
+_WALL_CLOCK_FACTOR: Final = 3  # limit of elapsed time divided by the limit of processor time
 
 
 def main(arguments: list[str]) -> None:
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> None:
 def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> None:
     try:
         child = os.fork()
-    # no further process is allowed, which the HTTP process detects because the socket is closed
+    # The system allows no further process. The closed socket tells the HTTP process that the fork failed.
     except OSError:
         os.close(descriptor)
         return
@@ -137,7 +137,8 @@ def _reseed() -> None:
 
 # ---- programs ----------------------------------------------------------------------------------------
 
-# Compiled and run once before the first fork, so that most modules and kernels that programs need are loaded.
+# Programs that are run once before the first fork, so that workers inherit most of the modules and kernels
+# that programs need.
 _WARMUP_SOURCE: Final = """
 def numbers(n: int) -> Dict[str, List[int]]:
     lists: Dict[str, List[int]] = {}
@@ -226,7 +227,8 @@ def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
         bytes=settings["bytes"],
         answer=settings["answer"],
     )
-    ts.softmax(ts.relu(ts.ones(1, 2) @ ts.ones(2, 1)), 1).sum()  # loads the kernels
+    # these operators load the kernels that most models need
+    ts.softmax(ts.relu(ts.ones(1, 2) @ ts.ones(2, 1)), 1).sum()
 
     def run_batches(end: socket.socket) -> None:
         apply_rlimits(model.max_memory_bytes)

@@ -34,7 +34,8 @@ class IpcChannel(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._header: dict[str, Any] = {}
-        self._message_size = 0  # size of the message in bytes, or 0 until its header is received
+        # size in bytes of the message being received, or 0 until its header has arrived
+        self._message_size = 0
         self._buffers_offset = 0
         self._on_message: Callable[[Message | None], None] | None = None
 

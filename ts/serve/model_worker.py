@@ -37,7 +37,7 @@ from ts.runtime.module import method_names
 from ts.serve.payload import InvalidInputError, ResponseTooLargeError, decode_inputs, encode_response
 
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
-# a worker whose peak memory has grown by more than this is replaced
+# Growth of peak memory above which a worker is replaced
 _MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20
 _MAX_ERROR_CHARS: Final = 2_000
 _DTYPE_ERROR_PATTERN: Final = re.compile(
@@ -143,7 +143,8 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_single_request(inputs, seconds)
-                # The response message is full, so the HTTP process sends the remaining requests again.
+                # The message of the responses has no space left, so the HTTP process will send this request
+                # and the following ones again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (

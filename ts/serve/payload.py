@@ -187,7 +187,7 @@ def _decode_tensor(value: Any, name: str) -> ts.Tensor:
         if tensor.numel() and tensor.is_complex() and not dtype.is_complex:
             raise InvalidInputError(f"input {name!r}: cannot convert complex numbers to {dtype}")
         tensor = tensor.to(dtype)
-    # nested lists do not represent the trailing sizes of an empty tensor
+    # The nested lists of an empty tensor do not contain all of its sizes, so the shape must be stated.
     if shape is not None and tensor.numel() == 0:
         if not isinstance(shape, list) or not all(isinstance(n, int) and 0 <= n < 1 << 31 for n in shape):
             raise InvalidInputError(f"input {name!r}: the shape must be a list of sizes")
@@ -410,7 +410,7 @@ def _flatten_value(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 def _to_array(value: Any) -> NDArray[Any]:
     if isinstance(value, ts.Tensor):
         array: NDArray[Any] = value.detach().cpu().numpy()
-        # the npy format has no bfloat16
+        # The npy format has no bfloat16, so such a tensor is converted to float32.
         return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
     if isinstance(value, bool | int | float | complex | str):
         return np.asarray(value)

@@ -36,11 +36,13 @@ from ts.serve.worker_pool import SLOW, TRUSTED, UNTRUSTED, Worker, WorkerPool
 
 _MIN_FIRST_ATTEMPT_SECONDS: Final = 0.2
 _MIN_RETRY_SECONDS: Final = 0.5
-_WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
+# limit of elapsed time in the last attempt, divided by the time limit of a request
+_WALL_CLOCK_FACTOR: Final = 3
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# A request slower than the estimate multiplies it by the growth, and a faster one divides it by the decay.
-# The growth is about the decay squared, so that a third of the requests is slower than the estimate.
+# The estimated latency is multiplied by the growth after each slower request, and divided by the decay after
+# each faster one. The growth is about the square of the decay, so that one in three requests is slower than
+# the estimate.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
@@ -70,7 +72,7 @@ class _PendingRequest:
         self.client = client
         self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
-        self.attempts = 0  # number of failed attempts (at 2 or more, the request is slow)
+        self.attempts = 0  # number of failed attempts. From 2 on, the request belongs to the slow queue
         self.queue: FairQueue[_PendingRequest] | None = None
 
     @property
@@ -166,7 +168,7 @@ class RequestScheduler:
         try:
             return await request.response
         finally:
-            request.dequeue()  # the client may have disconnected
+            request.dequeue()  # if the client has disconnected, the request is still in a queue
 
     async def close(self) -> None:
         """Fail all queued requests and close the workers."""
@@ -185,8 +187,8 @@ class RequestScheduler:
         """Send queued requests to idle workers, without starvation of the queue of lowest priority."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        # Start with the queue of lowest priority, which would otherwise starve if priority classes share
-        # workers.
+        # Sometimes start with the queue of lowest priority: it would otherwise starve if its priority class
+        # has no workers of its own.
         if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
@@ -209,7 +211,7 @@ class RequestScheduler:
         while queue and len(requests) < max_requests and size < _MAX_BATCH_BYTES:
             request = queue.pop()
             request.queue = None
-            # the response of a queued request is only done if the client has disconnected
+            # While a request is queued, its response is done only if the client has disconnected.
             if not request.response.done():
                 requests.append(request)
                 size += len(request.body)
@@ -259,7 +261,7 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                # the worker returned no response, and the request is not queued again
+                # The worker returned no response to this request, and nothing has queued the request again.
                 if request.queue is None:
                     request.fail(HTTPError(500, "internal", "internal server error"))
             self._dispatch()

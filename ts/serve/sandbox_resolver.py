@@ -56,7 +56,8 @@ _STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
     "typing": frozenset(_TYPING_NAMES),
 }
-# Attributes of the `RestrictedModule` object that can be read. All others are those of the proxied module.
+# Attributes that are read from the proxy (`RestrictedModule`) itself. All others are read from the module
+# that it represents.
 _VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})
 _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 

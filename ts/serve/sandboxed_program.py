@@ -35,9 +35,9 @@ from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
 OutputLine = tuple[str, int]
 Report = dict[str, Any]
 MAX_SOURCE_CHARS: Final = 64 << 10
-# maximum length of the printed text, of the result, and of an error message
+# Maximum length of each of these: printed text, result, error message
 _MAX_OUTPUT_CHARS: Final = 64 << 10
-# maximum number of rows that a report contains of one graph or one function's bytecode
+# Maximum number of rows in a report for one graph, and for the bytecode of one function
 _MAX_LINES: Final = 5_000
 _MAX_LINE_CHARS: Final = 2_000
 _STACK_FRAME_PATTERN: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
@@ -223,7 +223,7 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
         case MemoryError():
             described.update(kind="MemoryExceeded", message="the program exceeded its memory limit")
         case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
-            # PyTorch's RuntimeError contains the stack of the interpreter as text.
+            # A RuntimeError, as in PyTorch, has the stack of the interpreter in its message.
             full_message = str(error)
             frames = _STACK_FRAME_PATTERN.findall(full_message)
             line_numbers = [int(line) for line, name in frames if name != program.call_name]

@@ -22,21 +22,21 @@ from aiohttp import web
 class ServerLimits:
     """Limits of a server. Sizes are in bytes."""
 
-    seconds: float = 10.0  # time limit of a request in the model or program
+    seconds: float = 10.0  # time limit of the model or program for one request
     bytes: int = 1 << 30  # memory limit of a model or program
     body: int = 16 << 20  # maximum size of a request body
     answer: int = 64 << 20  # maximum size of a response body
-    bodies: int = 256 << 20  # maximum size of all request and response bodies in memory together
+    bodies: int = 256 << 20  # maximum total size of the request and response bodies that are in memory
     queue: int = 256  # maximum number of queued requests
     client_queue: int = 128  # maximum number of queued requests per client
     client_header: str | None = None  # header in which a proxy names the client
     workers: int = 8  # maximum number of worker processes
-    batch: int = 1  # maximum number of requests that run as one call of the model
+    batch: int = 1  # maximum number of requests that one call of the model processes together
     connections: int = 1024
-    # Time limit for a client to send a header, to send a body, or to read a response, and also the keep-alive
-    # timeout
+    # Time limit of a client for each of these: sending a header, sending a body, reading a response, sending
+    # the next request on a connection
     client_seconds: float = 20.0
-    grace_seconds: float = 15.0  # at shutdown, open requests may run for this time
+    grace_seconds: float = 15.0  # time that open requests may run after the start of a shutdown
     hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and IP addresses
     any_host: bool = False
 

@@ -34,8 +34,8 @@ _NICE_LEVELS: Final = (0, 4, 8)  # nice levels of the classes TRUSTED, UNTRUSTED
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-# TRUSTED and UNTRUSTED get another worker after their queue has waited for this time. It is also the retry
-# interval.
+# Time that a request of TRUSTED or UNTRUSTED waits before another worker is started for the class, and
+# interval between later attempts
 _SPAWN_DELAY_SECONDS: Final = 0.03
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
