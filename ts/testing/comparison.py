@@ -173,7 +173,8 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
     common = ts.promote_types(x.dtype, y.dtype)
     if not (common.is_floating_point or common.is_complex):
         common = ts.int64
-    elif common.is_floating_point and common.itemsize == 1:  # 8-bit floats have no arithmetic operators
+    # 8-bit floats have no arithmetic operators, so they are compared as float32
+    elif common.is_floating_point and common.itemsize == 1:
         common = ts.float32
     x, y = x.to(common), y.to(common)
     rtol, atol = tolerances
