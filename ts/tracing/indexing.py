@@ -99,7 +99,7 @@ def _apply(
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     view, dim, covered = x, 0, 0
     symbolic = any(map(_is_symbolic, items))
-    indices: list[Tensor | None] = []  # index tensors of the first `covered` dimensions of the view
+    indices: list[Tensor | None] = []  # index tensors or None for the first `covered` dimensions of the view
 
     def at(tensor: Tensor, dimensions: int = 1) -> None:
         nonlocal dim, covered
@@ -131,7 +131,7 @@ def _apply(
                 stop = _MAX_INDEX if stop is None else stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
-        # a 0-dimensional mask, which selects the whole tensor or nothing
+        # `item` is a 0-dimensional mask, which selects the whole tensor or nothing.
         elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):
             view = overloads("unsqueeze")(view, dim)
             at(overloads("unsqueeze")(item, 0))

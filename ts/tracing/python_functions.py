@@ -47,7 +47,7 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
     graph.insert_node(node)
     result = call()
     outputs = result if isinstance(result, tuple) else (result,)
-    # False if all outputs are new tensors
+    # True if an output is an input tensor, not a new tensor
     is_in_place = any(output is x for output in outputs for x in tensors)
     node.set("inplace", int(is_in_place)).set("module", cls.__module__)
     node.set("Subgraph", _subgraph_after(node, graph.insert_point(), tracer, outputs), "g")

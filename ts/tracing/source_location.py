@@ -38,7 +38,7 @@ def expression(frame: FrameType) -> str:
     if first is None or last is None or begin is None or end is None:
         return linecache.getline(code.co_filename, frame.f_lineno).strip()
     segments = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
-    if segments:  # columns are offsets in the UTF-8 bytes of a line
+    if segments:  # columns are offsets in the UTF-8 encoded line, not in characters
         segments[-1] = segments[-1][:end]
         segments[0] = segments[0][begin:]
     return " ".join(segment.decode().strip() for segment in segments)

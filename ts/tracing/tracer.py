@@ -109,7 +109,7 @@ class TracerWarning(Warning):
 class Options(NamedTuple):
     """Options of a trace."""
 
-    strict: bool = True  # True: results must not be dicts, and lists cause a warning
+    strict: bool = True  # if True, results must not be dicts, and a list among them causes a warning
     force_outplace: bool = False
     guards: str = "raise"  # action if a guard fails: "raise", "warn" or "off"
 
@@ -133,20 +133,24 @@ class Tracer(TracerProtocol):
     """Tracer of a call of a function or module."""
 
     is_trace = True
-    records_slots = True  # record `x & y` by the name of the Python slot, aten::__and__
+    records_slots = True  # `x & y` is recorded under the name of Python's method, as aten::__and__
 
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
-        # id of an object -> (object, value). Each fork adds a table.
+        # One dict for the trace and one for each enclosing fork: id of an object -> (object, its graph
+        # value).
         self._values: list[dict[int, tuple[object, Value]]] = [{}]
-        self._attributes: dict[str, Value] = {}  # path such as "__module.weight" -> value
+        # path such as "__module.weight" -> value that reads the attribute
+        self._attributes: dict[str, Value] = {}
         self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # nodes known not to depend on random numbers
-        self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
-        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
-        # id of the frame that calls the tracer, after whose variables values are not named
+        # True while `put` runs, whose writes are recorded as in-place operators despite `force_outplace`
+        self._assigns_items = False
+        # (tensor, constant node) for constants that are the same object in all runs of the trace
+        self.shared_constants: list[tuple[Tensor, Node]] = []
+        # Id of the frame that calls the tracer. Values are not named after the variables of this frame
         self._caller = id(program_frame())
 
     # ---- recording contexts --------------------------------------------------------------------------
@@ -227,7 +231,8 @@ class Tracer(TracerProtocol):
 
     def insert_tensor(self, x: Tensor, source_range: SourceRange) -> Value:
         """Insert a tensor constant into the graph."""
-        with self.paused():  # the insertion calls operators on the tensor
+        # inserting the constant calls operators on the tensor, which must not be recorded
+        with self.paused():
             return self.graph.insert_constant(x, source_range, tensor_type(x))
 
     def wrapped_number(self, scalar: Any) -> Value:
@@ -266,7 +271,7 @@ class Tracer(TracerProtocol):
             result = _trace_function(op.record.trace_function)(op.name, *raw_arguments)
             if result is not NotImplemented:
                 return result
-        # casts are recorded, so that runs outside autocast give equal results
+        # Autocast's casts of arguments are recorded, so that a run outside autocast has the same result.
         cast = cast_arguments(op, values)
         raw_arguments = [g if c is v else c for g, v, c in zip(raw_arguments, values, cast, strict=True)]
         values = cast
@@ -294,7 +299,7 @@ class Tracer(TracerProtocol):
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
         raw_arguments = [self._numbers(p.kind, raw) for p, raw in zip(parameters, raw_arguments, strict=True)]
-        # If `wraps` is true, PyTorch records the argument `other` as a tensor even if it is a number
+        # Even a number as argument `other` is recorded as a tensor if `wraps` is true, as in PyTorch.
         wraps = op.record is not None and op.record.wraps_numbers
         for parameter, value, raw in zip(parameters, values, raw_arguments, strict=True):
             if value is None and parameter.name == "pin_memory":
@@ -369,7 +374,8 @@ class Tracer(TracerProtocol):
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
         """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
-        own = 3  # number of references by the table, this loop and the argument of `getrefcount`
+        # references that do not count: by the table, by the variable `x` and by the argument of `getrefcount`
+        own = 3
         live = 0
         for table in self._values:
             for x, _ in table.values():
