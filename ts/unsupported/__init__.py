@@ -46,13 +46,14 @@ def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -
                 return module_getattr(name)
             except AttributeError as error:
                 if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
-                    raise  # `module_getattr` failed for another attribute
+                    raise  # the error is not about `name`: `module_getattr` tried to read another attribute
                 missing = error
         else:
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if name.startswith("__") and name != "__all__":
             raise missing
-        file = _import_submodule(module, name)  # `from package import module` reads the attribute first
+        # `from package import submodule` reads the attribute before it imports the submodule
+        file = _import_submodule(module, name)
         if file is not None:
             return file
         from ts.unsupported import api, placeholders

@@ -194,7 +194,7 @@ class _Module(_Package):
 
 
 class _Loader(importlib.abc.Loader):
-    spec: ModuleSpec | None = None  # spec of the canonical module if this path is an alias
+    spec: ModuleSpec | None = None  # if the path is an alias: spec of the module under its canonical path
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
@@ -211,7 +211,8 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty, because names are resolved on access."""
-        if self.spec is not None:  # the import system has replaced the module's spec
+        # the import system has replaced the spec of the canonical module by that of the alias
+        if self.spec is not None:
             module.__spec__ = self.spec
 
 
