@@ -575,7 +575,7 @@ def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield (path, leaf) pairs, in which all paths start with `key_path`."""
-    # without optree: there, `flatten_with_keys_fn` and `flatten_fn` must return equal children
+    # optree is not used here: it requires that `flatten_with_keys_fn` and `flatten_fn` return equal children.
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return

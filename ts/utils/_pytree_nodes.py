@@ -40,7 +40,7 @@ FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
 NAMESPACE: Final = "ts"
 NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 
-# Dictionaries are flattened in insertion order. The setting applies to the whole process.
+# optree shall flatten dictionaries in insertion order. This setting applies to the whole process.
 _order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
 _order_of_keys.__enter__()
 
@@ -209,7 +209,8 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # The methods of `dict` with these names would bypass the methods above and optree's registry.
+    # The methods of `dict` would change the entries without calling the methods above, which update optree's
+    # registry.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]

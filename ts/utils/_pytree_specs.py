@@ -50,10 +50,11 @@ class TreeSpec:
 
     __slots__ = ("_counts", "_native", "_root")
 
-    _native: optree.PyTreeSpec | None  # None for a spec that was constructed from parts
+    # None for a spec that was constructed from its parts instead of by optree
+    _native: optree.PyTreeSpec | None
     # type, context and children of the root, computed at first use
     _root: tuple[Any, Context, list[TreeSpec]] | None
-    _counts: tuple[int, int]  # numbers of nodes and leaves of a spec without `_native`
+    _counts: tuple[int, int]  # (number of nodes, number of leaves), only set if `_native` is None
 
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         nodes = leaves = 1
@@ -166,7 +167,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # as in PyTorch: by `__ne__` of the context
+            and not self._context != other._context  # as PyTorch, call `__ne__` of the context
             and self._children == other._children
         )
 
@@ -179,7 +180,7 @@ class TreeSpec:
         elif isinstance(context, ConstantNode):
             context = context.value
         elif kind is not None and kind not in BUILTIN_TYPES:
-            context = None  # contexts may not be hashable
+            context = None  # the context is omitted from the hash, because it may not be hashable
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
@@ -188,7 +189,7 @@ class TreeSpec:
             try:
                 return self._native.flatten_up_to(tree)
             except ValueError:
-                pass  # PyTorch's message is raised below
+                pass  # `_match` raises an error with PyTorch's message
         subtrees: list[PyTree] = []
         _match(self, tree, subtrees)
         return subtrees

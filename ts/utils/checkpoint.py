@@ -48,7 +48,7 @@ __all__ = [
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-_early_stop: bool | None = None  # argument of `set_checkpoint_early_stop` during its block, else None
+_early_stop: bool | None = None  # in a block of `set_checkpoint_early_stop`: its argument, otherwise None
 
 
 class CheckpointError(RuntimeError):
@@ -180,7 +180,7 @@ class _SavedTensorHandle:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        # recomputed tensor for each backward pass, or None after it was read
+        # Backward pass -> recomputed tensor, or None after the pass has read it
         self.values: dict[Any, Tensor | None] = {}
 
 
@@ -196,7 +196,7 @@ class _Block:
 
     early_stop = True
     compared = True
-    written: list[str] | None = None  # log of the operators of each run, or None without debugging
+    written: list[str] | None = None  # only for debugging, otherwise None: log of the operators of each run
 
     def __init__(
         self,

@@ -169,7 +169,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     cells = [[cell.strip() for cell in row] for row in rows]
     widths = [
         max(len(title) + 2, *(len(row[k]) for row in cells)) for k, title in enumerate(header)
-    ]  # format of the package `tabulate`
+    ]  # column widths as in the package `tabulate`
 
     def line(row: list[str]) -> str:
         first, *others = zip(row, widths, strict=True)
@@ -257,7 +257,7 @@ class FlopCounterMode:
         total = self.get_total_flops()
         unit = get_suffix_str(total)
         rows: list[list[str]] = []
-        has_whole = False  # True if all operators ran within one module
+        has_whole = False  # True if a row contains all operators, because all ran within one module
 
         def add(name: str) -> None:
             nonlocal has_whole

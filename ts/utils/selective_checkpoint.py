@@ -77,7 +77,7 @@ class _Region:
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        # cached result of each call (None if not cached), by operator
+        # Operator -> for each of its calls, the cached result, or None if it is not cached
         self._cached_results: dict[Any, list[Any]] = {}
         self._read_counts: dict[Any, int] = {}
 

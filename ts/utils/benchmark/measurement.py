@@ -13,7 +13,7 @@ import numpy as np
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
 _MIN_SPREAD_SAMPLES: Final = 4  # minimum number of measurements to print a spread
-_WIDE_SPREAD_RATIO: Final = 0.1  # spread divided by the median, above which a warning is printed
+_WIDE_SPREAD_RATIO: Final = 0.1  # a warning is printed if the spread divided by the median exceeds this
 _VERY_WIDE_SPREAD_RATIO: Final = 0.25
 
 

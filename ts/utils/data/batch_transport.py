@@ -37,10 +37,12 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-MAX_REFERENCED_SEGMENTS: Final = 16  # maximum number of a worker's segments that tensors of the program use
+# maximum number of segments of a worker that are in use because tensors of the program refer to them
+MAX_REFERENCED_SEGMENTS: Final = 16
 MAX_QUEUED_BYTES: Final = 1 << 16  # maximum size of unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
-# if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
+# If the storage is larger than the tensor times this, the elements of the tensor are sent instead of the
+# storage
 _DENSE_STORAGE_RATIO: Final = 2
 
 
@@ -48,8 +50,9 @@ class Header(NamedTuple):
     """Header of a message: the sender's `label` (a `BatchHeader`), and the layout of the data."""
 
     label: Any
-    sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
-    segment: int  # number of the segment with the data, or -1 if the data is in the pipe
+    sizes: Sequence[int]  # sizes in bytes: of the pickle, then of each array
+    # number of the shared-memory segment that contains the data, or -1 if the data follows in the pipe
+    segment: int
     new: int  # size of a new segment, whose file descriptor is in the pipe, or 0 for an existing segment
     deleted: Sequence[int]  # numbers of deleted segments, which were too small
 
@@ -161,7 +164,8 @@ class BatchReceiver:
         self._connection = connection
         self._segments: dict[int, mmap.mmap] = {}
         self._referenced: dict[int, weakref.ref[Any]] = {}
-        self._released: deque[int] = deque()  # segments released by finalizers, which run in any thread
+        # segments whose tensors were deleted, added by finalizers in any thread
+        self._released: deque[int] = deque()
 
     def receive(self) -> tuple[Header, Any]:
         """Return the next message without unpickling it. Raise EOFError if the worker has exited."""

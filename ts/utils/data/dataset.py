@@ -176,7 +176,7 @@ def random_split(
             if fraction < 0 or fraction > 1:
                 raise ValueError(f"Fraction at index {i} is not between 0 and 1")
         sizes = [math.floor(total * fraction) for fraction in lengths]
-        # the first subsets receive the samples that remain after rounding
+        # Samples that remain after rounding down go to the first subsets, one each
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
         for i, size in enumerate(sizes):

@@ -21,8 +21,8 @@ class FetchSettings:
     """Settings for batches, which a loader shares with its workers."""
 
     dataset: Any
-    by_index: bool  # False for iterable data sets
-    batched: bool  # True if a task contains a list of indices
+    by_index: bool  # True if samples are read by index, False for iterable data sets
+    batched: bool  # True if each task is a list of indices, False if it is one index
     collate_fn: Callable[[Any], Any]
     drop_last: bool
 

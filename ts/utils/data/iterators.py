@@ -39,7 +39,8 @@ class Batches(Iterator[Any]):
     This class handles the order of indices, seeds, pinned memory and warnings.
     """
 
-    # No reference to the loader, to avoid a cycle: the loader refers to the iterator (`persistent_workers`).
+    # The iterator does not refer to the loader: with `persistent_workers`, the loader refers to the iterator,
+    # so there would be a cycle.
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -247,7 +248,7 @@ class MultiProcessingIterator(Batches):
             if isinstance(event, Connection):
                 return events[event]
         failed = events[ready[0]]
-        if failed.connection.poll():  # read the messages sent before the worker died
+        if failed.connection.poll():  # before it died, the worker may have sent messages: read them first
             return failed
         failed.has_died()
 
@@ -291,7 +292,7 @@ class _Worker:
         )
 
 
-# This process's ends of the pipes to workers
+# Ends of the pipes to workers that belong to this process
 _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 

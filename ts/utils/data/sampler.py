@@ -83,7 +83,8 @@ class RandomSampler(Sampler[int]):
                 count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
-        # as in PyTorch, an additional permutation is drawn, even if none of its indices is used
+        # As in PyTorch, a last permutation is drawn even if none of its indices is used, which changes the
+        # generator's state.
         for start in range(0, self.num_samples + 1, n):
             yield from ts.randperm(n, generator=generator).tolist()[: self.num_samples - start]
 
