@@ -5,7 +5,7 @@ cdef int timed
 
 cdef double NO_DEADLINE
 
-# Count work that takes at least `nanoseconds` and may be still to be done. The clock is read only after the counted
+# Count work that takes at least `nanoseconds`, before or while it is done. The clock is read only after the counted
 # times add up to a minimum. Raise TimeExceeded if the deadline has passed, or would pass during the work.
 cdef int charge_time(double nanoseconds) except -1
 # Count processed items of a long operation. After every CHUNK_ITEMS items, check for signals and the

@@ -24,7 +24,7 @@ class TracerProtocol(Protocol):
     # True for the tracer of an export, which records gradients, transforms and symbolic sizes
     is_export: bool = False
     records_slots: bool = False  # True if `x & y` is recorded as aten::__and__, not as aten::bitwise_and
-    # True if `element` is defined: it returns the number in a fake tensor of one element
+    # True if the tracer's method `element` returns the number in a fake tensor of one element
     has_elements: bool = False
     # True if the tracer records the decomposition of the operators of an exported program
     is_decomposition: bool = False

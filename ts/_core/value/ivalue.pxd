@@ -67,8 +67,8 @@ from ts._core.value.tagged cimport (
 )
 
 
-# Convert a Python object to an IValue of type `spec`, which owns a new reference. Raise TypeError if the object does
-# not match the type. The old value of `out` is overwritten without being released.
+# Convert a Python object to a value of type `spec`, and write it to `out` with a new reference. Raise TypeError if the
+# object does not match the type. The old value of `out` is overwritten without being released.
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
 # Convert an IValue to a Python object and return a new reference. Lists, dicts and tuples, and the containers in them,
 # become Python containers.

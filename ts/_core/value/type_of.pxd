@@ -4,7 +4,7 @@ from ts._core.value.spec cimport TypeSpec
 from ts._core.value.tagged cimport IValue
 
 
-# Classes that modules define which are imported after this one. They are None until these modules register them.
+# Classes of modules that are imported after this one. They are None until these modules register them.
 cdef object tensor_type, future_type, device_type
 
 # Infer the type of a Python object that is passed for `Any`. Raise TypeError if the object has no type.
