@@ -39,7 +39,7 @@ def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
     """Call `check` once for the given functions and kinds (shape, dtype, device) of operands."""
-    # `ts.jit.trace` or another evaluation runs the operator, and checks it itself
+    # not checked in `ts.jit.trace` or in another evaluation
     if current_tracer() is not None:
         return
     try:
