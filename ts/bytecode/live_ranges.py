@@ -197,7 +197,7 @@ class LiveRanges:
                     alive[register] = index
         for register in range(self.parameters):
             lifetimes[register].writes.append(-1)
-        # parameters are written at index -1, before the first instruction: end all ranges there
+        # no register is live before index -1, at which the ranges of the parameters begin
         self.end_ranges(-2, frozenset())
         return labels.changed
 

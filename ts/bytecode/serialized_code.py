@@ -89,7 +89,8 @@ class CodeOwner:
         self.sources = sources  # file name -> `Source`
         self.constants = constants  # tensors, to which the data refers by index
         self.prepare = prepare  # function that compiles a subgraph
-        # (parameter types, result type, guarded registers) -> new `Specializations`
+        # function (parameter types, result type, guarded registers) -> `Specializations`, or None if the
+        # owner has no function
         self.plans = plans
 
 
