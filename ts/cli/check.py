@@ -262,7 +262,7 @@ def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)
-    # mark all inputs as used, because `run` reports the names in `--input` that are not
+    # mark the inputs of the function as used, so that `run` reports only names in `--input` that do not exist
     inputs.used |= {name for name, _ in function.inputs}
     return describe_inputs(function), find_shape_errors(function.program)
 
