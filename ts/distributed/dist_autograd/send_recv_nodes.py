@@ -57,7 +57,7 @@ class RecvRpc(Function):
         return None, None, *(None for _ in gradients)
 
 
-# class of the autograd nodes that represent the tensors of a received message
+# class of the autograd nodes that represent received messages in the backward pass
 Received = RecvRpc._backward_cls
 
 

@@ -50,7 +50,8 @@ _MAX_CACHED_SEGMENTS: Final = 16
 # maximum number of segments of peers that are mapped at the same time. The contents of further segments are
 # copied.
 _MAX_CACHED_MAPPINGS: Final = 64
-# a segment is reused for a part only if the segment is at most this many times as large
+# maximal ratio of the size of a segment to the size of the part in it. The sender does not reuse a larger
+# segment, and the receiver rejects it.
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
 # While the peer has not read this many bytes of a connection's segments, further parts are sent through the
 # socket.
