@@ -86,7 +86,7 @@ def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     """Sort the graph inputs for buffers and constants by the module that contains the buffer or constant."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    # path of a module -> paths of its submodules, in the order in which they were assigned
+    # path of a module -> paths of its submodules, in the order in which the names mention them
     modules: dict[str, list[str]] = {"": []}
     for name in names:
         path = name.split(".")[:-1]

@@ -63,7 +63,7 @@ class _Insertion:
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
         # Symbol that stands for a boolean -> expression that is 1 if the boolean is true, else 0
         self.number_by_symbol: dict[Any, Any] = {}
-        # node whose value the current assertions are about. The new nodes copy its metadata.
+        # node after which assertions are being inserted. The new nodes copy its metadata.
         self.origin: Node | None = None
 
     def run(self) -> dict[str, str]:

@@ -69,7 +69,8 @@ class SizeOperation(NamedTuple):
     compute: Callable[..., Any] | None  # function that computes the result from Python numbers
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR
-    # function that builds the sympy expression if the operation is composed of several functions, else None
+    # function (`e`, operands) -> sympy expression if the operation is composed of several functions, else
+    # None
     rule: Callable[..., Any] | None = None
     sign: str = ""  # operator in Python conditions, or "" if conditions call `call_name`
     more_call_names: tuple[str, ...] = ()  # further names that conditions may use to call this function

@@ -144,7 +144,7 @@ class SymNode:
             if known_result is not None:
                 return known_result
         expression = self.environment.simplify(_apply(name, operands))
-        # sympy creates `ITE`, which graphs cannot contain, from conditions on Piecewise expressions
+        # sympy creates `ITE` from conditions on Piecewise expressions: replace it by And, Or and Not
         if expression.has(sympy.ITE):
             expression = expression.replace(sympy.ITE, _boolean_ite)
         if BY_NAME[name].depends_on_signs:
