@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-_MAX_PLANE_ROWS = 1 << 31  # limit of the number of elements in a row or plane, so that indices fit in 32 bits
+# limit of the number of rows of a plane (rows times depth, if it has three dimensions)
+_MAX_PLANE_ROWS = 1 << 31
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:

@@ -60,7 +60,7 @@ class GroupLaunch:
     def __init__(
         self, inputs: Sequence[Any], requirements: kernel_specialization.KernelRequirements | str
     ) -> None:
-        # description of each input (dtype and shape, or type of a number), for messages
+        # description of each input: dtype and shape, or type of a number
         self.inputs = [_describe_input(x) for x in inputs]
         self.runs = 0
         self.unsupported_reason = requirements if isinstance(requirements, str) else ""

@@ -222,7 +222,7 @@ class CompressedArray(SparseArray):
         return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
 
     def to_coo(self) -> CooArray:
-        # Check the row pointers now, because the program can write to their array after the construction.
+        # Check the pointers here, because the program can write to their array after the construction.
         check_pointers(self.pointers, self.nnz)
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)

@@ -57,8 +57,7 @@ cdef class PreparedConv:
 seal(PreparedConv)
 
 
-# numbers of `key_of` -> plan, or None if the plan does not support the arguments (the record's Python kernel
-# then runs)
+# result of `key_of` -> plan, or None for arguments that only the record's Python kernel supports
 cdef dict prepared_cache = {}
 
 

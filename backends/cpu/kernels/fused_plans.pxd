@@ -22,7 +22,7 @@ from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadCha
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef enum:
-    TILE_BYTES = 8192                  # desired size of a tile: 2,048 float32 elements
+    TILE_BYTES = 8192                  # size of a tile buffer in bytes: 2,048 float32 elements
     MAX_BUFFERS = 12                   # number of tile buffers that fit in the L1 cache together
     MAX_PLANS = 6                      # maximal number of cached plans of a group
     MAX_SLOTS = 128                    # maximal number of inputs, results and scalars of a group
