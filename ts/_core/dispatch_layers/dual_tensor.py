@@ -160,8 +160,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # Names of the alias sets of the results. If the operator has results, only written arguments that it
-    # returns get tangents.
+    # Indices of the arguments that the operator modifies and returns. If it has results, no other written
+    # argument gets a tangent.
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)
