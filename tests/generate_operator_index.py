@@ -91,7 +91,7 @@ UNREGISTERED = {
         "aten::get_gradients prim::AutogradZero".split(),
         "autograd of `ts` does not need this operator",
     ),
-    **dict.fromkeys("aten::save aten::from_file".split(), "would allow an archive to read and write files"),
+    "aten::from_file": "would allow an archive to read files",
     "aten::_fill_mem_eff_dropout_mask_": "generates the random numbers of one kind of GPU",
     "aten::_mixed_dtypes_linear": "a kernel for one kind of GPU and for weights that another library packs",
 }

@@ -16,6 +16,7 @@ Loading executes no code of the archive except `__setstate__` methods of modules
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any, Final
@@ -32,13 +33,14 @@ from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_na
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
 from ts.frontend.compile import compile_all
-from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
+from ts.frontend.load_policy import DEFAULT, FILE_WRITERS, LoadPolicy
 from ts.frontend.source_importer import ArchiveUnit
 from ts.ir.source import Source
 from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
+_FILE_WRITER: Final = re.compile(rf"\b({'|'.join(name.partition('::')[2] for name in FILE_WRITERS)})\b")
 # maximum number of elements of a constant, where a tensor counts as one element
 _MAX_ELEMENTS: Final = 1 << 20
 
@@ -47,7 +49,7 @@ def read(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
     extra_files: dict[str, Any] | None = None,
-    policy: LoadPolicy = UNRESTRICTED,
+    policy: LoadPolicy = DEFAULT,
     mapped: bool = False,
 ) -> Object:
     """Read the script object of the module from an archive.
@@ -56,8 +58,8 @@ def read(
     device names, or a function of a storage's elements (on the CPU) and its device name that returns the
     elements on another device, or None to leave them on the CPU. The keys of `extra_files` are names of
     additional records, whose contents become the values. `policy` restricts the archive's code whenever it is
-    used. If it restricts operators, all code is compiled immediately. With `mapped`, large storages are
-    mapped into memory if the file is given by path.
+    used. If it restricts operators, or if the code may write files, all code is compiled immediately. With
+    `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:
@@ -65,10 +67,11 @@ def read(
             for name in extra_files:
                 has_record = records.has(f"extra/{name}")
                 extra_files[name] = records.bytes(f"extra/{name}") if has_record else b""
-        module = ModuleReader(records, map_location, policy).value("data")
+        reader = ModuleReader(records, map_location, policy)
+        module = reader.value("data")
         if not isinstance(module, Object):
             raise ArchiveError("the archive does not contain a scripted module")
-        if policy.restricted:
+        if policy.restricted or (not policy.is_trusted and reader.may_write_files()):
             compile_all(_methods(module.cls.type))
     return module
 
@@ -101,9 +104,7 @@ def _methods(root: ClassType) -> Iterator[Any]:
 class ModuleReader(TensorLoader):
     """Reader of the pickles of an archive."""
 
-    def __init__(
-        self, records: ZipRecords, map_location: Location, policy: LoadPolicy = UNRESTRICTED
-    ) -> None:
+    def __init__(self, records: ZipRecords, map_location: Location, policy: LoadPolicy = DEFAULT) -> None:
         super().__init__(records, map_location)
         version = records.version
         if version > NEWEST_VERSION:
@@ -123,6 +124,14 @@ class ModuleReader(TensorLoader):
             if not is_small(value, _MAX_ELEMENTS) or not _fits_int64(value):
                 raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large or nested too deeply")
             constants.append(as_number(value))
+
+    def may_write_files(self) -> bool:
+        """Return True if the sources may call an operator that writes files.
+
+        The check of compiled graphs by the load policy decides; the result selects archives to compile and
+        check while they are loaded, instead of at the first call.
+        """
+        return any(_FILE_WRITER.search(source.text) for source in self.unit.sources.values())
 
     def value(self, archive: str) -> Any:
         """Unpickle the record `{archive}.pkl` and return the value."""

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from ts.archive.unpickler import Global
+from ts.module_names import torch_name
 
 SafeGlobal = Callable[..., Any] | tuple[Callable[..., Any], str]
 _safe: list[SafeGlobal] = []
@@ -56,15 +57,18 @@ class safe_globals:
 def safe_global(name: str) -> Global | None:
     """Return the unpickling rules of an allowed global, by full name, or None for other names."""
     for each in _safe:
-        allowed_object, path = (
-            each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
-        )
+        allowed_object, path = each if isinstance(each, tuple) else (each, _name_in_files(each))
         if path == name:
             new = (
                 partial(allowed_object.__new__, allowed_object) if isinstance(allowed_object, type) else None
             )
             return Global(name, allowed_object, new, _restore_state, takes_arguments=True)
     return None
+
+
+def _name_in_files(allowed_object: Callable[..., Any]) -> str:
+    """Return the full name of a class or function; files contain PyTorch's names for those of `ts`."""
+    return f"{torch_name(allowed_object.__module__)}.{allowed_object.__qualname__}"
 
 
 def _restore_state(instance: Any, state: Any) -> None:

@@ -90,7 +90,8 @@ class StorageWriter:
             root.nbytes if name == "UntypedStorage" else root.nbytes // item,
             (_address(array) - start) // item,
             tuple(array.shape),
-            tuple(stride // item for stride in array.strides),
+            # NumPy's strides of an empty array are 0
+            tuple(stride // item for stride in array.strides) if array.size else tensor.stride(),
         )
 
 

@@ -527,7 +527,7 @@ def emit_builtin_call(
     if len(outputs) == 1:
         return outputs[0]
     names = [result.name for result in operators[index].schema.returns]
-    is_named_tuple = len(names) == len(outputs) and all(names)
+    is_named_tuple = bool(outputs) and len(names) == len(outputs) and all(names)
     type = TupleType([output.type() for output in outputs], fields=names) if is_named_tuple else None
     return construct_tuple(graph, list(outputs), type)
 

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ts.archive.module_reader import read
 from ts.archive.zip_records import Location
 from ts.devices import device
-from ts.frontend.load_policy import LoadPolicy
+from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
 from ts.runtime.gc_pause import gc_disabled
@@ -66,7 +66,7 @@ def load(
     For untrusted files: `limits` apply while the file is read, and again to each later compilation of one of
     its functions. Calls are limited by `with ts.limits()`. `allowed_ops` lists the permitted operators by
     name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`). Other operators raise an error
-    with the source location.
+    with the source location. `aten::save`, which writes files, is permitted only if it is listed by name.
     """
     if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(
@@ -105,7 +105,7 @@ def from_torch(module: Any) -> Any:
     buffer = io.BytesIO()
     torch_jit.save(module, buffer)
     buffer.seek(0)
-    return load(buffer)
+    return module_of(read(buffer, policy=UNRESTRICTED))
 
 
 def export_opnames(m: Any) -> list[str]:

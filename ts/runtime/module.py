@@ -612,8 +612,9 @@ def _finish_script_module(module: ScriptModule) -> None:
 def unpickled_module(data: bytes, extra_attributes: dict[str, Any]) -> ScriptModule:
     """Unpickle a scripted module."""
     from ts.archive.module_reader import read
+    from ts.frontend.load_policy import UNRESTRICTED
 
-    created = module_of(read(io.BytesIO(data)))
+    created = module_of(read(io.BytesIO(data), policy=UNRESTRICTED))
     created.__dict__.update(extra_attributes)
     return created
 

@@ -26,6 +26,7 @@ from typing import Any, Final
 import ts
 from ts.dtypes import dtype, layout, memory_format
 from ts.errors import CompilationError
+from ts.frontend.load_policy import FILE_WRITERS
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.module_names import own_name
@@ -148,10 +149,15 @@ class SandboxResolver(Resolver):
         return super().evaluate(node)
 
     def admit(self, graph: Graph) -> None:
-        """Raise CompilationError if a graph contains a node that calls Python."""
+        """Raise CompilationError if a graph contains a node that calls Python or writes files."""
         for kind in _PYTHON_NODE_KINDS:
             for node in graph.find_all_nodes(kind):
                 raise CompilationError("untrusted programs cannot call Python", node.range)
+        for kind in FILE_WRITERS:
+            for node in graph.find_all_nodes(kind):
+                raise CompilationError(
+                    f"untrusted programs cannot call {kind}, which writes files", node.range
+                )
 
 
 def resolve_import(node: ast.Import | ast.ImportFrom) -> dict[str, object]:

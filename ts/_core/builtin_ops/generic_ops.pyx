@@ -18,6 +18,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA
 from ts._core.vm.future cimport Future
 from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
 from ts._core.dispatch import autocast
+from ts._core.late_binding import resolve
 from ts._core.builtin_ops import stat_counters
 from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.type_of cimport conforms, device_type
@@ -366,6 +367,14 @@ cdef int device_index(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+# ---------------------------------------------------------------- files
+
+cdef int save(Operator op, IValue *r, const int32_t *at) except -1:
+    """Write a value to a file (`torch.save`)."""
+    resolve("save_script_value")(box_shallow(&r[at[0]]), <object>r[at[1]].v.o)
+    return 0
+
+
 def operators():
     """Return the operators of this module."""
     return [
@@ -403,6 +412,7 @@ def operators():
         define("prim::AddStatValue(str key, int val) -> ()", add_stat_value),
         define("aten::warn(str message, int stacklevel=2) -> ()", warn),
         define("aten::_print(str s) -> ()", print_text),
+        define("aten::save(t item, str filename) -> ()", save),
         define("prim::Print(...) -> ()", print_all),
         define("prim::RaiseException(str msg, str? cls=None) -> ()", raise_exception),
         define("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),

@@ -44,7 +44,7 @@ NAMES: Final[dict[str, str]] = {
         prim::BroadcastSizes prim::EnumName prim::EnumValue prim::IfThenElse prim::Print
         prim::RaiseException prim::ReductionSizes prim::TimePoint prim::TupleIndex prim::TupleUnpack
         prim::Uninitialized prim::id prim::index prim::type prim::unchecked_cast
-        prim::unchecked_unwrap_optional wait warn
+        prim::unchecked_unwrap_optional save wait warn
     """,
     "tensor": """
         _version dim element_size get_device is_contiguous is_leaf len numel output_nr prim::device

@@ -27,6 +27,8 @@ _PROPERTIES: Final[dict[str, str]] = {
     "reads_identity": "__is__ __isnot__ prim::id",
     # Has effects outside of the function, or depends on preceding nodes with effects
     "side_effect": "is_autocast_enabled is_autocast_cpu_enabled _assert_scalar warn save wait",
+    # Writes files. Code of archives must not call it unless the load policy lists it by name
+    "writes_files": "save",
     # Reads the metadata of a tensor, but no elements
     "metadata": "dim size prim::device prim::dtype",
     # Returns a number of dimensions or elements

@@ -28,7 +28,7 @@ from weakref import WeakKeyDictionary
 from ts._core.dispatch.overloads import OverloadSet, overloads
 from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.type_signatures import Signature
-from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
+from ts.frontend.load_policy import DEFAULT, LoadPolicy
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, Packet, overload_named
 from ts.runtime.function import ScriptFunction
@@ -180,7 +180,7 @@ class SentCode:
 class ReceivedCode:
     """Callees that other workers may call in this process: operators, received code, Python functions."""
 
-    def __init__(self, allow_python: bool, policy: LoadPolicy = UNRESTRICTED) -> None:
+    def __init__(self, allow_python: bool, policy: LoadPolicy = DEFAULT) -> None:
         self.allow_python = allow_python
         self._terms = policy
         self._loaded: OrderedDict[str, Any] = OrderedDict()

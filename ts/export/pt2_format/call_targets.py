@@ -13,6 +13,7 @@ import importlib
 from typing import Any, Final
 
 import ts
+from ts._core.builtin_ops.properties import names_with
 from ts.errors import ArchiveError
 from ts.export.size_operations import ARCHIVE_TARGETS
 from ts.ops import registry
@@ -25,6 +26,7 @@ _VMAP_OPERATORS: Final = (  # functions that the nodes of an exported `vmap` cal
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
+_FILE_WRITERS: Final = names_with("writes_files")
 _NAMES: Final = {function: name for name, function in ARCHIVE_TARGETS.items()}
 
 
@@ -47,6 +49,11 @@ def _overload(name: str) -> OpOverload:
         case [namespace, base, overload] if all(
             segment.isidentifier() for segment in (namespace, base, overload)
         ):
+            if f"{namespace}::{base}" in _FILE_WRITERS:
+                raise ArchiveError(
+                    f"the program calls the operator {namespace}::{base}, which writes files; exported "
+                    "programs are not allowed to call it"
+                )
             overload_name = "" if overload == "default" else overload
             for each in registry.lookup(f"{namespace}::{base}"):
                 if each.overload == overload_name:

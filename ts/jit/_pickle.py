@@ -1,0 +1,42 @@
+"""Functions that pickles of `aten::save` and of module archives call, under their names in PyTorch.
+
+    ts.load("state.pt", weights_only=False)     calls `restore_type_tag({}, "Dict[str, int]")`
+
+Lists and dictionaries of Python have no element types, so that the functions return the value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def build_intlist(data: T) -> T:
+    """Return a list of ints."""
+    return data
+
+
+def build_tensorlist(data: T) -> T:
+    """Return a list of tensors."""
+    return data
+
+
+def build_doublelist(data: T) -> T:
+    """Return a list of floats."""
+    return data
+
+
+def build_boollist(data: T) -> T:
+    """Return a list of bools."""
+    return data
+
+
+def build_tensor_from_id(data: Any) -> int | None:
+    """Return the number of a tensor that is stored outside of the pickle; None if `data` is no number."""
+    return data if isinstance(data, int) else None
+
+
+def restore_type_tag(value: T, type_str: str) -> T:
+    """Return a list or dictionary; `type_str` is its type in the script that wrote it."""
+    return value
