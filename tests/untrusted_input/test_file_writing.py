@@ -7,9 +7,11 @@ import pytest
 
 import ts
 from tests.untrusted_input.handcrafted_archives import archive, module
+from ts.archive.module_reader import read
 from ts.distributed.rpc.callable_registry import ReceivedCode
 from ts.errors import ArchiveError, CompilationError
-from ts.frontend.load_policy import LoadPolicy
+from ts.frontend.load_policy import DEFAULT, UNRESTRICTED, LoadPolicy
+from ts.runtime import code_cache
 from ts.serve.sandboxed_program import report
 
 
@@ -89,6 +91,17 @@ def test_own_modules_can_be_pickled(tmp_path):
     unit = ts.jit.CompilationUnit("def f(x: int, path: str):\n  torch.save(x, path)\n  return x")
     path = tmp_path / "x.pt"
     assert pickle.loads(pickle.dumps(unit.f))(3, str(path)) == 3 and ts.load(path) == 3
+
+
+def test_cached_code_of_a_trusted_archive_is_not_used(tmp_path, monkeypatch):
+    """The code cache separates the code of trusted and untrusted archives with the same contents."""
+    monkeypatch.setenv("TS_CACHE", str(tmp_path / "cache"))
+    data = archive(module("return torch.relu(x)", parameters=", x: Tensor"))
+    keys = set()
+    for policy in (UNRESTRICTED, DEFAULT):
+        function = read(io.BytesIO(data), policy=policy).cls.type.methods["forward"]
+        keys.add(code_cache._digest(function))
+    assert len(keys) == 2 and None not in keys
 
 
 @pytest.mark.parametrize("allowed_ops", [None, ["aten::*"]])

@@ -155,7 +155,9 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
         return None if function.digest is None else ("scripted", function.digest)
     if unit.policy.restricted or unit.fingerprint is None:
         return None
-    return unit.fingerprint, function.qualified_name
+    # Code of a trusted archive can write files, and must not be the code of the same archive without trust
+    space = f"{unit.fingerprint} trusted" if unit.policy.is_trusted else unit.fingerprint
+    return space, function.qualified_name
 
 
 def _type_anywhere(annotation: str) -> Type:
