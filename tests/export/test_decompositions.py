@@ -6,12 +6,29 @@ import warnings
 import pytest
 
 import ts
+from tests.export.functions import FunctionOfOne as module_of_function
 from tests.export.single_op_programs import PROGRAMS, module_of, programs
 from ts.export.decompositions import decomposition_table
+from ts.ops import registry
+from ts.ops.derivatives.formula_registry import derivative_of
 
 pytest.importorskip("sympy")
 RANDOM_OPERATORS = re.compile("rand|dropout|rrelu|bernoulli|multinomial|empty")
 REJECTED = {"torch.cov(x)"}  # depends on element values
+
+# Operators with a composed expression for autograd and another decomposition for `export`, with reasons
+DECOMPOSED_TWICE = {
+    "aten::cosine_similarity": "PyTorch writes to the norms without recording gradients",
+    "aten::dropout": "PyTorch decomposes it to native_dropout only in exported programs",
+    "aten::gru.input": "PyTorch decomposes it to operators in another order only in exported programs",
+    "aten::linear": "a decision on strides, which adds no guard",
+    "aten::lstm.input": "autograd runs a layer by one operator, as PyTorch does outside of exported programs",
+    "aten::matmul": "a decision on strides, which adds no guard",
+    "aten::rnn_relu.input": "as gru.input",
+    "aten::rnn_tanh.input": "as gru.input",
+    "aten::scaled_dot_product_attention": "autograd multiplies by the scale once",
+    "aten::special_ndtr": "autograd computes it with more precision",
+}
 
 
 def _targets(program):
@@ -124,3 +141,38 @@ def test_sizes_that_may_change():
         for n in (4, 5, 9):
             x = ts.rand(n, 6)
             ts.testing.assert_close(low(x), Program()(x))
+
+
+def test_one_definition():
+    """Autograd, `vmap` and `run_decompositions` use one definition of an operator's decomposition."""
+    twice = set()
+    for key, function in decomposition_table.core().items():
+        record = getattr(registry.operator(key), "record", None)
+        derivative = None if record is None or record.same_as else derivative_of(record)
+        if isinstance(function, decomposition_table.ComposedDecomposition):
+            assert derivative_of(record).decomposition, key
+        elif derivative is not None and derivative.decomposition:
+            twice.add(key)
+    assert twice == set(DECOMPOSED_TWICE)
+
+
+@pytest.mark.parametrize("text, arguments", [
+    ("aten::outer", ([2.0, 3.0], [1.0, 4.0])), ("aten::square", ([2.0, 3.0],)), ("aten::kron", ([2.0], [3.0, 1.0])),
+    ("aten::trapezoid.dx", ([1.0, 3.0, 5.0],)), ("aten::nanmean", ([1.0, 3.0, float("nan")],)),
+    ("aten::repeat_interleave.self_int", ([1.0, 3.0], 2)),
+])  # fmt: skip
+def test_composed_decompositions_have_default_arguments(text, arguments):
+    arguments = [ts.tensor(x) if isinstance(x, list) else x for x in arguments]
+    operator = getattr(ts.ops.aten, text[6:].partition(".")[0])
+    ts.testing.assert_close(decomposition_table.core()[text](*arguments), operator(*arguments))
+
+
+@pytest.mark.parametrize("function, operators", [
+    (lambda x: ts.trapezoid(x, dx=0.5), ["select.int", "select.int", "add.Tensor", "mul.Scalar", "sum.dim_IntList", "sub.Tensor", "mul.Scalar"]),
+    (lambda x: ts.float_power(x, 2), ["_to_copy.default", "pow.Tensor_Scalar"]),
+    (lambda x: ts.outer(x, x) * 2, ["view.default", "mul.Tensor", "mul.Tensor"]),
+])  # fmt: skip
+def test_composed_decompositions_call_scalar_overloads(function, operators):
+    """Numbers are operands of `Scalar` overloads in decompositions, and of `Tensor` overloads in programs."""
+    program = ts.export.export(module_of_function(function), (ts.rand(4),)).run_decompositions()
+    assert [str(target) for target in _targets(program)] == [f"aten.{name}" for name in operators]

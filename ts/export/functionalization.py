@@ -92,6 +92,8 @@ class FunctionalizingTracer(ExportTracer):
         self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape an in-place operator changed
         self._decomposition_depth = 0
+        # True in composed decompositions: `x * 2` is `mul.Scalar`, as in PyTorch's C++ functions
+        self._calls_scalar_overloads = False
         # id of a tensor -> (the tensor, its alias record)
         self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
@@ -176,7 +178,14 @@ class FunctionalizingTracer(ExportTracer):
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Record `x.to(...)` and return its result. A tensor batched by `vmap` is converted as a whole."""
-        return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
+        converted = self.open_batches.converted(x, args, kwargs)
+        if converted is None and self._decomposition_depth:
+            return ts.ops.aten.to(x, *args, **kwargs)  # type: ignore[no-any-return]
+        return super().to(x, args, kwargs) if converted is None else converted
+
+    def of_tensors(self, op: Any) -> Any:
+        """Return the overload that PyTorch would call instead of `op`."""
+        return op if self._calls_scalar_overloads and op.overload == "Scalar" else super().of_tensors(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """Record an operator without mutation, and return its result.
@@ -248,6 +257,8 @@ class FunctionalizingTracer(ExportTracer):
             else:
                 positional.append(readable(p.kind, x))
         self._decomposition_depth += 1
+        before = self._calls_scalar_overloads
+        self._calls_scalar_overloads = getattr(decomposition, "calls_scalar_overloads", False)
         try:
             with self.recording():
                 return decomposition(*positional, **named)
@@ -256,6 +267,7 @@ class FunctionalizingTracer(ExportTracer):
             return NotImplemented
         finally:
             self._decomposition_depth -= 1
+            self._calls_scalar_overloads = before
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
         """Run an operator that changes its argument's shape in place. Record a view of the argument."""

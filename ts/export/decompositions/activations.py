@@ -7,9 +7,11 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 
 aten = ts.ops.aten
+
+decomposes_as_composed("aten::prelu aten::feature_dropout aten::alpha_dropout")
 
 
 @decomposes("aten::silu")
@@ -52,12 +54,9 @@ def relu6(x: Tensor) -> Tensor:
     return aten.hardtanh(x, 0, 6)
 
 
-@decomposes("aten::prelu", implicit=True)
+@decomposes("aten::_prelu_kernel")
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
-    """Return x for x > 0, otherwise x times the weight of its channel."""
-    if weight.dim() == 1 and x.dim() > 1:
-        shape = [1, -1] + [1] * (x.dim() - 2)
-        weight = aten.view(weight, [weight.shape[0] if n == -1 else n for n in shape])
+    """Return x for x > 0, otherwise x * weight."""
     return aten.where.self(aten.gt.Scalar(x, 0), x, aten.mul.Tensor(weight, x))
 
 
@@ -146,28 +145,3 @@ def dropout(x: Tensor, p: float, train: bool) -> Tensor:
     if not train or p == 0:
         return aten.clone(x)
     return aten.native_dropout(x, p, True)[0]
-
-
-@decomposes("aten::feature_dropout", implicit=True)
-def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply dropout to whole channels of `x` instead of single elements. Return a copy if not `train`."""
-    if not train or p == 0:
-        return aten.clone(x)
-    noise = aten.empty.memory_format([*x.shape[:2], *[1] * (x.dim() - 2)], dtype=x.dtype, device=x.device)
-    noise = aten.div.Scalar(aten.bernoulli.p(noise, 1 - p), 1 - p)
-    return aten.mul.Tensor(x, noise)
-
-
-@decomposes("aten::alpha_dropout", implicit=True)
-def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply alpha dropout, which preserves mean and variance of SELU activations.
-
-    Without `train`, return a copy.
-    """
-    if not train or p == 0:
-        return aten.clone(x)
-    alpha = 1.7580993408473766
-    a = 1.0 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
-    mask = aten.bernoulli.p(aten.empty_like(x), 1 - p)
-    shift = aten.add.Scalar(aten.mul.Scalar(aten.add.Scalar(mask, -1), alpha * a), alpha * a * p)
-    return aten.add.Tensor(aten.mul.Tensor(x, aten.mul.Scalar(mask, a)), shift)

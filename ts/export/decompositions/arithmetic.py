@@ -7,10 +7,15 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
+
+decomposes_as_composed(
+    "aten::max.other aten::min.other aten::square aten::float_power.Tensor_Scalar "
+    "aten::float_power.Tensor_Tensor"
+)
 
 _OTHER_NAMES = {  # name of an operator that is an alias -> name of the operator that computes it
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
@@ -21,7 +26,7 @@ _OTHER_NAMES = {  # name of an operator that is an alias -> name of the operator
     "special_digamma": "digamma", "special_gammaln": "lgamma", "special_sinc": "sinc", "special_i0": "i0",
     "special_logit": "logit", "special_round": "round", "special_xlogy": "xlogy", "clip": "clamp",
     "clip.Tensor": "clamp.Tensor", "special_softmax": "softmax.int", "special_log_softmax": "log_softmax.int",
-    "special_logsumexp": "logsumexp", "max.other": "maximum", "min.other": "minimum", "ger": "outer",
+    "special_logsumexp": "logsumexp", "ger": "outer",
     "linalg_matmul": "matmul", "subtract.Tensor": "sub.Tensor", "subtract.Scalar": "sub.Scalar",
     "multiply.Tensor": "mul.Tensor", "multiply.Scalar": "mul.Scalar", "divide.Tensor": "div.Tensor",
     "divide.Scalar": "div.Scalar", "divide.Tensor_mode": "div.Tensor_mode",
@@ -153,12 +158,6 @@ def rsub_scalar(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
 
 
-@decomposes("aten::square", implicit=True)
-def square(x: Tensor) -> Tensor:
-    """Return x squared."""
-    return aten.pow.Tensor_Scalar(x, 2)
-
-
 @decomposes("aten::floor_divide")
 def floor_divide(x: Tensor, other: Tensor) -> Tensor:
     """Return x / other, rounded down."""
@@ -169,22 +168,6 @@ def floor_divide(x: Tensor, other: Tensor) -> Tensor:
 def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
     """Return x / other for a number `other`, rounded down."""
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
-
-
-@decomposes("aten::float_power.Tensor_Scalar", implicit=True)
-def float_power(x: Tensor, exponent: Any) -> Tensor:
-    """Return x ** exponent, computed in float64, for a number as exponent."""
-    return aten.pow.Tensor_Scalar(_to_float64(x), float(exponent))
-
-
-@decomposes("aten::float_power.Tensor_Tensor", implicit=True)
-def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
-    """Return x ** exponent, computed in float64, for a tensor of exponents."""
-    return aten.pow.Tensor_Tensor(_to_float64(x), _to_float64(exponent))
-
-
-def _to_float64(x: Tensor) -> Tensor:
-    return x if x.dtype is ts.float64 else aten._to_copy(x, dtype=ts.float64)
 
 
 @decomposes("aten::frac")

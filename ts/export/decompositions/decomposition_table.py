@@ -3,6 +3,8 @@
     @decomposes("aten::t")                a function with the operator's parameters, which calls `ts.ops.aten`
     def t(x): ...
 
+    decomposes_as_composed("aten::hstack")  the expression that `compose` declares for autograd and `vmap`
+
 A decomposition is an ordinary function of tensors: in eager code it returns its operator's result.  It
 returns NotImplemented for arguments for which the operator is to be kept.
 """
@@ -12,10 +14,13 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, TypeVar
 
 from ts._core.dispatch_layers import dispatch_modes, torch_dispatch
+from ts.export.node_arguments import readable
+from ts.ops import registry
+from ts.ops.derivatives.formulas import define_decomposition
 from ts.ops.namespace import overload_named
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +50,45 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
         return _operator_for_modes(operators[0], function) if operators else function
 
     return register
+
+
+class ComposedDecomposition:
+    """Decomposition by the expression that autograd and `vmap` use, which `compose` declares.
+
+    calls_scalar_overloads    True if `x * 2` in it is `mul.Scalar`, as in PyTorch's C++ functions
+    """
+
+    def __init__(self, key: str, calls_scalar_overloads: bool) -> None:
+        self.key = key
+        self.calls_scalar_overloads = calls_scalar_overloads
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """Python function of all arguments of the operator, in order."""
+        operator = registry.operator(self.key)
+        assert operator is not None
+        return define_decomposition(operator.record)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the decomposition; omitted arguments have the defaults of the operator's schema."""
+        operator = registry.operator(self.key)
+        assert operator is not None
+        parameters = operator.signature.parameters
+        given = {p.name: x for p, x in zip(parameters, args, strict=False)} | kwargs
+        return self.function(*(
+            given[p.name] if p.name in given else readable(p.kind, p.default) for p in parameters
+        ))  # fmt: skip
+
+
+def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
+    """Register the expressions that `compose` declares as decompositions of operators, separated by spaces.
+
+    If `implicit`, dispatch modes receive the operators that a decomposition calls instead of the operator.
+    """
+    for key in keys.split():
+        _decompositions[key] = ComposedDecomposition(key, calls_scalar_overloads=implicit)
+        if implicit:
+            _implicit.add(key)
 
 
 def _operator_for_modes(key: str, function: F) -> F:

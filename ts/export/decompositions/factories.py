@@ -188,7 +188,6 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     "aten::conj",
     "aten::resolve_conj",
     "aten::resolve_neg",
-    "aten::positive",
     "aten::real",
     "aten::pin_memory",
     implicit=True,

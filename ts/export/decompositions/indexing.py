@@ -6,10 +6,15 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 from ts.export.decompositions.view_ops import broadcast, flatten
 
 aten = ts.ops.aten
+
+decomposes_as_composed(
+    "aten::take_along_dim aten::cross aten::embedding_bag.padding_idx aten::embedding_bag "
+    "aten::trapezoid.dx aten::trapz.dx"
+)
 
 
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
@@ -57,32 +62,15 @@ def take(x: Tensor, index: Tensor) -> Tensor:
     return aten.index.Tensor(aten.view(x, [-1]) if x.is_contiguous() else flatten(x), [index])
 
 
-@decomposes("aten::take_along_dim", implicit=True)
-def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Gather elements of `x` along `dim`. The other dimensions of `x` and `indices` are broadcast.
-
-    Without `dim`, `x` and `indices` are flattened.
-    """
-    if dim is None:
-        return aten.gather(flatten(x), 0, flatten(indices))
-    shape = broadcast([list(x.shape), list(indices.shape)])
-    index_shape, source_shape = list(shape), list(shape)
-    index_shape[dim], source_shape[dim] = indices.shape[dim], x.shape[dim]
-    indices, x = aten.expand(indices, index_shape), aten.expand(x, source_shape)
-    return aten.gather(x, dim, aten.remainder.Scalar(indices, x.shape[dim]))
-
-
 @decomposes("aten::argwhere", implicit=True)
 def argwhere(x: Tensor) -> Tensor:
     """Return a matrix whose rows are the indices of the nonzero elements of `x`."""
     return aten.nonzero(x)
 
 
-@decomposes("aten::linalg_cross", "aten::cross", implicit=("aten::cross",))
-def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
+@decomposes("aten::linalg_cross")
+def cross(x: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Compute the cross product of vectors of size 3 along `dim`."""
-    if dim is None:
-        dim = next(d for d, n in enumerate(x.shape) if n == 3)
     shape = broadcast([list(x.shape), list(other.shape)])
     x = x if list(x.shape) == shape else aten.expand(x, shape)
     other = other if list(other.shape) == shape else aten.expand(other, shape)
@@ -94,38 +82,6 @@ def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     first = aten.mul.Tensor(turned(x, 1), turned(other, 2))
     second = aten.mul.Tensor(turned(x, 2), turned(other, 1))
     return aten.sub.Tensor(first, second)
-
-
-@decomposes("aten::embedding_bag.padding_idx", "aten::embedding_bag", implicit=True)
-def embedding_bag(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Any:
-    """Call `_embedding_bag`, or `_embedding_bag_forward_only` if no gradients are required."""
-    requires_grad = weight.requires_grad or (
-        per_sample_weights is not None and per_sample_weights.requires_grad
-    )
-    function = aten._embedding_bag if requires_grad else aten._embedding_bag_forward_only
-    return function(
-        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
-        -1 if padding_idx is None else padding_idx,
-    )  # fmt: skip
-
-
-@decomposes("aten::trapezoid.dx", "aten::trapz.dx", implicit=True)
-def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
-    """Integrate along `dim` by the trapezoidal rule: (sum - half of the first and last element) * dx."""
-    last = aten.select.int(x, dim, -1)
-    end_mean = aten.mul.Scalar(aten.add.Tensor(aten.select.int(x, dim, 0), last), 0.5)
-    inner = aten.sub.Tensor(aten.sum.dim_IntList(x, [dim]), end_mean)
-    return aten.mul.Scalar(inner, float(dx))
 
 
 @decomposes("aten::item", implicit=True)

@@ -9,10 +9,12 @@ import ts
 from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 from ts.export.decompositions.view_ops import broadcast, swapped, t
 
 aten = ts.ops.aten
+
+decomposes_as_composed("aten::outer aten::inner aten::tensordot aten::kron")
 
 
 @decomposes("aten::linear", implicit=True)
@@ -108,12 +110,6 @@ def dot(x: Tensor, y: Tensor) -> Tensor:
     return aten.sum(aten.mul.Tensor(x, y))
 
 
-@decomposes("aten::outer", implicit=True)
-def outer(x: Tensor, y: Tensor) -> Tensor:
-    """Compute the outer product of two vectors."""
-    return aten.mul.Tensor(aten.view(x, [x.shape[0], 1]), y)
-
-
 @decomposes("aten::baddbmm")
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return beta * x + alpha * a b for batches of matrices."""
@@ -128,41 +124,7 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -
 def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return beta * x + alpha * a bᵀ for vectors a and b."""
     scaled = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
-    return aten.add.Tensor(scaled, aten.mul.Tensor(outer(a, b), alpha))
-
-
-@decomposes("aten::inner", implicit=True)
-def inner(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply `x` and `y` and sum over the last dimension of both."""
-    if x.dim() == 0 or y.dim() == 0:
-        return aten.mul.Tensor(x, y)
-    return tensordot(x, y, [-1], [-1])
-
-
-@decomposes("aten::tensordot", implicit=True)
-def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
-    """Contract dimension `dims_self[i]` of `x` with `dims_other[i]` of `y`, by one matrix product."""
-    left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
-    right = [d for d in range(y.dim()) if d not in [e % y.dim() for e in dims_other]]
-    depth = math.prod(x.shape[d] for d in dims_self)
-    sizes = [x.shape[d] for d in left] + [y.shape[d] for d in right]
-    rows = math.prod(x.shape[d] for d in left)
-    columns = math.prod(y.shape[d] for d in right)
-    first = aten.reshape(aten.permute(x, [*left, *dims_self]), [rows, depth])
-    second = aten.reshape(aten.permute(y, [*dims_other, *right]), [depth, columns])
-    return aten.reshape(aten.mm(first, second), sizes)
-
-
-@decomposes("aten::kron", implicit=True)
-def kron(x: Tensor, y: Tensor) -> Tensor:
-    """Compute the Kronecker product."""
-    n = max(x.dim(), y.dim())
-    a = [1] * (n - x.dim()) + list(x.shape)
-    b = [1] * (n - y.dim()) + list(y.shape)
-    left = aten.reshape(x, [size for k in range(n) for size in (a[k], 1)])
-    right = aten.reshape(y, [size for k in range(n) for size in (1, b[k])])
-    product = aten.mul.Tensor(left, right)
-    return aten.reshape(product, [a[k] * b[k] for k in range(n)])
+    return aten.add.Tensor(scaled, aten.mul.Tensor(aten.outer(a, b), alpha))
 
 
 @decomposes("aten::einsum", implicit=True)

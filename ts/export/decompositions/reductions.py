@@ -10,9 +10,12 @@ import ts
 from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 
 aten = ts.ops.aten
+
+decomposes_as_composed("aten::linalg_norm aten::msort aten::nanmean aten::diff aten::cumulative_trapezoid.dx")
+decomposes_as_composed("aten::renorm", implicit=False)
 
 
 @decomposes("aten::sum")
@@ -103,16 +106,6 @@ def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
     return aten.linalg_vector_norm(x, 2 if p is None else p, dim, keepdim)
 
 
-@decomposes("aten::linalg_norm", implicit=True)
-def linalg_norm(
-    x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
-    """Compute a vector norm, or keep the operator for a matrix norm."""
-    if ord is not None and ((dim is None and x.dim() == 2) or (dim is not None and len(dim) == 2)):
-        return NotImplemented
-    return aten.linalg_vector_norm(x, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
-
-
 @decomposes("aten::logsumexp")
 def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """Compute log(sum(exp x)), shifted by the maximum for stability."""
@@ -139,25 +132,10 @@ def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool =
     return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
 
 
-@decomposes("aten::msort", implicit=True)
-def msort(x: Tensor) -> Tensor:
-    """Sort `x` along the first dimension."""
-    return aten.sort(x, 0)[0]
-
-
 @decomposes("aten::nansum")
 def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum the elements of `x` that are not NaN, along `dim` if given."""
     return aten.sum.dim_IntList(either(aten.isnan(x), 0, x, x), dim, keepdim, dtype=dtype)
-
-
-@decomposes("aten::nanmean", implicit=True)
-def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Compute the mean of the elements of `x` that are not NaN, along `dim` if given."""
-    y = aten.detach(x)
-    is_number = aten.logical_not(aten.ne.Tensor(y, y))
-    count = aten.sum.dim_IntList(is_number, dim, keepdim)
-    return aten.div.Tensor(nansum(x, dim, keepdim, dtype=dtype), count)
 
 
 @decomposes("aten::aminmax")
@@ -167,43 +145,11 @@ def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     return aten.amin(x, dims, keepdim), aten.amax(x, dims, keepdim)
 
 
-@decomposes("aten::diff", implicit=True)
-def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Compute differences of neighbouring elements along `dim`, `n` times."""
-    tensors = [p for p in (prepend, x, append) if p is not None]
-    x = aten.cat(tensors, dim) if len(tensors) > 1 else x
-    for _ in range(n):
-        size = x.shape[dim]
-        before = aten.slice.Tensor(x, dim, 0, size - 1)
-        after = aten.slice.Tensor(x, dim, 1, size)
-        bools = x.dtype is ts.bool
-        x = aten.logical_xor(after, before) if bools else aten.sub.Tensor(after, before)
-    return x
-
-
-@decomposes("aten::cumulative_trapezoid.dx", implicit=True)
-def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """Return cumulative integrals along `dim` by the trapezoidal rule."""
-    pairs = aten.add.Tensor(aten.slice.Tensor(x, dim, 0, -1), aten.slice.Tensor(x, dim, 1))
-    return aten.cumsum(aten.mul.Scalar(pairs, dx / 2), dim)
-
-
 @decomposes("aten::trace")
 def trace(x: Tensor) -> Tensor:
     """Sum the diagonal of a matrix."""
     diagonal = aten.clone(aten.diagonal(x), memory_format=ts.contiguous_format)
     return aten.sum(diagonal)
-
-
-@decomposes("aten::renorm")
-def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    """Scale each slice along `dim` whose p-norm exceeds `maxnorm` to the norm `maxnorm`."""
-    dims = [d for d in range(x.dim()) if d != dim % x.dim()]
-    norms = aten.linalg_vector_norm(x, p, dims, True)
-    exceeds = aten.gt.Scalar(norms, maxnorm)
-    smaller = aten.mul.Tensor(aten.reciprocal(aten.add.Tensor(norms, 1e-7)), maxnorm)
-    factor = either(exceeds, smaller, 1.0, norms)
-    return aten.mul.Tensor(x, factor)
 
 
 @decomposes("aten::tril")

@@ -10,9 +10,16 @@ from ts._core.dispatch_layers import dispatch_modes
 from ts._core.tensor.size_guards import evaluate_guard, is_provably_equal, known_one
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
-from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
 
 aten = ts.ops.aten
+
+decomposes_as_composed(
+    "aten::contiguous aten::tensor_split.sections aten::tensor_split.indices aten::hstack aten::vstack "
+    "aten::row_stack aten::dstack aten::column_stack aten::repeat_interleave.self_int "
+    "aten::repeat_interleave.self_Tensor aten::meshgrid aten::meshgrid.indexing aten::cartesian_prod "
+    "aten::diag aten::diagflat aten::positive"
+)
 
 
 def _dim(x: Tensor, dim: int) -> int:
@@ -144,12 +151,6 @@ def _can_view(x: Tensor, shape: list[Any]) -> bool:
     return True
 
 
-@decomposes("aten::contiguous", implicit=True)
-def contiguous(x: Tensor, memory_format: Any = ts.contiguous_format) -> Tensor:
-    """Return `x` if it is contiguous in `memory_format`, otherwise a contiguous copy."""
-    return x if x.is_contiguous(memory_format=memory_format) else aten.clone(x, memory_format=memory_format)
-
-
 @decomposes("aten::squeeze")
 def squeeze(x: Tensor) -> Tensor:
     """Remove all dimensions of size 1."""
@@ -227,24 +228,6 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     return split(x, (size + chunks - 1) // chunks, dim)
 
 
-@decomposes("aten::tensor_split.sections", implicit=True)
-def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
-    """Split `x` along `dim` into `sections` parts whose sizes differ by at most one."""
-    size, chunks, start = x.shape[dim], [], 0
-    for k in range(sections):
-        end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
-        chunks.append(aten.slice.Tensor(x, dim, start, end))
-        start = end
-    return chunks
-
-
-@decomposes("aten::tensor_split.indices", implicit=True)
-def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]:
-    """Split `x` along `dim` at the indices `indices`."""
-    ends = [*indices, x.shape[dim]]
-    return [aten.slice.Tensor(x, dim, a, b) for a, b in zip([0, *indices], ends, strict=True)]
-
-
 @decomposes("aten::unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
     """Return the slices of `x` along `dim`, without this dimension."""
@@ -291,31 +274,6 @@ def atleast_3d(x: Tensor) -> Tensor:
     return aten.unsqueeze(x, -1) if x.dim() == 2 else x
 
 
-@decomposes("aten::hstack", implicit=True)
-def hstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate tensors along the second dimension, or 1-D tensors along the first."""
-    rows = [atleast_1d(x) for x in tensors]
-    return aten.cat(rows, 0 if rows[0].dim() == 1 else 1)
-
-
-@decomposes("aten::vstack", "aten::row_stack", implicit=True)
-def vstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate tensors along the first dimension. 1-D tensors are treated as rows."""
-    return aten.cat([atleast_2d(x) for x in tensors])
-
-
-@decomposes("aten::dstack", implicit=True)
-def dstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate tensors along the third dimension, which is added if necessary."""
-    return aten.cat([atleast_3d(x) for x in tensors], 2)
-
-
-@decomposes("aten::column_stack", implicit=True)
-def column_stack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate matrices along the second dimension. 1-D tensors are treated as columns."""
-    return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
-
-
 @decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
     """Repeat `x` along each dimension.
@@ -323,31 +281,6 @@ def tile(x: Tensor, dims: list[int]) -> Tensor:
     If `dims` is shorter than the shape, it applies to the last dimensions.
     """
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
-
-
-@decomposes("aten::repeat_interleave.self_int", implicit=True)
-def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_size: Any = None) -> Tensor:
-    """Repeat each element of `x` along `dim`."""
-    if dim is None:
-        x, dim = flatten(x), 0
-    dim = _dim(x, dim)
-    expanded = aten.unsqueeze(x, dim + 1)
-    shape = list(expanded.shape)
-    shape[dim + 1] = repeats
-    expanded = aten.clone(aten.expand(expanded, shape), memory_format=ts.contiguous_format)
-    return flatten(expanded, dim, dim + 1)
-
-
-@decomposes("aten::repeat_interleave.self_Tensor", implicit=True)
-def repeat_interleave_by_counts(
-    x: Tensor, repeats: Tensor, dim: int | None = None, output_size: Any = None
-) -> Tensor:
-    """Repeat element i along a dimension repeats[i] times, by selecting repeated indices."""
-    if dim is None:
-        x, dim = flatten(x), 0
-    if repeats.dim() == 0 or (repeats.dim() == 1 and evaluate_guard(repeats.shape[0] == 1)):
-        repeats = aten.expand(aten.reshape(repeats, [1]), [x.shape[dim]])
-    return aten.index_select(x, dim, aten.repeat_interleave.Tensor(repeats, output_size=output_size))
 
 
 @decomposes("aten::rot90")
@@ -373,39 +306,6 @@ def fliplr(x: Tensor) -> Tensor:
 def flipud(x: Tensor) -> Tensor:
     """Reverse the order of the rows (dimension 0)."""
     return aten.flip(x, [0])
-
-
-@decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
-def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
-    """Expand the k-th 1-D tensor along dimension k to the shape of the grid."""
-    is_transposed = indexing == "xy" and len(tensors) >= 2
-    if is_transposed:
-        tensors = [tensors[1], tensors[0], *tensors[2:]]
-    sizes = [x.numel() for x in tensors]
-    grids = [
-        aten.expand(aten.view(x, [-1 if d == k else 1 for d in range(len(tensors))]), sizes)
-        for k, x in enumerate(tensors)
-    ]
-    if is_transposed:
-        grids = [swapped(x, 0, 1) for x in grids]
-        grids[0], grids[1] = grids[1], grids[0]
-    return grids
-
-
-@decomposes("aten::cartesian_prod", implicit=True)
-def cartesian_prod(tensors: list[Tensor]) -> Tensor:
-    """Return the Cartesian product of 1-D tensors, one row per combination."""
-    if len(tensors) == 1:
-        return tensors[0]
-    return stack([flatten(x) for x in meshgrid(tensors)], 1)
-
-
-@decomposes("aten::diag", implicit=True)
-def diag(x: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the diagonal of a matrix, or the diagonal matrix of a vector."""
-    if x.dim() == 1:
-        return diag_embed(x, diagonal)
-    return aten.clone(aten.diagonal(x, diagonal), memory_format=ts.contiguous_format)
 
 
 @decomposes("aten::diag_embed")
@@ -436,12 +336,6 @@ def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Te
 def zero_of(x: Tensor, value: Any = 0) -> Tensor:
     """Create a 0-d tensor of `value` with the dtype and device of `x`."""
     return aten.scalar_tensor(value, dtype=x.dtype, device=x.device)
-
-
-@decomposes("aten::diagflat", implicit=True)
-def diagflat(x: Tensor, offset: int = 0) -> Tensor:
-    """Create a diagonal matrix from the flattened elements."""
-    return diag_embed(flatten(x), offset)
 
 
 @decomposes("aten::linalg_diagonal", implicit=True)

@@ -44,11 +44,12 @@ def _instance_norm(
     The running moments are the means over the images.
     """
     n, c = input.size(0), input.size(1)
+    folded_shape = [1, n * c] + list(input.shape[2:])
     scale = weight if weight is None else weight.repeat(n)
     shift = bias if bias is None else bias.repeat(n)
     mean = running_mean if running_mean is None else running_mean.repeat(n)
     var = running_var if running_var is None else running_var.repeat(n)
-    folded = input.reshape([1, n * c] + input.shape[2:])
+    folded = input.reshape(folded_shape)
     result = _batch_norm(folded, scale, shift, mean, var, use_input_stats, momentum, eps)
     if use_input_stats:
         if running_mean is not None and mean is not None:

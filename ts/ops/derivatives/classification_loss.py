@@ -39,8 +39,8 @@ def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ign
     if self.dim() == 4:
         return ts.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
     samples, classes = self.size(0), self.size(1)
-    sizes = [samples] + self.size()[2:]
-    if target.size() != sizes:
+    sizes = [samples] + list(self.size()[2:])
+    if list(target.size()) != sizes:
         raise RuntimeError(f"Expected target size {sizes}, got {target.size()}")
     image = self.reshape([samples, classes, 1, -1 if self.numel() > 0 else 0])
     flat = target.reshape([samples, 1, -1 if target.numel() > 0 else 0])
@@ -56,9 +56,11 @@ def of_probabilities(
     classes = scores.size(dim)
     if label_smoothing > 0:
         target = target * (1 - label_smoothing) + label_smoothing / classes
-    terms = scores * target
-    if weight is not None:
-        terms = terms * per_class(weight, scores)
+    if weight is None:
+        terms = scores * target
+    else:
+        weight_per_class = per_class(weight, scores)
+        terms = scores * target * weight_per_class
     if reduction == MEAN:
         return -terms.sum() / (scores.numel() // classes)
     return -terms.sum() if reduction == SUM else -terms.sum(dim)
@@ -76,14 +78,20 @@ def label_smoothing_loss(
 ) -> Tensor:
     """Return the label-smoothing term of the cross entropy: the loss for a uniform target."""
     dim = 0 if scores.dim() == 1 else 1
-    terms = -scores if weight is None else -scores * per_class(weight, scores)
+    if weight is not None:
+        weight_per_class = per_class(weight, scores)
+        scores = scores * weight_per_class
+    loss = -scores.sum(dim)
     ignored = target == ignore_index
-    loss = ts.where(ignored, 0, terms.sum(dim))
+    loss = loss.masked_fill(ignored, 0.0)
     if reduction != MEAN:
         return reduce_loss(loss, reduction)
     if weight is None:
-        return loss.sum() / (target.numel() - ignored.sum())
-    return loss.sum() / ts.where(ignored, 0, weight[ts.where(ignored, 0, target)]).sum()
+        total = (~ignored).sum()
+    else:
+        classes = target.masked_fill(ignored, 0).flatten()
+        total = weight.gather(0, classes).masked_fill(ignored.flatten(), 0.0).sum()
+    return loss.sum() / total
 
 
 def cross_entropy(
@@ -97,7 +105,7 @@ def cross_entropy(
     """Return the cross entropy loss for class indices or class probabilities."""
     dim = 0 if self.dim() == 1 else 1
     scores = self.log_softmax(dim)
-    if target.size() == self.size():
+    if target.dim() == self.dim() and target.size() == self.size():
         if not target.is_floating_point():
             raise RuntimeError("Expected floating point type for target with class probabilities")
         if ignore_index >= 0:
@@ -109,7 +117,8 @@ def cross_entropy(
     if label_smoothing == 0:
         return loss
     other = label_smoothing_loss(scores, target, weight, reduction, ignore_index)
-    return loss * (1 - label_smoothing) + other * (label_smoothing / scores.size(dim))
+    uniform = other * (label_smoothing / scores.size(dim))
+    return loss * (1 - label_smoothing) + uniform
 
 
 compose(

@@ -33,17 +33,24 @@ def _convolved(
     output_padding: list[int],
     groups: int,
 ) -> Tensor:
-    """Compute a convolution of a + bi with c + di by three real convolutions: ac, bd and (a + b)(c + d)."""
+    """Compute a convolution of one image or a batch of images.
+
+    The convolution of a + bi with c + di is three real convolutions: ac, bd and (a + b)(c + d).
+    """
+    is_unbatched = input.dim() == weight.dim() - 1
+    input = input.unsqueeze(0) if is_unbatched else input
     if not input.is_complex():
-        return ts.convolution(
+        result = ts.convolution(
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
+        return result.squeeze(0) if is_unbatched else result
     a, b, c, d = ts.real(input), ts.imag(input), ts.real(weight), ts.imag(weight)
     ac = ts.convolution(a, c, None, stride, padding, dilation, transposed, output_padding, groups)
     bd = ts.convolution(b, d, None, stride, padding, dilation, transposed, output_padding, groups)
     summed = ts.convolution(a + b, c + d, None, stride, padding, dilation, transposed, output_padding, groups)
     result = ts.complex(ac - bd, summed - ac - bd)
-    return result if bias is None else result + bias.view([-1] + [1] * (weight.dim() - 2))
+    result = result if bias is None else result + bias.view([-1] + [1] * (weight.dim() - 2))
+    return result.squeeze(0) if is_unbatched else result
 
 
 compose(
@@ -52,7 +59,7 @@ compose(
 )
 compose(
     "aten::conv1d aten::conv2d aten::conv3d",
-    "_convolved(input, weight, bias, stride, padding, dilation, False, [0], groups)",
+    "_convolved(input, weight, bias, stride, padding, dilation, False, [0] * (weight.dim() - 2), groups)",
 )
 compose(
     "aten::conv_transpose1d aten::conv_transpose2d.input aten::conv_transpose3d.input",
@@ -97,7 +104,8 @@ def _padded_by_name(
         odd += total % 2
     if odd > 0:
         input = ts.constant_pad_nd(input, after)
-    return _convolved(input, weight, bias, stride, before_padding, dilation, False, [0], groups)
+    none = [0] * (weight.dim() - 2)
+    return _convolved(input, weight, bias, stride, before_padding, dilation, False, none, groups)
 
 
 # ----------------------------------------------------------------------------------- second derivative

@@ -54,7 +54,7 @@ def distance_norm(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -
 
     Adding `eps` avoids zero vectors, at which the norm has no derivative.
     """
-    return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
+    return ts.norm(x1 - x2 + eps, p, [max(x1.dim(), x2.dim()) - 1], keepdim)
 
 
 def triplet_margin(

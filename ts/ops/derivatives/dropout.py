@@ -18,7 +18,7 @@ def dropout_mask(input: Tensor, p: float, channels: bool) -> Tensor:
         return ts.empty_like(input).bernoulli_(1 - p)
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return input.new_empty(input.size()[:2] + [1] * (input.dim() - 2)).bernoulli_(1 - p)
+    return input.new_empty(list(input.size()[:2]) + [1] * (input.dim() - 2)).bernoulli_(1 - p)
 
 
 def apply_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
@@ -43,7 +43,7 @@ def apply_alpha_dropout(input: Tensor, p: float, train: bool, channels: bool) ->
         return input * 0
     noise = dropout_mask(input, p, channels)
     scale = 1 / math.sqrt((SELU_LIMIT * SELU_LIMIT * p + 1) * (1 - p))
-    moved = (noise - 1) * (-SELU_LIMIT * scale) + -SELU_LIMIT * scale * p
+    moved = (noise + -1) * (-SELU_LIMIT * scale) + -SELU_LIMIT * scale * p
     return input * (noise * scale) + moved
 
 

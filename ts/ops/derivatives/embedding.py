@@ -142,13 +142,39 @@ derive(
     per_sample_weights="_of_weights(grad, weight, indices, offsets, include_last_offset, padding_idx)",
     differentiable="result0",
 )
-compose(
-    "aten::embedding_bag",
-    "ts.ops.aten._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
-    "per_sample_weights, include_last_offset)",
+
+
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Compute an embedding bag by the operator with or without gradients."""
+    if weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad):
+        return ts.ops.aten._embedding_bag(
+            weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+            include_last_offset, padding_idx,
+        )  # fmt: skip
+    return ts.ops.aten._embedding_bag_forward_only(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+        padding_idx,
+    )  # fmt: skip
+
+
+_BAG = (
+    "_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+    "include_last_offset, {})"
 )
+compose("aten::embedding_bag", _BAG.format("-1"))
 compose(
     "aten::embedding_bag.padding_idx",
-    "ts.ops.aten._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
-    "per_sample_weights, include_last_offset, -1 if padding_idx is None else padding_idx % weight.size(0))",
+    _BAG.format(
+        "-1 if padding_idx is None else padding_idx if padding_idx >= 0 else padding_idx + weight.size(0)"
+    ),
 )

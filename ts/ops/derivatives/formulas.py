@@ -222,7 +222,14 @@ def node_name(record: OperatorRecord) -> str:
 
 
 def get_decomposition(record: OperatorRecord) -> Any:
-    """Return the decomposition of an operator as a function of the operator's arguments."""
+    """Return the decomposition of an operator as a compiled function of the operator's arguments."""
+    from ts.runtime.function import compile_function
+
+    return compile_function(define_decomposition(record))
+
+
+def define_decomposition(record: OperatorRecord) -> FunctionType:
+    """Return the decomposition of an operator as a Python function of the operator's arguments."""
     inputs = Inputs(record)
     derivative = inputs.derivative
     assert derivative is not None
@@ -230,7 +237,7 @@ def get_decomposition(record: OperatorRecord) -> Any:
     # The suffix keeps this function from hiding a function with the operator's name.
     name = record.name.rpartition("::")[2] + "_by_parts"
     source = f"def {name}({declared}):\n    return {derivative.decomposition}\n"
-    return _compiled(name, source, derivative.namespace)
+    return _defined(name, source, derivative.namespace)
 
 
 def _compiled(name: str, source: str, namespace: dict[str, Any]) -> Any:

@@ -54,13 +54,14 @@ derive(
 def along(x: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     """Compute `take_along_dim` by `gather` on broadcast operands."""
     if dim is None:
-        return x.take(indices.reshape(-1))
-    self_sizes, index_sizes = x.size(), indices.size()
-    sizes = [max(m, t) if m != 0 and t != 0 else 0 for m, t in zip(self_sizes, index_sizes)]
-    self_shape, index_shape = sizes.copy(), sizes.copy()
-    self_shape[dim], index_shape[dim] = self_sizes[dim], index_sizes[dim]
-    indices = ts.where(indices < 0, indices + self_sizes[dim], indices)
-    return x.expand(self_shape).gather(dim, indices.expand(index_shape))
+        return x.reshape(-1).gather(0, indices.reshape(-1))
+    index_sizes = list(indices.size())
+    index_sizes[dim] = x.size(dim)
+    self_shape = list(ts.broadcast_shapes(x.size(), index_sizes))
+    index_shape = self_shape.copy()
+    index_shape[dim] = indices.size(dim)
+    indices, x = indices.expand(index_shape), x.expand(self_shape)
+    return x.gather(dim, indices.remainder(x.size(dim)))
 
 
 compose("aten::take_along_dim", "along(self, indices, dim)")

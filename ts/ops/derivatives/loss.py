@@ -98,17 +98,23 @@ def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -
     """Return the Kullback-Leibler divergence loss."""
     if log_target:
         return reduce_loss(target.exp() * (target - self), reduction)
-    return reduce_loss(ts.xlogy(target, target) - target * self, reduction)
+    product = target * self
+    return reduce_loss(ts.xlogy(target, target) - product, reduction)
 
 
 def poisson_nll(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
     """Return the Poisson loss. If `full`, the loss includes Stirling's approximation of log(target!)."""
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if log_input:
+        product = target * input
+        loss = input.exp() - product
+    else:
+        loss = input - target * (input + eps).log()
     if full:
-        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
-        loss = loss + ts.where(target <= 1, 0, stirling)
+        half_logarithm = (target * (2 * math.pi)).log() * 0.5
+        stirling = target * target.log() - target + half_logarithm
+        loss = loss + stirling.masked_fill(target <= 1, 0.0)
     return reduce_loss(loss, reduction)
 
 

@@ -61,7 +61,7 @@ derive(
     result="ts.vdot(self_t, other) + ts.vdot(self, other_t)",
 )  # fmt: skip
 compose("aten::linalg_vecdot", "(x.conj() * y).sum(dim)")
-compose("aten::outer", "self.unsqueeze(1) * vec2")
+compose("aten::outer", "self.reshape([self.size(0), 1]) * vec2")
 
 
 # ----------------------------------------------------------------------------- sums of a tensor and a product
@@ -153,7 +153,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     first = [d % self.dim() for d in dims_self]
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
-    inside = 1
+    inside, rows, columns = 1, 1, 1
     # a contracted dimension of size 1 is broadcast to the size of the other operand's
     for i, j in zip(first, second):
         if x.size(i) != y.size(j):
@@ -161,9 +161,13 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
             y = y.sum(j, True) if x.size(i) == 1 else y
         inside *= x.size(i)
     left, right = _remaining_dims(self.dim(), first), _remaining_dims(other.dim(), second)
-    rows = x.permute(left + first).reshape(-1, inside)
-    columns = y.permute(second + right).reshape(inside, -1)
-    return rows.mm(columns).view([x.size(d) for d in left] + [y.size(d) for d in right])
+    for d in left:
+        rows *= x.size(d)
+    for d in right:
+        columns *= y.size(d)
+    x = x.permute(left + dims_self).reshape(rows, inside)
+    y = y.permute(dims_other + right).reshape(inside, columns)
+    return x.mm(y).view([self.size(d) for d in left] + [other.size(d) for d in right])
 
 
 def _cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:

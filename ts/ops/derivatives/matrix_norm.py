@@ -15,9 +15,9 @@ def _matrix_norm(self: Tensor, ord: float, dim: list[int], keepdim: bool, dtype:
         norms = s.amax(-1) if ord > 0 else s.amin(-1)
         return _restore_dims(norms, rows, columns, keepdim)
     summed, other = (columns, rows) if abs(ord) == float("inf") else (rows, columns)
-    sums = x.abs().sum(summed, True)
-    norms = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
-    return norms if keepdim else norms.squeeze([rows, columns])
+    sums = ts.linalg.vector_norm(x, 1.0, [summed], keepdim)
+    other = other - 1 if summed < other and not keepdim else other
+    return sums.amax(other, keepdim) if ord > 0 else sums.amin(other, keepdim)
 
 
 def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dtype: int | None) -> Tensor:
@@ -44,14 +44,18 @@ compose(
 )
 
 
-def _norm(self: Tensor, ord: float | None, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
+def _norm(
+    self: Tensor, ord: int | float | complex | None, dim: list[int] | None, keepdim: bool, dtype: int | None
+) -> Tensor:
     """Compute `linalg.norm`: a matrix norm for two dimensions and an `ord`, otherwise a vector norm."""
-    if ord is not None and (self.dim() == 2 if dim is None else len(dim) == 2):
-        return _matrix_norm(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)
-    return ts.linalg.vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if ord is None:
+        return ts.linalg.vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
+    if self.dim() == 2 if dim is None else len(dim) == 2:
+        return _matrix_norm(self, float(ord), [-2, -1] if dim is None else dim, keepdim, dtype)
+    return ts.linalg.vector_norm(self, ord, dim, keepdim, dtype=dtype)
 
 
-compose("aten::linalg_norm", "_norm(self, None if ord is None else float(ord), dim, keepdim, dtype)")
+compose("aten::linalg_norm", "_norm(self, ord, dim, keepdim, dtype)")
 compose("aten::frobenius_norm.dim", "ts.linalg.vector_norm(self, 2, dim, keepdim)")
 compose("aten::nuclear_norm", "_matrix_norm_named(self, 'nuc', [-2, -1], keepdim, None)")
 compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim, None)")

@@ -94,12 +94,22 @@ def widest(x: Tensor, other_is_complex: bool) -> Tensor:
     return x.to(ts.complex128) if x.is_complex() or other_is_complex else x.to(ts.float64)
 
 
+def widest_number(x: int | float | complex) -> int | float | complex:
+    """Convert x to the type in which `float_power` computes."""
+    if isinstance(x, complex):
+        return x
+    return float(x)
+
+
 compose(
     "aten::float_power.Tensor_Tensor",
     "ts.pow(widest(self, exponent.is_complex()), widest(exponent, self.is_complex()))",
 )
 compose("aten::float_power.Scalar", "ts.pow(self, widest(exponent, isinstance(self, complex)))")
-compose("aten::float_power.Tensor_Scalar", "ts.pow(widest(self, isinstance(exponent, complex)), exponent)")
+compose(
+    "aten::float_power.Tensor_Scalar",
+    "ts.pow(widest(self, isinstance(exponent, complex)), widest_number(exponent))",
+)
 compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 # ---------------------------------------------------------------------------------------- maximum and minimum

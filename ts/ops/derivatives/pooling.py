@@ -75,7 +75,7 @@ derive(
 
 def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
     """Apply adaptive average pooling. For an output of size 1 in all dimensions, compute the mean."""
-    dims = [d - n for d in range(n)]
+    dims = [-1 - d for d in range(n)]
     if output_size == [1] * n:
         return self.mean(dims, True)
     if n == 2:

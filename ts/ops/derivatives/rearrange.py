@@ -61,18 +61,16 @@ def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
 
     With indexing "xy", the first two dimensions are exchanged.
     """
-    order = list(range(len(tensors)))
-    if indexing == "xy" and len(tensors) > 1:
-        order[0], order[1] = 1, 0
-    sizes = [1] * len(tensors)
-    for i, x in zip(order, tensors):
-        sizes[i] = x.numel()
+    is_xy = indexing == "xy" and len(tensors) > 1
+    if is_xy:
+        tensors = [tensors[1], tensors[0]] + tensors[2:]
+    sizes = [x.numel() for x in tensors]
     expanded: list[Tensor] = []
-    for i, x in zip(order, tensors):
+    for i, x in enumerate(tensors):
         shape = [1] * len(tensors)
-        shape[i] = x.numel()
+        shape[i] = -1
         expanded.append(x.reshape(shape).expand(sizes))
-    return expanded
+    return [expanded[1], expanded[0]] + expanded[2:] if is_xy else expanded
 
 
 compose("aten::meshgrid", "grids(tensors, 'ij')")
@@ -127,25 +125,27 @@ def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
 
 def repeat_elements(x: Tensor, repeats: int, dim: int | None) -> Tensor:
     """Repeat each element `repeats` times consecutively along `dim`."""
-    x = x.reshape(-1) if dim is None or x.dim() == 0 else x
+    x = x.flatten() if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim % x.dim()
-    sizes, apart = x.size(), x.size()
-    sizes[at] *= repeats
+    apart = list(x.size())
     apart.insert(at + 1, repeats)
-    return x.unsqueeze(at + 1).expand(apart).reshape(sizes)
+    expanded = x.unsqueeze(at + 1).expand(apart)
+    return expanded.clone(memory_format=ts.contiguous_format).flatten(at, at + 1)
 
 
-def repeat_interleaved(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
+def repeat_interleaved(x: Tensor, repeats: Tensor, dim: int | None, output_size: int | None) -> Tensor:
     """Repeat each element as often as `repeats` says at its index."""
-    x = x.reshape(-1) if dim is None or x.dim() == 0 else x
+    x = x.flatten() if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim
-    return x.index_select(at, ts.repeat_interleave(repeats.reshape(-1).expand([x.size(at)])))
+    if repeats.dim() == 0 or repeats.size(0) == 1:
+        repeats = repeats.reshape([1]).expand([x.size(at)])
+    return x.index_select(at, ts.repeat_interleave(repeats, output_size=output_size))
 
 
 derive("aten::repeat", self="of_repeated(grad, self.size(), repeats)", result=LINEAR)
 derive("aten::tile", self="of_repeated(grad, self.size(), dims)", result=LINEAR, name="RepeatBackward0")
 compose("aten::repeat_interleave.self_int", "repeat_elements(self, repeats, dim)")
-compose("aten::repeat_interleave.self_Tensor", "repeat_interleaved(self, repeats, dim)")
+compose("aten::repeat_interleave.self_Tensor", "repeat_interleaved(self, repeats, dim, output_size)")
 
 # ---------------------------------------------------------------------------------------- rearrangement
 
@@ -158,7 +158,8 @@ derive("aten::tril", self="grad.tril(diagonal)", result=LINEAR)
 derive("aten::triu", self="grad.triu(diagonal)", result=LINEAR)
 compose(
     "aten::diag",
-    "self.diag_embed(diagonal) if self.dim() == 1 else self.diagonal(diagonal).clone()",
+    "self.diag_embed(diagonal) if self.dim() == 1 else "
+    "self.diagonal(diagonal).clone(memory_format=ts.contiguous_format)",
 )
 compose("aten::diagflat", "self.reshape(-1).diag_embed(offset)")
 derive("aten::diag_embed", self="grad.diagonal(offset, dim1, dim2)", result=LINEAR)
@@ -175,8 +176,8 @@ derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)",
 def kronecker_product(a: Tensor, b: Tensor) -> Tensor:
     """Return the Kronecker product of `a` and `b`."""
     rank = max(a.dim(), b.dim())
-    a_sizes = [1] * (rank - a.dim()) + a.size()
-    b_sizes = [1] * (rank - b.dim()) + b.size()
+    a_sizes = [1] * (rank - a.dim()) + list(a.size())
+    b_sizes = [1] * (rank - b.dim()) + list(b.size())
     a_shape: list[int] = []
     b_shape: list[int] = []
     for n, m in zip(a_sizes, b_sizes):

@@ -69,7 +69,8 @@ derive(
 
 def mean_of_numbers(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
     """Return the mean of elements that are not NaN."""
-    count = x.isnan().logical_not().sum(dim, keepdim)
+    constant = x.detach()
+    count = (constant != constant).logical_not().sum(dim, keepdim)
     return ts.nansum(x, dim, keepdim, dtype=dtype) / count
 
 

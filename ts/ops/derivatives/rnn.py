@@ -15,6 +15,26 @@ from ts.ops.derivatives.formula_registry import compose
 # `input_gates` is the contribution of the input to the gates. Only an LSTM uses the cell state `cell`.
 
 
+def _gru_step(input_gates: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None) -> Tensor:
+    last = input_gates.dim() - 1
+    r, z, n = input_gates.chunk(3, last)
+    hr, hz, hn = ts.linear(hidden, w_hh, b_hh).chunk(3, last)
+    reset, update = (hr + r).sigmoid(), (hz + z).sigmoid()
+    new = (n + hn * reset).tanh()
+    return (hidden - new) * update + new
+
+
+def _next_state(kind: str, gates: Tensor, cell: Tensor, w_hr: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return the next hidden state and cell state from the sum of the gates of input and hidden state."""
+    if kind == "lstm":
+        i, f, g, o = gates.chunk(4, gates.dim() - 1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        cell = f * cell + i * g
+        hidden = o * cell.tanh()
+        return (hidden if w_hr is None else ts.linear(hidden, w_hr)), cell
+    return (gates.tanh() if kind == "tanh" else gates.relu()), cell
+
+
 def _step(
     kind: str,
     input_gates: Tensor,
@@ -24,20 +44,9 @@ def _step(
     b_hh: Tensor | None,
     w_hr: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    hidden_gates = ts.linear(hidden, w_hh, b_hh)
-    if kind == "lstm":
-        i, f, g, o = (input_gates + hidden_gates).chunk(4, -1)
-        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        hidden = o.sigmoid() * cell.tanh()
-        return (hidden if w_hr is None else ts.linear(hidden, w_hr)), cell
     if kind == "gru":
-        r, z, n = input_gates.chunk(3, -1)
-        hr, hz, hn = hidden_gates.chunk(3, -1)
-        new = (n + (r + hr).sigmoid() * hn).tanh()
-        return (hidden - new) * (z + hz).sigmoid() + new, cell
-    if kind == "tanh":
-        return (input_gates + hidden_gates).tanh(), cell
-    return (input_gates + hidden_gates).relu(), cell
+        return _gru_step(input_gates, hidden, w_hh, b_hh), cell
+    return _next_state(kind, ts.linear(hidden, w_hh, b_hh) + input_gates, cell, w_hr)
 
 
 def _cell(
@@ -60,7 +69,10 @@ def _cell(
         raise RuntimeError(
             f"hidden1 has inconsistent hidden_size: got {cell.size(-1)}, expected {w_hh.size(1)}"
         )
-    return _step(kind, ts.linear(input, w_ih, b_ih), hidden, cell, w_hh, b_hh, None)
+    if kind == "gru":
+        return _gru_step(ts.linear(input, w_ih, b_ih), hidden, w_hh, b_hh), cell
+    hidden_gates = ts.linear(hidden, w_hh, b_hh)
+    return _next_state(kind, hidden_gates + ts.linear(input, w_ih, b_ih), cell, None)
 
 
 # ---------------------------------------------------------------------------------------- stacked layers

@@ -83,7 +83,8 @@ def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Ten
     result = ts.cat(pieces, dim) if len(pieces) > 1 else x
     for _ in range(min(n, result.size(dim))):
         count = result.size(dim) - 1
-        result = result.narrow(dim, 1, count) - result.narrow(dim, 0, count)
+        before, after = result.narrow(dim, 0, count), result.narrow(dim, 1, count)
+        result = ts.logical_xor(after, before) if x.dtype == ts.bool else after - before
     return result
 
 
@@ -91,6 +92,21 @@ def heights(y: Tensor, dim: int) -> Tensor:
     """Return the sums of adjacent elements along `dim`."""
     count = max(y.size(dim) - 1, 0)
     return y.narrow(dim, min(1, y.size(dim)), count) + y.narrow(dim, 0, count)
+
+
+def integral(y: Tensor, dx: float, dim: int) -> Tensor:
+    """Return the integral by the trapezoidal rule for points with distance `dx`."""
+    if y.size(dim) == 0:
+        return y.sum([dim])
+    last = y.select(dim, -1)
+    ends = (y.select(dim, 0) + last) * 0.5
+    return (y.sum([dim]) - ends) * dx
+
+
+def cumulative_integral(y: Tensor, dx: float, dim: int) -> Tensor:
+    """Return the cumulative integral by the trapezoidal rule for points with distance `dx`."""
+    sums = ts.ops.aten.slice(y, dim, 0, -1) + ts.ops.aten.slice(y, dim, 1)
+    return (sums * (dx / 2)).cumsum(dim)
 
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
@@ -103,6 +119,6 @@ def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 compose("aten::diff", "differences(self, n, dim, prepend, append)")
 compose("aten::trapz.x aten::trapezoid.x", "areas(y, x, dim).sum([dim]) / 2")
-compose("aten::trapz.dx aten::trapezoid.dx", "heights(y, dim).sum([dim]) * dx / 2")
+compose("aten::trapz.dx aten::trapezoid.dx", "integral(y, float(dx), dim)")
 compose("aten::cumulative_trapezoid.x", "areas(y, x, dim).cumsum(dim) / 2")
-compose("aten::cumulative_trapezoid.dx", "heights(y, dim).cumsum(dim) * dx / 2")
+compose("aten::cumulative_trapezoid.dx", "cumulative_integral(y, float(dx), dim)")

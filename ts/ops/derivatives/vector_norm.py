@@ -68,15 +68,15 @@ def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tens
 derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), result)"})
 
 
-def renormalize_slices(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
+def renormalize_slices(x: Tensor, p: int | float | complex, dim: int, limit: int | float | complex) -> Tensor:
     """Scale the slices along `dim` whose norm exceeds `limit` to this norm."""
     rest = list(range(x.dim()))
     rest.pop(dim)
     norm = ts.linalg.vector_norm(x, p, rest, True)
-    return x * ts.where(norm > limit, limit / (norm + 1e-7), 1)
+    return x * ts.where(norm > limit, (norm + 1e-7).reciprocal() * limit, 1.0)
 
 
-compose("aten::renorm", "renormalize_slices(self, float(p), dim, float(maxnorm))")
+compose("aten::renorm", "renormalize_slices(self, p, dim, maxnorm)")
 compose("aten::linalg__powsum", "self.abs().pow(ord).sum(dim, keepdim, dtype=dtype)")
 compose("aten::native_norm", "ts.norm(self, p)")
 compose("aten::native_norm.ScalarOpt_dim_dtype", "ts.norm(self, p, dim, keepdim, dtype=dtype)")
