@@ -158,3 +158,11 @@ def test_private_functions_of_initialization():
     assert x.sum().item() == 0
     assert init._no_grad_uniform_(x, 1.0, 2.0).min().item() >= 1
     assert init._no_grad_trunc_normal_(x, 0.0, 1.0, -0.5, 0.5).abs().max().item() <= 0.5
+
+
+def test_parse_ir_numbers_the_results():
+    """`ts._C.parse_ir` discards names of results and source locations, which `ts.parse_ir` keeps."""
+    text = "graph(%x.1 : Tensor, %9 : int):\n  %y : Tensor = aten::relu(%x.1) # a.py:1:2\n  return (%y)\n"
+    expected = "graph(%x.1 : Tensor,\n      %1 : int):\n  %2 : Tensor = aten::relu(%x.1)\n  return (%2)\n"
+    assert str(ts._C.parse_ir(text)) == expected
+    assert "%y : Tensor = aten::relu(%x.1) # a.py:1:2" in str(ts.parse_ir(text))

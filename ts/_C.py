@@ -91,7 +91,7 @@ _NAME_TO_MODULE: Final = {
     "ScriptFunction": "ts.runtime.function.ScriptFunction",
     "Use": "ts.ir.graph.Use",
     "Value": "ts.ir.graph.Value",
-    "parse_ir": "ts.ir.graph_parser.parse_ir",
+    "parse_ir": "ts.ir.graph_parser.parse_ir_without_result_names",
     "parse_type_comment": "ts.frontend.type_comment_tree.parse_type_comment",
     "_infer_size": "ts.passes.shape_analysis.infer_size",
     "_jit_debug_module_iterators": "ts.runtime.module_iterators.debug_module_iterators",

@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import ts  # noqa: E402
 from ts.ir import Source, parse_ir, parse_schema, verify  # noqa: E402
 from ts.ir.node import OperatorLookup  # noqa: E402
 from ts.ir.python_print import to_source  # noqa: E402
@@ -195,3 +196,53 @@ def test_highlight(start, end):
     ours = Source(text, "a.py", 7).range_at(line, column, line, column + length)
     assert begin + column == start
     assert ours.highlight() == theirs.highlight()
+
+
+NAMED_TEXT = """graph(%x.1 : Tensor, %7 : int, %3 : Tensor):
+  %20 : int = prim::Constant[value=1]()
+  %y : Tensor = aten::add(%x.1, %3, %20) # a.py:1:2
+  %5 : bool = prim::Constant[value=1]()
+  %z.2 : Tensor = prim::If(%5)
+    block0():
+      %q.1 : Tensor = aten::relu(%y)
+      -> (%q.1)
+    block1():
+      %99 : Tensor = aten::neg(%y)
+      -> (%99)
+  %1 : Tensor, %w.1 : Tensor = prim::unknown[a=1](%z.2)
+  %o = prim::Loop(%7, %5, %z.2)
+    block0(%i : int, %100 : Tensor):
+      %2 : Tensor = aten::mul(%100, %100)
+      -> (%5, %2)
+  return (%o, %1)"""
+
+
+def test_parsed_graphs_have_pytorchs_names():
+    """`torch._C.parse_ir` numbers the results of nodes; parameters of graphs and blocks keep their names."""
+    ours, theirs = ts._C.parse_ir(NAMED_TEXT), torch._C.parse_ir(NAMED_TEXT)
+    assert str(ours) == str(theirs) == str(ts._C.parse_ir(str(theirs)))
+    names = [[value.debugName() for node in graph.nodes() for value in node.outputs()] for graph in (ours, theirs)]
+    assert names[0] == names[1]
+
+
+def negative_literals(x, n: int = -1, m: float = -2.5):
+    items = [-1, 2, -3]
+    for i in range(5, -5, -1):
+        n = n + i - -2
+    q = x[-1] + x[:, -1].transpose(-1, 0)
+    if n > -1:
+        q = q * -0.5
+    elif n == -4:
+        q = -q
+    return q - -1, items, (-1, -m), {"a": -1}, n**-1, [-i for i in items]
+
+
+@pytest.mark.parametrize("library_code", [True, False], ids=["function", "string"])
+def test_negative_literals_take_pytorchs_numbers(library_code):
+    """The numbers of values after a negative literal are those of PyTorch."""
+    source = "def f(x, n: int = -1):\n    while n > -5:\n        n += -1\n    return x.sum(-1) - -2.5 + [-1, n][0], -n\n"
+    graphs = [
+        str(library.jit.script(negative_literals).graph if library_code else library.jit.CompilationUnit(source).f.graph)
+        for library in (ts, torch)
+    ]
+    assert graphs[0] == graphs[1]

@@ -53,27 +53,47 @@ def parse_ir(
     parse_tensor_constants: bool = False,
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
+    keep_names: bool = True,
 ) -> Graph:
     """Parse graph text. `find_class` resolves types named ``__torch__.…``.
+
+    With `keep_names`, values and source locations are those of the text, so that the text of the graph is
+    equal to `graph_text`. Otherwise see `parse_ir_without_result_names`.
 
     `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
     compatibility with PyTorch.
     """
-    reader = _GraphParser(TokenStream(graph_text), find_class, make_tensor)
+    reader = _GraphParser(TokenStream(graph_text), find_class, make_tensor, keep_names)
     try:
         graph = reader.read_graph()
         reader.read_subgraphs()
-        graph.has_textual_names = True
+        graph.has_textual_names = keep_names
     except RecursionError:
         raise reader.tokens.error("the graph text is nested too deeply") from None
     return graph
 
 
+def parse_ir_without_result_names(graph_text: str, parse_tensor_constants: bool = False) -> Graph:
+    """Parse graph text as PyTorch's `parse_ir` does: values are numbered in the order of their definition.
+
+    Parameters of the graph and of blocks keep names that are not numbers. Results of nodes have no names, and
+    nodes have no source locations.
+    """
+    return parse_ir(graph_text, parse_tensor_constants, keep_names=False)
+
+
 class _GraphParser:
-    def __init__(self, tokens: TokenStream, find_class: ClassLookup, make_tensor: MakeTensor | None) -> None:
+    def __init__(
+        self,
+        tokens: TokenStream,
+        find_class: ClassLookup,
+        make_tensor: MakeTensor | None,
+        keep_names: bool = True,
+    ) -> None:
         self.tokens = tokens
         self.find_class = find_class
         self.make_tensor = make_tensor
+        self.keep_names = keep_names
         self.groups: dict[str, list[Node]] = {}
 
     # --- graphs and blocks ---
@@ -146,6 +166,8 @@ class _GraphParser:
         if name in values:
             raise self.tokens.error(f"%{name} is defined twice")
         values[name] = value
+        if not self.keep_names and (is_numeral(name) or value.node().kind() != "prim::Param"):
+            return
         if is_numeral(name):
             graph = value.owning_graph()
             value._unique = int(name)
@@ -211,7 +233,7 @@ class _GraphParser:
             node.scope = tokens.text[begin:end].split(" #")[0].rstrip()
             while tokens.starts[tokens.at] < end:
                 tokens.at += 1
-        node.range = self.read_source_range()
+        node.range = self.read_source_range() if self.keep_names else None
         block.append_node(node)
         for value, (output_name, _) in zip(node.outputs(), outputs, strict=True):
             self.define(value, output_name, values)
