@@ -20,7 +20,7 @@ from ts._core.tensor import size_guards
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED
-from ts.ops.registry import OperatorRecord, OutRecord, add
+from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import col2im, im2col, pad_or_crop, per_dim, sliding_window_view
 
@@ -450,40 +450,33 @@ _GENERAL = (
     "transposed, "
 )
 _ON_CUDA: Final = {"cuda": "lower"}
-add(
-    OutRecord(
-        add(
-            OperatorRecord(
-                f"aten::convolution{_GENERAL}SymInt[] output_padding, SymInt groups) -> Tensor",
-                convolution,
-                "conv",
-                layout="any_channels",
-                dtype_errors={"bc": "slow_conv2d_cpu"},
-                shape=_shape_of(convolution),
-                autocast=_ON_CUDA,
-                trace_function="ts.tracing.convolutions:record_general_convolution",
-            )
-        ),
-        "out",
-    )
-)
+op(
+    f"aten::convolution{_GENERAL}SymInt[] output_padding, SymInt groups) -> Tensor",
+    out="out",
+    layout="any_channels",
+    dtype_errors={"bc": "slow_conv2d_cpu"},
+    shape=_shape_of(convolution),
+    autocast=_ON_CUDA,
+    trace_function="ts.tracing.convolutions:record_general_convolution",
+)(convolution)
 _HOW = "bool benchmark, bool deterministic, bool cudnn_enabled"
 _DEPTHWISE = (
     "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
     "padding, SymInt[{n}] dilation)"
 )
+# Of several overloads with one kernel, the one that overload resolution tries first is the last.
 for _text, _compute, _kinds, _casts in (
-    (
-        f"_convolution.deprecated{_GENERAL}int[] output_padding, SymInt groups, {_HOW})",
-        _convolution,
-        "bc",
-        "lower",
-    ),
     (
         f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",
         _convolution,
         "bc",
         _ON_CUDA,
+    ),
+    (
+        f"_convolution.deprecated{_GENERAL}int[] output_padding, SymInt groups, {_HOW})",
+        _convolution,
+        "bc",
+        "lower",
     ),
     (f"convolution_overrideable{_GENERAL}SymInt[] output_padding, SymInt groups)", convolution, "bc", ""),
     (
@@ -496,22 +489,17 @@ for _text, _compute, _kinds, _casts in (
     (f"_conv_depthwise2d{_DEPTHWISE.format(n=2)}", depthwise, "b", ""),
     (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b", ""),
 ):
-    _record = add(
-        OperatorRecord(
-            f"aten::{_text} -> Tensor",
-            _compute,
-            "conv",
-            where="" if _text.startswith("_conv_") else "f",
-            layout="any_channels",
-            dtype_errors={_kinds: "slow_conv2d_cpu"},
-            shape=_shape_of(_compute),
-            order="out" if _compute is depthwise else "",
-            autocast=_casts,
-            **COPIED,
-        )
-    )
-    if not _text.startswith(("_convolution.", "_convolution_mode")):
-        add(OutRecord(_record, "out"))
+    op(
+        f"aten::{_text} -> Tensor",
+        where="" if _text.startswith("_conv_") else "f",
+        out=() if _text.startswith(("_convolution.", "_convolution_mode")) else "out",
+        layout="any_channels",
+        dtype_errors={_kinds: "slow_conv2d_cpu"},
+        shape=_shape_of(_compute),
+        order="out" if _compute is depthwise else "",
+        autocast=_casts,
+        **COPIED,
+    )(_compute)
 
 
 def _backward_shapes(
@@ -521,18 +509,14 @@ def _backward_shapes(
     return [(input.shape, input.dtype), (weight.shape, weight.dtype), ((filters,), weight.dtype)]
 
 
-add(
-    OperatorRecord(
-        "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
-        "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
-        "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-        convolution_backward,
-        "conv",
-        where="",
-        layout=("any_channels", "any_channels", "contiguous"),
-        shape=_backward_shapes,
-    )
-)
+op(
+    "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
+    "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+    "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    where="",
+    layout=("any_channels", "any_channels", "contiguous"),
+    shape=_backward_shapes,
+)(convolution_backward)
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
 _TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "any_channels"}
@@ -542,8 +526,8 @@ for _n in (1, 2, 3):
     _input = "" if _n == 1 else ".input"
     _stride, _dilation = f"SymInt[{_n}] stride={_ones}", f"SymInt[{_n}] dilation={_ones}"
     for _text, _kernel in (
-        (f"conv{_n}d{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, {_dilation}, SymInt groups=1)", conv),
         (f'conv{_n}d.padding{_HEAD}{_stride}, str padding="valid", {_dilation}, SymInt groups=1)', conv),
+        (f"conv{_n}d{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, {_dilation}, SymInt groups=1)", conv),
         (
             f"conv_transpose{_n}d{_input}{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, SymInt[{_n}] "
             f"output_padding={_zeros}, SymInt groups=1, {_dilation})",
@@ -552,20 +536,25 @@ for _n in (1, 2, 3):
     ):
         _plain = _kernel is conv
         _trace_function = "record_convolution" if _plain else "record_transposed_convolution"
-        _record = OperatorRecord(
+        op(
             f"aten::{_text} -> Tensor",
-            _kernel,
-            "conv",
             layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
             dtype_errors={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
             shape=_shape_of(_kernel),
             autocast="lower",
             trace_function=f"ts.tracing.convolutions:{_trace_function}",
             spatial_dims=_n * _plain,
-        )
-        add(_record)
+        )(_kernel)
 
 
+@op(
+    "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    where="f",
+    out="out",
+    layout="contiguous",
+    dtype_errors={"b": "addmm_impl_cpu_"},
+    autocast="lower",
+)
 def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
     """Return the convolution of (time, batch, channels) with (kernel, channels, filters)."""
     if self.ndim != 3:
@@ -581,21 +570,3 @@ def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) ->
     channels_first = xp.ascontiguousarray(self.transpose(1, 2, 0))
     filters = xp.ascontiguousarray(weight.transpose(2, 1, 0))
     return conv(xp, channels_first, filters, bias, (1,), (pad,)).transpose(2, 0, 1)
-
-
-add(
-    OutRecord(
-        add(
-            OperatorRecord(
-                "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-                _conv_tbc,
-                "conv",
-                where="f",
-                layout="contiguous",
-                dtype_errors={"b": "addmm_impl_cpu_"},
-                autocast="lower",
-            )
-        ),
-        "out",
-    )
-)

@@ -16,7 +16,7 @@ from ts import dtypes
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED_OUT, NEVER
-from ts.ops.registry import OperatorRecord, OutRecord, add, find, op
+from ts.ops.registry import find, op
 from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
@@ -50,10 +50,7 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
     first, star, keywords = tail.partition(", *")
     arguments, arrow, result = (first if star else tail).partition(") -> ")
     schema = f"{head}.dtype({arguments}, ScalarType out_dtype{star}{keywords}{arrow}{result}"
-    with_dtype = add(
-        OperatorRecord(schema, kernel, "mixed_dtype_matmul", where="f", order="- out dtype_out dtype")
-    )
-    add(OutRecord(with_dtype, "dtype_out"))
+    op(schema, where="f", out="dtype_out", order="- out dtype_out dtype")(kernel)
 
 
 for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("baddbmm", 2, 3)):

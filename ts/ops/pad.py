@@ -15,7 +15,7 @@ import numpy as np
 from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SCALAR
-from ts.ops.registry import OperatorRecord, OutRecord, add, op
+from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import check_nonempty_dims, pad_or_crop
 
@@ -183,31 +183,21 @@ def _mode_kernel(mode: str) -> Callable[..., Array]:
 _OUT_DTYPE_ERRORS = {("reflection", 1): EXPECTED_DTYPE_ERROR, ("reflection", 2): SCALAR}
 for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
     for _n in (1, 2, 3):
-        _record = OperatorRecord(
+        op(
             f"aten::{_name}_pad{_n}d(Tensor self, SymInt[{2 * _n}] padding) -> Tensor",
-            _mode_kernel(_mode),
-            "pad",
             where="f",
+            out="out",
             layout="channels" if _n > 1 else (),
             dtype_errors={"b": f"{_name}_pad{_n}d"},
             out_dtype_error=_OUT_DTYPE_ERRORS.get((_name, _n), ""),
             autocast={} if (_name, _n) == ("reflection", 3) else {"cpu": "float32"},
-        )
-        add(_record)
-        add(OutRecord(_record, "out"))
-        _record = OperatorRecord(
+        )(_mode_kernel(_mode))
+        op(
             f"aten::{_name}_pad{_n}d_backward(Tensor grad_output, Tensor self, SymInt[{2 * _n}] padding)"
             " -> Tensor",
-            _mode_gradient(_mode),
-            "pad",
             where="",
+            out="grad_input",
             shape=_unpadded_shape,
             dtype_errors={"b": f"{_name}_pad{_n}d_backward"},
-        )
-        add(_record)
-        add(OutRecord(_record, "grad_input"))
-add(
-    OperatorRecord(
-        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", _mode_kernel("circular"), "pad"
-    )
-)
+        )(_mode_gradient(_mode))
+op("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")(_mode_kernel("circular"))

@@ -135,12 +135,10 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     """Declare the overload of `aten::name` whose first argument is a number."""
     kernel = kernel_of(SAME, body, dtype_errors_by_kind(name, unsupported))
     schema = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
-    record = OperatorRecord(
-        schema, kernel, "pointwise", promotion=SAME, types=types_except(unsupported), cuda=cuda, where="f",
-        layout="like_all", **COPIED,
-    )  # fmt: skip
-    add(record)
-    add(OutRecord(record, "Scalar_Tensor_out"))
+    op(
+        schema, out="Scalar_Tensor_out", family="pointwise", promotion=SAME, types=types_except(unsupported),
+        cuda=cuda, layout="like_all", **COPIED,
+    )(kernel)  # fmt: skip
 
 
 # kind -> (overload, type of the second argument, overload of the `out=` variant). A "=" at its end means that

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ts.ops import common, cost_model
-from ts.ops.registry import OperatorRecord, OutRecord, add
+from ts.ops.registry import op
 from ts.ops.shape_functions import broadcast_float
 
 Array = common.Array
@@ -197,15 +197,11 @@ for _name, _family in _RECURRENCES.items():
         (".x_scalar", "Scalar x, Tensor n", "x_scalar_out"),
         (".n_scalar", "Tensor x, Scalar n", "n_scalar_out"),
     ):
-        _record = add(
-            OperatorRecord(
-                f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
-                _kernel(_family),
-                "polynomial",
-                shape=broadcast_float,
-                layout="like_all",
-                dtype_errors={"hc": f"{_name}_cpu"},
-                order="- out x_scalar x_scalar_out",
-            )
-        )
-        add(OutRecord(_record, _out))
+        op(
+            f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
+            out=_out,
+            shape=broadcast_float,
+            layout="like_all",
+            dtype_errors={"hc": f"{_name}_cpu"},
+            order="- out x_scalar x_scalar_out",
+        )(_kernel(_family))

@@ -20,7 +20,7 @@ from ts._core.tensor.size_guards import equal_shapes, is_symbol
 from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, adaptive_windows, sliding_windows
-from ts.ops.registry import OperatorRecord, OutRecord, add
+from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import per_dim
 
@@ -384,12 +384,10 @@ def _enter(
         return bound(None, *args, compute=_shape)
 
     shape = None if kernel is max_unpool else pool_shape
-    record = OperatorRecord(
-        f"aten::{signature} -> {returns}", bound, "pooling", where="f", shape=shape, **fields
-    )
-    add(record)
-    if out is not None:
-        add(OutRecord(record, out, names))
+    op(
+        f"aten::{signature} -> {returns}", family="pooling", where="f", out=out or (), out_names=names,
+        shape=shape, **fields,
+    )(bound)  # fmt: skip
 
 
 _BOTH = "(Tensor, Tensor)"
@@ -553,12 +551,9 @@ def _enter_gradient(
     rule = shape if shape is like_input else gradient_shape
     layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
     fields |= {"shape": rule, "layout": layout}
-    record = OperatorRecord(
-        f"aten::{signature} -> Tensor", partial(kernel, n=n), "pooling", where="", **fields
+    op(f"aten::{signature} -> Tensor", family="pooling", where="", out="grad_input" if out else (), **fields)(
+        partial(kernel, n=n)
     )
-    add(record)
-    if out:
-        add(OutRecord(record, "grad_input"))
 
 
 for _n in (2, 3):

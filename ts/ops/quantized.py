@@ -31,11 +31,12 @@ from ts.ops.shape_functions import ITEM
 
 Compute = Callable[..., Any]
 _OUTPUT: Final = "float output_scale, int output_zero_point"
+_TENSOR_KERNEL: Final[dict[str, Any]] = {"family": "quantized", "where": "", "tensor_kernel": True}
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
     """Register a `quantized::` operator for archives. It has no Python function."""
-    add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", tensor_kernel=True, **fields))
+    add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", tensor_kernel=True, **fields))
 
 
 def _call(name: str, *arguments: Any) -> Any:
@@ -359,16 +360,11 @@ for _n in (1, 2):
     )
 for _n in (1, 2, 3):
     _fill = (f"int[{_n}] padding=0, int[{_n}] dilation=1", "int[1] padding=[0], int[1] dilation=[1]")[_n == 1]
-    add(
-        OperatorRecord(
-            f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
-            f"{_fill}, bool ceil_mode=False) -> Tensor",
-            _on_same_grid(f"max_pool{_n}d"),
-            "quantized",
-            "",
-            tensor_kernel=True,
-        )
-    )
+    op(
+        f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
+        f"{_fill}, bool ceil_mode=False) -> Tensor",
+        **_TENSOR_KERNEL,
+    )(_on_same_grid(f"max_pool{_n}d"))
 
 
 # ---- normalisation ---------------------------------------------------------------------------------
@@ -386,15 +382,7 @@ _MOMENTS = f"Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, {
 for _suffix in ("", "1d", "2d", "3d"):
     enter(f"batch_norm{_suffix}(Tensor qx, {_MOMENTS}", _with_output_grid(_batch_norm))
     enter(f"batch_norm{_suffix}_relu(Tensor qx, {_MOMENTS}", _with_output_grid(_then_relu(_batch_norm)))
-add(
-    OperatorRecord(
-        f"aten::quantized_batch_norm(Tensor input, {_MOMENTS}",
-        _with_output_grid(_batch_norm),
-        "quantized",
-        "",
-        tensor_kernel=True,
-    )
-)
+op(f"aten::quantized_batch_norm(Tensor input, {_MOMENTS}", **_TENSOR_KERNEL)(_with_output_grid(_batch_norm))
 _AFFINE = f"Tensor? weight, Tensor? bias, float eps, {_OUTPUT}) -> Tensor"
 enter(f"layer_norm(Tensor input, int[] normalized_shape, {_AFFINE}", _with_output_grid(_named("layer_norm")))
 enter(f"group_norm(Tensor input, int num_groups, {_AFFINE}", _with_output_grid(_named("group_norm")))

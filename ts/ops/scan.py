@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED_OUT, write
-from ts.ops.registry import OperatorRecord, add, op
+from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, like
 
 Array = common.Array
@@ -133,14 +133,10 @@ def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
 
 
 for _name, _largest in (("cummax", True), ("cummin", False)):
-    add(
-        OperatorRecord(
-            f"aten::_{_name}_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
-            _extremes_into(f"{_name}_cpu", _largest),
-            "scan",
-            side_effect=True,
-        )
-    )
+    op(
+        f"aten::_{_name}_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
+        side_effect=True,
+    )(_extremes_into(f"{_name}_cpu", _largest))
 
 
 @op(

@@ -267,15 +267,7 @@ for _dtype in (
     dtypes.int16,
 ):  # fmt: skip
     _name = f"aten::_cast_{_dtype.type_name}"
-    add(
-        OperatorRecord(
-            f"{_name}(Tensor self, bool non_blocking=False) -> Tensor",
-            _cast(_dtype),
-            "to",
-            "f",
-            tensor_kernel=True,
-        )
-    )
+    op(f"{_name}(Tensor self, bool non_blocking=False) -> Tensor", tensor_kernel=True)(_cast(_dtype))
 
 
 @op(

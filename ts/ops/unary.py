@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ts.ops import common
 from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR
-from ts.ops.registry import OperatorRecord, OutRecord, add, inplace_of
+from ts.ops.registry import op
 from ts.ops.type_promotion import (
     BOOLEAN,
     FLOAT,
@@ -80,23 +80,18 @@ def unary(
         ufunc = body
     for spelled in (name, *aliases):
         schema = f"aten::{spelled}(Tensor self) -> Tensor"
-        record = add(
-            OperatorRecord(
-                schema,
-                kernel,
-                "unary",
-                promotion=promotion,
-                ufunc=ufunc,
-                types=types_except(unsupported),
-                cuda=cuda,
-                same_as="" if spelled == name else f"aten::{name}",
-                **fields,
-            )
-        )
-        if "i" in forms and not spelled.startswith("special_"):
-            add(inplace_of(record))
-        if "o" in forms:
-            add(OutRecord(record, "out"))
+        op(
+            schema,
+            inplace="i" in forms and not spelled.startswith("special_"),
+            out="out" if "o" in forms else (),
+            family="unary",
+            promotion=promotion,
+            ufunc=ufunc,
+            types=types_except(unsupported),
+            cuda=cuda,
+            same_as="" if spelled == name else f"aten::{name}",
+            **fields,
+        )(kernel)
 
 
 def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
@@ -221,13 +216,10 @@ unary(
     element_role="unary",
     graph_autodiff=True,
 )
-add(
-    OperatorRecord(  # called for `abs(x)` in scripts
-        "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
-        promotion=REAL, ufunc="absolute", types=types_except("b"), cuda="abs(a)",
-        order="int float complex Scalar", element_role="unary",
-    )
-)  # fmt: skip
+op(  # called for `abs(x)` in scripts
+    "prim::abs(Tensor x) -> Tensor", family="unary", promotion=REAL, ufunc="absolute",
+    types=types_except("b"), cuda="abs(a)", order="int float complex Scalar", element_role="unary",
+)(kernel_of(REAL, "absolute", {"b": "abs_cpu"}))  # fmt: skip
 unary(
     "neg",
     SAME,
@@ -494,45 +486,24 @@ for _name, _body in (
     ("special_scaled_modified_bessel_k1", special("k1e")),
     ("special_spherical_bessel_j0", _spherical_j0),
 ):
-    _text = f"aten::{_name}(Tensor x) -> Tensor"
-    add(
-        OutRecord(
-            add(
-                OperatorRecord(
-                    _text,
-                    kernel_of(FLOAT, _body, dtype_errors_by_kind(_name, "ch")),
-                    "unary",
-                    promotion=FLOAT,
-                )
-            ),
-            "out",
-        )
-    )
+    _kernel = kernel_of(FLOAT, _body, dtype_errors_by_kind(_name, "ch"))
+    op(f"aten::{_name}(Tensor x) -> Tensor", out="out", family="unary", promotion=FLOAT)(_kernel)
 
 
+@op("aten::angle(Tensor self) -> Tensor", out="out", promotion=REAL, layout="like_real")
 def _angle_kernel(xp: Any, a: Array) -> Array:
     x = common.cast(xp, a, common.float_dtype(a.dtype))
     return common.cast(xp, _angle(xp, x), common.real_dtype(x.dtype))
 
 
+@op(
+    "aten::square(Tensor self) -> Tensor",
+    inplace=True,
+    out="out",
+    promotion=SAME,
+    cuda="a * a",
+    autocast=_ON_CUDA,
+)
 def _square_kernel(xp: Any, a: Array) -> Array:
     x = common.cast(xp, a, common.accumulate_dtype(a.dtype)) if a.dtype == common.BOOL else a
     return x * x
-
-
-_angle_record = OperatorRecord(
-    "aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL, layout="like_real"
-)
-add(OutRecord(add(_angle_record), "out"))
-_square = add(
-    OperatorRecord(
-        "aten::square(Tensor self) -> Tensor",
-        _square_kernel,
-        "unary",
-        promotion=SAME,
-        cuda="a * a",
-        autocast=_ON_CUDA,
-    )
-)
-add(inplace_of(_square))
-add(OutRecord(_square, "out"))

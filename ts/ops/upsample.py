@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.tensor.size_guards import equal_shapes
 from ts.ops import common
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
-from ts.ops.registry import OperatorRecord, OutRecord, add
+from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
@@ -313,24 +313,18 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
         (f".vec(Tensor input, SymInt[]? output_size, {corners}float[]? scale_factors)", by_factors),
     ):
-        record = add(
-            OperatorRecord(
-                f"aten::{name}{parameters} -> Tensor",
-                kernel,
-                "upsample",
-                where="f",
-                layout="channels" if n > 1 else "contiguous",
-                dtype_errors={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
-                order=order,
-                out_dtype_error=EXPECTED_DTYPE_ERROR if kernel is by_size else "",
-                autocast={} if name == "_upsample_lanczos2d_aa" else {"cuda": "float32"},
-            )
-        )
-        if kernel is by_size:
-            add(OutRecord(record, "out"))
         # In PyTorch, only these two modes have an `out=` variant of the overload `vec`.
-        elif name in ("upsample_nearest2d", "upsample_bilinear2d"):
-            add(OutRecord(record, "vec_out"))
+        vec_out = "vec_out" if name in ("upsample_nearest2d", "upsample_bilinear2d") else ()
+        op(
+            f"aten::{name}{parameters} -> Tensor",
+            where="f",
+            out="out" if kernel is by_size else vec_out,
+            layout="channels" if n > 1 else "contiguous",
+            dtype_errors={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
+            order=order,
+            out_dtype_error=EXPECTED_DTYPE_ERROR if kernel is by_size else "",
+            autocast={} if name == "_upsample_lanczos2d_aa" else {"cuda": "float32"},
+        )(kernel)
 
 
 def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
@@ -338,23 +332,19 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
     corners = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {s}=None" for s in scale_names)
 
+    @op(
+        f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "
+        f"{corners}{scales}) -> Tensor",
+        where="",
+        out="grad_input",
+        shape=_gradient_shape,
+        layout="channels" if n > 1 else "contiguous",
+    )
     def backward(xp: Any, grad_output: Array, size: Sizes, input_size: Sizes, *rest: Any) -> Array:
         align = bool(rest[0]) if aligned else False
         return resample_backward(
             xp, grad_output, size, input_size, rest[1:] if aligned else rest, taps, align
         )
-
-    record = OperatorRecord(
-        f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "
-        f"{corners}{scales}) -> Tensor",
-        backward,
-        "upsample",
-        where="",
-        shape=_gradient_shape,
-        layout="channels" if n > 1 else "contiguous",
-    )
-    add(record)
-    add(OutRecord(record, "grad_input"))
 
 
 #     name                      dims taps       align_corners, order
