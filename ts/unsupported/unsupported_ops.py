@@ -87,7 +87,7 @@ _NAMES: Final = """
     mkldnn_max_pool2d_backward mkldnn_max_pool3d mkldnn_max_pool3d_backward mkldnn_reorder_conv2d_weight
     mkldnn_reorder_conv3d_weight mps_convolution_backward mps_convolution_transpose_backward
     nested_to_padded_tensor qscheme quantized_gru_cell quantized_lstm_cell quantized_rnn_relu_cell
-    quantized_rnn_tanh_cell resize_as_sparse row_indices_copy save segment_reduce slow_conv3d
+    quantized_rnn_tanh_cell resize_as_sparse row_indices_copy segment_reduce slow_conv3d
     slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d
     slow_conv_transpose3d sparse_bsc_tensor sparse_bsr_tensor sparse_resize sparse_resize_and_clear
     thnn_conv2d to_dense_backward to_mkldnn to_mkldnn_backward to_sparse_bsc to_sparse_bsr
