@@ -222,6 +222,9 @@ def test_import_is_lazy():
     code = "import sys, ts; print([m for m in sys.modules if m.startswith('ts.') or m == 'numpy'])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "['ts.module_names', 'ts.import_hook']"
+    code = "import sys; before = set(sys.modules); import ts; print('typing' in set(sys.modules) - before)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
 
 
 def test_imports_without_pytorch():

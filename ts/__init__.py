@@ -22,9 +22,12 @@ import importlib
 import math
 import os.path
 import sys
-from typing import Any
 
 from ts.import_hook import install as _install_finder
+
+TYPE_CHECKING = False  # not imported from `typing`, whose import takes as long as that of this module
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _require_built() -> None:

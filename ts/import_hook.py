@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 from functools import partial
-from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
 
 from ts.module_names import is_installed, own_name, torch_name
+
+TYPE_CHECKING = False  # not imported from `typing`, because `import ts` imports this module
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
 
 # Packages of `ts` that PyTorch does not have. `ts.unsupported` adds no names to these packages.
 _OWN = frozenset({
@@ -48,8 +52,12 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the import spec of a module by name (`ts.nn`), or None for modules of other packages."""
-        if not name.startswith("ts."):
+        """Return the import spec of a module by name (`ts.nn`).
+
+        Return None for modules of other packages, and for modules that are private to `ts` while they have no
+        PyTorch names. Other finders find these modules faster.
+        """
+        if not name.startswith("ts.") or (_is_private_to_ts(name) and not is_installed()):
             return None
         for finder in sys.meta_path:
             spec = None if finder is Finder else finder.find_spec(name, path, target)
