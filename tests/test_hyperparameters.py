@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import traceback
+import typing
 from dataclasses import KW_ONLY, InitVar, dataclass  # named in annotations
 
 import pytest
@@ -154,3 +155,13 @@ def test_decorated_base_classes_are_rejected():
         @hyperparameters
         class Wider(Scaled):
             width: "int" = 1
+
+
+def test_annotations_and_source_of_generated_constructors():
+    """Annotations of all constructors can be evaluated, and `inspect` finds the generated source text."""
+    classes = [getattr(ts.nn, name) for name in dir(ts.nn)]
+    for cls in classes:
+        if isinstance(cls, type) and issubclass(cls, ts.nn.Module):
+            assert "self" not in typing.get_type_hints(cls.__init__)
+    assert typing.get_type_hints(ts.nn.Dropout.__init__)["p"] is float
+    assert "self.kernel_size = kernel_size" in inspect.getsource(ts.nn.MaxPool2d.__init__)

@@ -17,6 +17,8 @@ decorated, because type checkers would add their arguments. The constructor is c
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar, dataclass_transform, overload
 
@@ -80,14 +82,19 @@ class _Constructor:
         owner, names = self.owner, list(self.annotations)
         positional, keyword_only = names[: self.positional_count], names[self.positional_count :]
         parameters = ", ".join(["self", *positional, *["*"][: len(keyword_only)], *keyword_only])
-        lines = [f"def __init__({parameters}):", "    super(owner, self).__init__()"]
-        lines += [f"    self.{name} = {name}" for name in self.stored]
+        lines = [f"    def __init__({parameters}):", "        super(owner, self).__init__()"]
+        lines += [f"        self.{name} = {name}" for name in self.stored]
         if hasattr(owner, "__post_init__"):
             init_only = "".join(f", {name}={name}" for name in self.init_only)
-            lines.append(f"    owner.__post_init__(self{init_only})")
-        namespace: dict[str, Any] = {"owner": owner}
-        exec(compile("\n".join(lines), f"<constructor of {owner.__name__}>", "exec"), namespace)
-        constructor = namespace["__init__"]
+            lines.append(f"        owner.__post_init__(self{init_only})")
+        text = "\n".join(["def define(owner):", *lines, "    return __init__", ""])
+        file = f"<constructor of {owner.__name__}>"
+        source_lines = text.splitlines(keepends=True)
+        linecache.cache[file] = len(text), None, source_lines, file  # for `inspect` and tracebacks
+        namespace: dict[str, Any] = {}
+        # The globals are those of the module of the class, in which annotations can be evaluated.
+        exec(compile(text, file, "exec"), vars(sys.modules[owner.__module__]), namespace)
+        constructor = namespace["define"](owner)
         constructor.__module__ = owner.__module__
         constructor.__qualname__ = f"{owner.__qualname__}.__init__"
         constructor.__annotations__ = {**self.annotations, "return": "None"}
