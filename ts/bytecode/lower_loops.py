@@ -147,9 +147,10 @@ class LoopLowering(BranchLowering):
         self.copy_all(pending)
 
     def last_mention(self, target: int, source: int, first: int) -> int | None:
-        """Return the first index in the code of the loop body where `source` can be copied to `target`.
+        """Return the earliest index at which register `source` can be copied to register `target`.
 
-        Return None if there is no such index.
+        The copy must follow the last instruction that uses `target` or writes `source`. The loop body starts
+        at index `first`. Return None if no index is possible.
         """
         for index in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[index]

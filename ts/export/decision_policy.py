@@ -76,9 +76,10 @@ class DecisionPolicy:
         return example_value
 
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
-        """Return the value of a condition on layouts for the example arguments, without adding a guard.
+        """Return the value of `condition` for the example arguments, without adding a guard.
 
-        Unbacked symbols, which have no example values, are replaced by large numbers.
+        Called for conditions that only select a memory layout, such as contiguity. Unbacked symbols, which
+        have no example values, are replaced by large numbers.
         """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}

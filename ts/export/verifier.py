@@ -82,7 +82,7 @@ _NONE = _NoGraph()
 
 
 def _is_scalar_function(target: Any) -> bool:
-    """Return True for a Python function on numbers, or a helper of `vmap`."""
+    """Return True for the Python functions on sizes, and the steps of `vmap`, that graphs may call."""
     return (
         target in ARCHIVE_TARGETS.values()
         or getattr(predispatch, getattr(target, "__name__", ""), None) is target

@@ -125,8 +125,8 @@ class OperatorRecord:
     # True if the operator reduces or normalizes its first argument, and can therefore be the last of a fusion
     # group
     epilogue: bool = False
-    # True if fusion supports the operator, which casts the first argument to the dtype that the second one
-    # specifies
+    # True for a conversion that fusion supports: the operator casts its first argument to the dtype that the
+    # second one specifies
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
@@ -493,7 +493,7 @@ def load() -> None:
 
 def _load() -> None:
     global _loaded
-    if _loading:  # a family calls this while it is imported: it may use the operators that are loaded so far
+    if _loading:  # called by a family module during its import: lookups use the records declared so far
         return
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type

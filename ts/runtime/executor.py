@@ -118,7 +118,10 @@ def executed_graph(function: ScriptFunction) -> Graph:
 
 
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
-    """Return a copy of the graph that `variant` runs for the arguments `inputs`, specialized to them."""
+    """Return a copy of the graph of `function`, transformed for `variant` and specialized to `inputs`.
+
+    It is not specialized if the variant is WRITTEN, or if the function has breakpoints or autocast blocks.
+    """
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
     from ts.passes.specialize_to_arguments import queried_arguments

@@ -1,8 +1,10 @@
-"""Limits of HTTP requests against denial of service: body size, memory, timeouts, hosts and origins.
+"""Limits of HTTP requests against denial of service, and checks of their host and origin.
+
+Body size, memory and time are limited.  The checks reject DNS rebinding and cross-site requests.
 
     limits = ServerLimits(body=1 << 20)
-    check_host(request, limits), check_origin(request)         HTTPError with a status and a code
-    body = await read_body(request, limits, budget)            HTTPError as soon as the body exceeds its limit
+    check_host(request, limits), check_origin(request)    raise HTTPError with a status and a code
+    body = await read_body(request, limits, budget)       raises HTTPError once the body exceeds its limit
 
 In worker processes, `ts.limits` limits the time and memory of programs and models.
 """

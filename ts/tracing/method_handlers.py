@@ -1,8 +1,9 @@
 """Tensor methods and constructors for which a trace records special nodes.
 
-Input: a tracer and a call. Output: the result of the call, and nodes in the graph of the tracer:
+Each handler returns the result of a call and records nodes in the graph of the tracer:
 
-    x.to(torch.float64)       aten::to(%x, %dtype, ...)      overload of the given arguments
+    call                      recorded nodes
+    x.to(torch.float64)       aten::to(%x, %dtype, ...), the overload that the given arguments select
     torch.tensor([1, 2])      a constant, aten::to, aten::detach
     torch.from_numpy(a)       a constant, aten::lift_fresh
 """

@@ -61,7 +61,8 @@ ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     # rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue
-    double *totals                     # partial sums of all blocks, or NULL unless rows are split into chunks
+    # If rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows. Else NULL.
+    double *totals
 
 
 ctypedef struct StageEpilogues:

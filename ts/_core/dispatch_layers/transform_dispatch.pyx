@@ -50,8 +50,8 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    # The level SUBCLASSES of a base does not apply to its views: the `__torch_dispatch__` handler has chosen
-    # the class of the view.
+    # A view does not inherit the level SUBCLASSES from its base. The `__torch_dispatch__` handler has chosen the
+    # class of the view, and a view without a layer is a plain tensor.
     return 0 if level == SUBCLASSES else level
 
 

@@ -80,8 +80,7 @@ class FunctionBuilder:
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a basic block with the label `name`, or with a new label if it is "", and return the label.
-        """
+        """Begin a basic block with the label `name`, or a new label if it is "", and return the label."""
         if not name:
             name = self.new_label()
         self.lines.append(f"{name}:")

@@ -127,7 +127,10 @@ class _Reducer:
                     parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the parameters in `missing` without a gradient in any process."""
+        """Return the ids of the parameters that received no gradient in any of the processes.
+
+        `missing` are those that received none in this process.
+        """
         from ts.distributed.collectives import all_reduce
         from ts.distributed.reduce_op import ReduceOp
 

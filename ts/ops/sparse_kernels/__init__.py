@@ -1,7 +1,8 @@
 """Kernels of operators for sparse operands.
 
-In: the dense kernel of the record, the array namespace, and the schema's arguments, in which tensors are
-NumPy arrays, `CooArray` or `CompressedArray`.  Out: an array of one of these classes.
+Each kernel receives the operator's dense kernel (to compute stored values, for example), the array namespace,
+and the arguments of the operator's schema.  Tensors are passed and returned as NumPy arrays, `CooArray` or
+`CompressedArray`.
 
     accessors.py     construction from indices and values, and access to them
     elementwise.py   functions of the stored values, sums and products of two arrays
