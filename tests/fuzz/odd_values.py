@@ -61,7 +61,7 @@ def arrays() -> list[np.ndarray[Any, Any]]:
     unaligned = np.frombuffer(bytes(25), np.uint8)[1:].view(np.float32)
     fixed = np.ones(3, np.float32)
     fixed.flags.writeable = False
-    repeated = np.lib.stride_tricks.as_strided(np.ones(4, np.float32), (3, 3), (4, 4))
+    repeated = np.lib.stride_tricks.as_strided(np.ones(5, np.float32), (3, 3), (4, 4))
     return [
         np.ones(3, np.float32), np.ones((2, 3), np.float32), np.ones((1, 3, 4, 4), np.float32), np.float32(1).reshape(()),
         np.ones(6, np.float32)[::-1], np.ones((4, 4), np.float32)[::-2, ::-1], np.ones((4, 3), np.float32).T, unaligned, fixed, repeated,
