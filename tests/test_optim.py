@@ -162,3 +162,14 @@ def test_steps_of_own_optimizers_record_gradients_if_differentiable(differentiab
     optimizer = Recording([ts.ones(1, requires_grad=True)], lr=0.1, differentiable=differentiable)
     assert optimizer.step() is differentiable and ts.is_grad_enabled()
     assert Recording.step.__name__ == "step"
+
+
+def test_options_missing_in_an_earlier_group():
+    """A step without an option in its group does not change the options of later steps."""
+    incomplete, complete = (ts.optim.AdamW([ts.ones(1, requires_grad=True)], lr=0.1, weight_decay=0.5) for _ in range(2))
+    del incomplete.param_groups[0]["decoupled_weight_decay"]
+    for optimizer in (incomplete, complete):
+        (x,) = optimizer.param_groups[0]["params"]
+        x.grad = ts.zeros(1)
+        optimizer.step()
+    assert complete.param_groups[0]["params"][0].item() == pytest.approx(0.95)

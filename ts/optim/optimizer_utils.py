@@ -7,6 +7,7 @@ steps = increment_and_read_steps(state_steps)    incremented, and converted to f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import ts
@@ -17,7 +18,6 @@ from ts.nn.parameter import Parameter
 Tensors = Sequence[Tensor]
 State = dict[str, Any]
 _PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that do not override operators
-_names_by_step: dict[Callable[..., None], tuple[str, ...]] = {}  # results of `_option_names`
 _CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
@@ -98,12 +98,12 @@ def state_tensors(states: Sequence[State], *names: str) -> list[list[Tensor]]:
     return [[state[name] for state in states] for name in names]
 
 
-def _option_names(step: Callable[..., None], group: dict[str, Any]) -> tuple[str, ...]:
-    """Return the arguments of a functional step that are options of a parameter group."""
+@cache
+def _option_names(step: Callable[..., None]) -> tuple[str, ...]:
+    """Return the names of the arguments of a functional step that follow its lists of tensors."""
     code: Any = step.__code__  # type: ignore[attr-defined]
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    count = code.co_argcount - len(step.__defaults__ or ())  # type: ignore[attr-defined]  # lists of tensors
-    return tuple(name for name in arguments[count:] if name in group)
+    return tuple(arguments[code.co_argcount - len(step.__defaults__ or ()) :])  # type: ignore[attr-defined]
 
 
 def run_step(
@@ -114,13 +114,11 @@ def run_step(
     `computed_options` contains arguments that are not options of the group under the same name. `betas` are
     passed as `beta1` and `beta2`.
     """
-    names = _names_by_step.get(step)
-    if names is None:
-        names = _names_by_step[step] = _option_names(step, group)
     if "betas" in group:
         computed_options["beta1"], computed_options["beta2"] = group["betas"]
-    for name in names:
-        computed_options[name] = group[name]
+    for name in _option_names(step):
+        if name in group:
+            computed_options[name] = group[name]
     step(*tensor_lists, **computed_options)
 
 
