@@ -107,8 +107,8 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                # Sets of locations are bit masks of this length, so the time of a visit increases with their
-                # number.
+                # A set of locations is a bit mask with one bit per location, so visits take longer if there
+                # are many locations.
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
@@ -418,10 +418,10 @@ class AliasDb:
             self._outside |= locations
             self._changed = True
 
-    # -- nodes -----------------------------------------------------------------------------------------
+    # -- visits of nodes -------------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> None:
-        """Append (visitor, node) to `self._steps` for each node that has a mutable input or output."""
+        """Append (visit method, node) to `self._steps` for each node that has a mutable input or output."""
         steps = self._steps
         for node in block.nodes():
             blocks = node.blocks()
@@ -571,7 +571,7 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written_locations: int) -> int:
-        """Return `written_locations` except tensors, because a write to a tensor copies elements."""
+        """Return the locations of containers in `written_locations`. Tensors do not store references."""
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":

@@ -44,7 +44,7 @@ _PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> Python 
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Kinds of types whose values the nodes of a graph cannot create: they are passed to it.
+# Kinds of types whose values no node of a graph can create. Such values are inputs of the graph.
 _EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",

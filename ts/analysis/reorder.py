@@ -85,7 +85,7 @@ class MovableGroup:
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
     """Move `node` to the given side of `target` if this preserves semantics. Return whether it does.
 
-    With `dry`, move nothing.
+    With `dry`, only return whether the move would preserve semantics.
     """
     if node is target:
         return True
@@ -93,7 +93,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if block is not target.owning_block() or block.return_node() in (node, target):
         return False
     forward = node.is_before(target)
-    is_in_place = forward != after  # True if `node` is already before (or, for `after`, behind) the target
+    is_in_place = forward != after  # True if `node` is already on the requested side of `target`
     if (node.next() if forward else node.prev()) is target and is_in_place:
         return True
     group = MovableGroup(aliases, node, forward)
