@@ -139,7 +139,7 @@ class Trace:
 class BackwardGraph(NamedTuple):
     """Record of a backward pass: incoming gradients, operations, and computed gradients."""
 
-    grads: list[Tensor]  # meta tensors for the incoming gradients, those of the outputs
+    grads: list[Tensor]  # meta tensors for the incoming gradients, one for each output
     lines: list[Line]
     gradients: list[Tensor | None]  # gradients of the arguments that require grad
 
@@ -165,7 +165,7 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
             yield from _tensors(x)
 
 
-# ---------------------------------------------------------------- graphs
+# ---------------------------------------------------------------- conversion of recorded operations to graphs
 
 
 class GraphBuilder:
