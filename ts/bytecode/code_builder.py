@@ -32,7 +32,7 @@ from ts.ir.types import STR, Type
 
 @cache
 def _operand_kinds(name: str) -> tuple[str, ...]:
-    """Return the kind of each operand of opcode `name`, as `_operand_kind` does."""
+    """Return "register", "label", "pool" (offset in the operand pool) or "" for each operand of an opcode."""
     return tuple(map(_operand_kind, BY_NAME[name].operands))
 
 
@@ -197,7 +197,7 @@ class CodeBuilder:
         self.code.append(Instruction("", label, depth=self.depth))
         self.terminated = False
 
-    # ---- tables ----------------------------------------------------------------------------------------
+    # ---- tables of types, functions and operators ------------------------------------------------------
 
     def type_index(self, type: Type) -> int:
         """Return the index of a type in the type table, adding it if necessary."""

@@ -40,7 +40,7 @@ class StopPoint:
     event: str  # "line", "return" or "breakpoint"
     # name of a visible variable -> its type. The key "return" has the type of the function's result.
     types: dict[str, Type]
-    owner: Any  # the function that is debugged, as compiled for the debugger
+    owner: Any  # the function that contains the stop point, as compiled for the debugger
     is_entry: bool = False
     registers: tuple[int, ...] = ()
 
@@ -62,7 +62,7 @@ class DebugInfo(Protocol):
     stop_points: list[StopPoint]
 
     def debug_version(self, function: Any) -> Any:
-        """Return the debugged variant of a called function."""
+        """Return the version of a called function that is compiled for the debugger."""
 
 
 class Stack(tuple[tuple[str, Any], ...]):
@@ -133,10 +133,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return whether `node` may be deferred.
-
-        Conditions may not, because the debugger stops before them.
-        """
+        """Return whether `node` may be lowered at its use. Conditions may not: the debugger stops at them."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

@@ -63,7 +63,7 @@ class Instruction:
         self.results = results
         self.line = line
         self.depth = depth  # number of branches and loops around the instruction
-        # registers that must keep their values up to this instruction although it has no such operands
+        # registers that must keep their values up to this instruction, although they are not its operands
         self.keeps: tuple[int, ...] = ()
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()
@@ -93,7 +93,7 @@ RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 @cache
 def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
-    """Return getters of the registers that opcode `name` reads and writes, and whether it has a list."""
+    """Return getters of the registers that an opcode reads and writes, and whether it has a list operand."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]

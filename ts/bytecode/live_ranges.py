@@ -14,9 +14,9 @@ after which objects are dead.
 A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
 the last read. One backward pass over the code with the set of live registers finds all ranges. The live set
 of a label is stored until all jumps to the label are visited. At a backward jump, the live set of the loop
-head is not known yet, so code with loops is passed until a fixed point, which takes one more pass per nesting
-level. Memory is proportional to the number of simultaneously live registers plus the number of register
-operands.
+head is not known yet, so passes over code with loops are repeated until a fixed point, which takes one more
+pass per nesting level. Memory is proportional to the number of simultaneously live registers plus the number
+of register operands.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LiveRange:
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
     def writes_in(self, other: LiveRange) -> list[int]:
-        """Return the indices of the writes at which registers of `other` are live or written, too."""
+        """Return the indices of the writes of `self` at which registers of `other` are live or written."""
         conflicts, writes = [], self.writes
         starts, ends, other_writes = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(other_writes):
@@ -102,7 +102,7 @@ class LiveRanges:
         for register in constants:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # label -> number of forward jumps to it
-        # label of a loop head -> registers found to be live there so far. They grow until a fixed point.
+        # label of a loop head -> registers found to be live there so far. The sets grow until a fixed point.
         self.loop_heads: dict[Label, frozenset[int]] = {}
         # for each instruction: registers that it reads, without constants
         self.reads: list[Sequence[int]] = [()] * len(code)
@@ -209,7 +209,7 @@ class LiveRanges:
             self.dying[index] = dying
 
     def end_ranges(self, index: int, live_at_target: frozenset[int]) -> None:
-        """Process the unconditional jump or return at `index`: only `live_at_target` are live before it."""
+        """Make `live_at_target` the live registers before the unconditional jump or return at `index`."""
         alive = self.alive
         for register in alive.keys() - live_at_target:
             end = alive.pop(register)
@@ -221,7 +221,7 @@ class LiveRanges:
     def join_paths(
         self, jump_index: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
     ) -> None:
-        """Process a conditional jump: registers that are live on either path are live before it.
+        """Mark the registers that are live on either path after a conditional jump as live before it.
 
         An object that is live on only one path is released at the start of the other path.
         """

@@ -140,7 +140,7 @@ class Lowering(FutureLowering):
             self.emit("RETURN", result)
         return self.assemble([type_spec(value.type()) for value in block.inputs()], result_spec(self.graph))
 
-    # ---- nodes -----------------------------------------------------------------------------------------
+    # ---- blocks and operators --------------------------------------------------------------------------
 
     def lower_nodes(self, block: Block) -> None:
         """Lower the nodes of a block, up to a node that ends the control flow."""
@@ -538,7 +538,7 @@ class Lowering(FutureLowering):
         return subgraph
 
     def lower_subgraph(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
-        """Emit a call of a subgraph's operator, then its nodes, which run if the call returns False."""
+        """Emit a call of a subgraph's operator, then the subgraph's nodes, which run if it returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         success = self.new_register("b")

@@ -156,8 +156,8 @@ class LoopLowering(BranchLowering):
             instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # In a branch or an inner loop, continue at the label after it, which is the first label
-                    # with this depth.
+                    # The instruction is in a branch or an inner loop: continue at the label that follows the
+                    # branch or loop, the first label with the depth of the loop body.
                     count = len(self.code)
                     while index < count and (self.code[index].name or self.code[index].depth != self.depth):
                         index += 1
@@ -166,7 +166,7 @@ class LoopLowering(BranchLowering):
         return first
 
     def after_jumps(self, first: int, position: int) -> int:
-        """Return the first index from `position` on that no jump of the code from `first` on skips."""
+        """Return the first index >= `position` over which no jump in `code[first:]` passes."""
         while True:
             targets = {id(i.target) for i in self.code[first:position] if i.target is not None}
             crossing_jumps = [

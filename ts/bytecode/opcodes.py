@@ -19,7 +19,7 @@ opcode has one word for each operand:
                   object: an instance of a scripted class)
     s =s          a scalar register (i, f or b), of one class for all scalar operands of an instruction
     v             read an object or any register       r =r        a register of any class
-    >  <          jump forwards or backwards (only `<` jumps can form a loop, and they consume the budget)
+    >  <          jump forwards or backwards (only `<` jumps can form a loop, and they consume fuel)
     #             a number                             T           index of a type
     O  F          index of an operator, a function     P           offset of a register list in the pool
     -             not used

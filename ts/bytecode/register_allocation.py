@@ -186,7 +186,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers of dead `registers`, except those that are in use again at `index`."""
+        """Return the real registers of dead `registers`, except those with another live value at `index`."""
         if not registers:
             return []
         read_registers = {self.real_register.get(register) for register in self.code[index].reads}

@@ -42,7 +42,7 @@ _MAX_TENSOR_BYTES: Final = 1 << 16  # maximal size of a tensor that is stored in
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
 _ENUM: Final = r"Enum<([^<>]*)>"  # pattern of an enum in the text of a type
-_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
+_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # types in `SPECS`
 _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
 _plain_types: dict[str, Type] = {}  # text of a type -> type. Only types that contain no class are cached.
 
@@ -88,7 +88,7 @@ class CodeOwner:
         self.function_named = function_named  # qualified name -> function, or None if there is none
         self.sources = sources  # file name -> `Source`
         self.constants = constants  # tensors, to which the data refers by index
-        self.prepare = prepare  # function that compiles a subgraph
+        self.prepare = prepare  # function that compiles a subgraph when it first runs
         # function (parameter types, result type, guarded registers) -> `Specializations`, or None if the
         # owner has no function
         self.plans = plans
@@ -233,7 +233,7 @@ def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
 
 
 def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
-    """Return the items of a container. Nested containers become lists and tuples, according to `spec`."""
+    """Return the items of a serialized container, which become lists and tuples as `spec` says."""
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
@@ -413,7 +413,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         items = self._items
         for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if items[i] is None:  # the entry belongs to the preceding one: it is the source range of the call
+            if items[i] is None:  # a call's source range, decoded with the preceding level
                 continue
             if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)

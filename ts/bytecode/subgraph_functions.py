@@ -63,7 +63,7 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
 
 
 def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph. `make_graph` creates the graph at first use."""
+    """Return the operator of a differentiable graph, which `make_graph` creates when first needed."""
     # imported at first use, because only calls that record gradients need it
     from ts._core.autograd.differentiable_graph import GraphRule, bind
 
@@ -88,7 +88,7 @@ def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
     schema_text, graph_text = data
 
     def make_graph() -> Graph:
-        from ts.ir.graph_parser import parse_ir  # at first use: only gradients need it
+        from ts.ir.graph_parser import parse_ir  # not needed by calls that record no gradients
 
         return parse_ir(graph_text)
 

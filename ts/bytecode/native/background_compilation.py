@@ -86,7 +86,7 @@ def wait_until_idle() -> None:
 
 
 def is_compiling(code: Code) -> bool:
-    """Return whether background compilation of a Code or a calling Code is pending."""
+    """Return whether background compilation of a Code, or of a Code that calls it, is pending."""
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(

@@ -114,8 +114,6 @@ def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | No
     """Return the update of the loop counter.
 
     Return None unless the update runs once per iteration and the step is loop-invariant.
-
-    The step must be loop-invariant, too.
     """
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
@@ -138,7 +136,7 @@ def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | No
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
-    """Return the hoistable bounds checks of a loop, or None. Include tensors if `tensors`."""
+    """Return the hoistable bounds checks of a loop, or None. With `tensors`, include those of tensors."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):

@@ -5,8 +5,8 @@
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
 The interpreter enters the function at the LOOP instruction at the end of a loop.  `opcode_codegen` defines
-the IR of each opcode.  As in the interpreter, each backward jump spends budget, so that fuel, deadlines and
-suspension have the same effect.
+the IR of each opcode.  As in the interpreter, each backward jump spends budget (the number of steps until the
+next check of limits), so that fuel, deadlines and suspension have the same effect.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
-    """Emit a copy of the LOOP for the entry of the function, so that the loop has a single entry.
+    """Emit a copy of a LOOP instruction for the entry of the function, so that the loop has a single entry.
 
     LLVM optimizes only loops with a single entry (natural loops).
     """

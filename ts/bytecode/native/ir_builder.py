@@ -67,7 +67,7 @@ class FunctionBuilder:
         # the loop whose version without hoisted checks is being generated
         self.unchecked_loop: HoistableChecks | None = None
 
-    # ---- text ----------------------------------------------------------------------------------------
+    # ---- lines and labels of the LLVM IR -------------------------------------------------------------
 
     def emit(self, line: str) -> None:
         """Append an instruction that has no result."""
@@ -112,7 +112,7 @@ class FunctionBuilder:
         self.emit(f"br i1 {condition}, label %{true_label}, label %{false_label}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
-        """Append a branch to `label` that is marked as unlikely, and begin the fall-through block."""
+        """Append a branch to `label`, marked as unlikely, and begin the block for a false condition."""
         after = self.new_label()
         self.emit(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
@@ -120,7 +120,7 @@ class FunctionBuilder:
     # ---- registers -----------------------------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
-        """Return whether a register contains numbers. If so, it is a local variable or a literal."""
+        """Return whether a register contains numbers. If so, it is a variable or literal in LLVM IR."""
         return self.code.classes[register] in _TYPE
 
     def is_bool(self, register: int) -> bool:
@@ -230,7 +230,7 @@ class FunctionBuilder:
         self.emit(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """Return a list index as a non-negative number. Exit if the index is out of range.
+        """Return a list index as a non-negative number. Emit a side exit for an index that is out of range.
 
         Code for negative indices runs only if the unsigned comparison with the size fails.
         """
@@ -250,12 +250,12 @@ class FunctionBuilder:
         return self.emit_value(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
-        """Update the version counters of written tensors, which is required before other code runs."""
+        """Emit updates of the version counters of written tensors, required before other code runs."""
         if self.tensors is not None:
             self.tensors.flush_writes(self)
 
     def reload_tensors(self, pc: int) -> None:
-        """Reload the headers of tensors that code reachable from `pc` uses, because they may have changed."""
+        """Emit loads of the tensor headers that instructions reachable from `pc` use, as after a call."""
         if self.tensors is not None:
             self.tensors.reload(self, pc)
 
@@ -347,7 +347,7 @@ class FunctionBuilder:
         return self.emit_value(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
-        """For the loop that ends at `end`, let `budget_left` compute the budget as %base - counter."""
+        """Let `budget_left` compute the budget as %base - counter in the loop that ends at `end`."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 
@@ -375,7 +375,7 @@ class FunctionBuilder:
         return loop if in_stepped_loop else None
 
     def is_hoisted(self, pc: int, dimension: int = 0) -> bool:
-        """Return whether the bounds check of the index at `pc` was moved in front of the loop."""
+        """Return whether the bounds check of the index at `pc` was hoisted out of the loop."""
         return self.unchecked_loop is not None and (pc, dimension) in self.unchecked_loop.indices
 
     def hoisted_items(self, register: int) -> str:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 INTERPRETER_ONLY_OPCODES: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_SPECIALIZATION")
 )
-# Opcodes of these that end the loop, so that they are executed at most once per loop and do not prevent its
-# compilation.
+# Opcodes in `INTERPRETER_ONLY_OPCODES` that end the loop. They are executed at most once per loop, so they do
+# not prevent its compilation.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
-# Opcodes that spend most of their time in functions of the runtime, which machine code would also call.
+# Opcodes that spend most of their time in C functions of the runtime. Machine code calls the same functions,
+# so it is hardly faster than the interpreter.
 RUNTIME_FUNCTION_OPCODES: Final = frozenset(
     (
         *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),

@@ -8,7 +8,7 @@
 
 Machine code holds the GIL, so tensor headers change only in calls. The code reads them at the entry and after
 each call. If all tensors have the expected type and contiguous last dimensions, a second version of the
-instructions runs. It checks only indices.
+instructions runs (the dense version). It checks only indices.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class TensorAccesses:
             w.branch_unlikely(w.emit_value(f"xor i1 {self.are_dense(w, pc)}, true"), w.side_exit(pc))
 
     def flush_writes(self, w: FunctionBuilder) -> None:
-        """Add writes not yet counted to the version counters, before other code runs."""
+        """Emit code that adds the pending write counts to the tensors' version counters."""
         for tensor in sorted(self._written):
             has_writes, no_writes = w.new_label(), w.new_label()
             count = _load_field(w, tensor, "pending", "i32")
