@@ -30,13 +30,13 @@ class ProcessDebugSession(DebugSession):
     """
 
     def begin(self) -> None:
-        """Prepare for programs that stop at `breakpoint()` only."""
+        """Prepare for the next call, which stops only at `breakpoint()`."""
         super().begin()
         self.resume = Resume()
         self.code.breakpoints.request_stop(None, 0)
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        """Stop at the end of a step. At `breakpoint()`, call the hook, or stop if there is a terminal."""
+        """Stop at the end of a step. At `breakpoint()`, call an installed hook, or stop in a terminal."""
         self.main_program = paused.program
         if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):
             super().on_stop(paused, stop_point, is_armed)
@@ -54,12 +54,12 @@ class ProcessDebugSession(DebugSession):
 
 @cache
 def _code() -> DebugCode:
-    """Return the debug code of functions that call `breakpoint()`."""
+    """Return the default debugger's collection of debug versions of functions."""
     return Debugger(Terminal().read, print, ProcessDebugSession).session.code
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """Return the debug code of a function that calls `breakpoint()`, or ordinary code without source."""
+    """Return a function's code with stop points for `breakpoint()`, or ordinary code if it has no source."""
     parsed = function.definition()
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)

@@ -35,7 +35,7 @@ class Breakpoint:
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
     def bind(self, stop_points: Iterable[StopPoint]) -> None:
-        """Resolve the breakpoint to stop points. The list may be empty at first."""
+        """Set `self.stop_points` to the numbers of those of `stop_points` at which the breakpoint stops."""
         if self.function:
             matches = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:

@@ -39,7 +39,7 @@ class FrameView(NamedTuple):
     level: int
     name: str
     range: SourceRange | None
-    stop_point: StopPoint | None  # stop point at which the frame is, or None if its code has no stop points
+    stop_point: StopPoint | None  # last stop point before the frame's position, None if its code has none
 
     @property
     def filename(self) -> str | None:
@@ -125,7 +125,7 @@ class DebugSession:
     # ---- stops -----------------------------------------------------------------------------------------
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        """Handle a stop at a stop point, whose breakpoint is set if `is_armed`."""
+        """Call the user's `on_stop` if a step, breakpoint or interrupt stops the program at `stop_point`."""
         with self._lock:
             if self.main_program is None:
                 self.main_program = paused.program
@@ -191,18 +191,18 @@ class DebugSession:
         self._stepping, self.resume = paused.program, resume
         self.code.breakpoints.request_stop(paused, *resume)
 
-    # ---- steps -----------------------------------------------------------------------------------------
+    # ---- stepping commands -----------------------------------------------------------------------------
 
     def step_into(self) -> Resume:
-        """Return the resumption to the next line, also of a called function."""
+        """Return the `Resume` that runs to the next line, also of a called function."""
         return Resume(_MAX_DEPTH)
 
     def step_over(self) -> Resume:
-        """Return the resumption to the next line of the selected frame or its callers."""
+        """Return the `Resume` that runs to the next line of the selected frame or its callers."""
         return Resume(self._depth)
 
     def step_out(self) -> Resume:
-        """Return the resumption to the return of the selected frame."""
+        """Return the `Resume` that runs until the selected frame returns."""
         return Resume(self._depth - 1, self._depth)
 
     @property
@@ -229,7 +229,7 @@ class DebugSession:
         return [] if owner is None else owner.parameters()
 
     def variables(self) -> dict[str, Any]:
-        """Return the types of the variables in the scope of the selected frame, by name."""
+        """Return a dict from the names of the selected frame's visible variables to their types."""
         return {} if self.frame.stop_point is None else self.frame.stop_point.types
 
     def value(self, name: str) -> Any:
