@@ -310,7 +310,7 @@ BroadcastingList5 = _BroadcastingList(5)
 BroadcastingList6 = _BroadcastingList(6)
 
 
-# ---- utilities -------------------------------------------------------------------------------------
+# ---- names and annotations of functions ------------------------------------------------------------
 
 
 def set_module(obj: Any, module: str) -> None:

@@ -57,7 +57,7 @@ _concrete_modules: EnumerableWeakSideTable[list[ConcreteModule]] = EnumerableWea
 
 
 def install(compile_function: Callable[..., Any]) -> None:
-    """Set the function that compiles functions stored as attributes."""
+    """Set the function that compiles Python functions stored as attributes of modules."""
     global _compile_function
     _compile_function = compile_function
 
@@ -86,7 +86,7 @@ class ConcreteModule:
         self.ignored: set[str] = set()
         # method name -> function assigned to the instance, which replaces the method of the class
         self.overrides: dict[str, Any] = {}
-        self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal description exists
+        self.type: ModuleType = None  # type: ignore[assignment]  # set by `concrete_module`
 
     def same_as(self, other: ConcreteModule) -> bool:
         """Return whether this description and `other` are equal, so that instances can share a type."""
@@ -236,9 +236,8 @@ def concrete_module(
 ) -> ConcreteModule:
     """Return the description of a module instance.
 
-    With `share_types`, an equal existing description is reused.
-
-    With `traced`, the description contains no hooks. `enclosing` are the modules that contain `instance`, to
+    With `share_types`, an equal existing description is returned, so that both instances have one type. With
+    `traced`, the description contains no hooks. `enclosing` are the modules that contain `instance`, to
     detect a module that contains itself.
     """
     existing_description = getattr(instance, "_concrete", None)

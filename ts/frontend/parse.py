@@ -117,7 +117,7 @@ class ParsedFunction:
         return self.ranges.token(self.node, len("def"))
 
     def inner(self, node: ast.FunctionDef) -> ParsedFunction:
-        """Return the parsed form of a nested function definition."""
+        """Return the `ParsedFunction` of a nested function definition."""
         return ParsedFunction(node.name, node, self.ranges, self.resolver, printed=self.printed)
 
     @property
@@ -208,11 +208,11 @@ def parse_definition(
     comment: str | None = None,
     printed: bool = True,
 ) -> ParsedFunction:
-    """Parse one definition of an already parsed text, by default printed source."""
+    """Check `node`, a definition of a parsed text (by default printed source), and evaluate its defaults."""
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # all calls share a default value: a tuple cannot be modified, unlike a list
+    if printed:  # all calls share a default list: replace it by a tuple, which they cannot modify
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 

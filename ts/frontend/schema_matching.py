@@ -69,7 +69,7 @@ class MatchedSchema(NamedTuple):
     returns: list[Type]
 
 
-# ---- construction and unpacking --------------------------------------------------------------------
+# ---- construction and unpacking of tuples and lists ------------------------------------------------
 
 
 def construct_tuple(graph: Graph, values: list[Value], type: TupleType | None = None) -> Value:

@@ -53,7 +53,7 @@ class Scope:
         # name that one branch of an `if` does not define -> reason for which it is undefined, location
         self.errors: dict[str, tuple[str, SourceRange]] = {}
 
-    # ---- reading -------------------------------------------------------------------------------------
+    # ---- lookup of names -----------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
         """Resolve a name in this or an enclosing scope. If it is a variable, insert a load."""
@@ -123,7 +123,7 @@ class Scope:
             value.set_debug_name(name)
         return value
 
-    # ---- writing -------------------------------------------------------------------------------------
+    # ---- assignment of names -------------------------------------------------------------------------
 
     def store(self, name: str, value: Value) -> None:
         """Insert a `prim::Store`. The caller records the type of the variable."""

@@ -64,7 +64,7 @@ def printed_defs(
 ) -> dict[str, ParsedFunction]:
     """Parse printed source, and return its definitions by name.
 
-    If `self_type` is set, they are its methods.
+    If `self_type` is set, the definitions are methods of this class.
     """
     definitions = parse.module_defs(source_text, names, printed=True)
     for definition in definitions:
@@ -253,7 +253,7 @@ class Class(SugaredValue):
         """Return `__new__` as a special form, or a function of the class, which is called without object."""
         if name == "__new__":
             return SpecialForm("__new__")
-        function = self.find(f"{self.name}.{name}")  # for example a hook of a module
+        function = self.find(f"{self.name}.{name}")  # for example the forward hook of a module
         if function is None:
             raise CompilationError(
                 f"{self.type.annotation_str} has no attribute '{name}'; other attributes require an object",

@@ -258,7 +258,7 @@ def _with_keywords(em: Emitter, node: ast.Call, value: Value) -> Value:
     return value
 
 
-# ---- types -----------------------------------------------------------------------------------------
+# ---- annotate, fork and other special forms --------------------------------------------------------
 
 
 def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:

@@ -103,7 +103,7 @@ class Emitter:
         self.compile_callee = compile_callee
         self.declared_return: Type | None = None
         self.merged_return: Type | None = None
-        self.merged_return_at: SourceRange | None = None  # the `return` that determined `merged_return`
+        self.merged_return_at: SourceRange | None = None  # range of the `return` with this type
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
         self.calling: ast.Call | None = None  # the innermost call being emitted
         self.lines = False  # True: emit a `prim::Line` before each statement, for the debugger
@@ -140,7 +140,7 @@ class Emitter:
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Record an error of a statement and the errors of its callees, and mark its variables as failed."""
-        if not error.has_caller:  # the error is not in a callee, and may have no location yet
+        if not error.has_caller:  # the error is in this function, and may have no location yet
             error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (descendant for descendant in ast.walk(node) if isinstance(descendant, ast.Name))
@@ -236,7 +236,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """Resolve a non-variable name in printed source. Return None for undefined names."""
+        """Resolve a name of printed source that is no variable. Return None for undefined names."""
         try:
             value = self.resolver.lookup(name)
         except KeyError:

@@ -72,7 +72,7 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
     return base.attr(em, em.range(node), node.attr)
 
 
-_MAX_NUMBER_CHARS = 4096  # ints with at least so many bits are abbreviated in error messages
+_MAX_NUMBER_BITS = 4096  # ints with at least so many bits are abbreviated in error messages
 
 
 @expression(ast.Constant)
@@ -81,7 +81,7 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            rendered = str(value) if value.bit_length() < _MAX_NUMBER_CHARS else f"{value:#x}"[:20] + "..."
+            rendered = str(value) if value.bit_length() < _MAX_NUMBER_BITS else f"{value:#x}"[:20] + "..."
             raise CompilationError(
                 f"Integral constant out of range (must fit in a signed 64 bit integer): {rendered}",
                 em.range(node),

@@ -41,7 +41,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    # For `%=` of numbers, PyTorch uses `fmod`, which converts ints to floats.
+    # PyTorch uses `fmod` for `%=` of numbers, too, which converts ints to floats.
     ast.Mod: ("aten::remainder", "aten::fmod_"),
     ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
     ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),

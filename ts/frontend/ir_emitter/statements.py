@@ -152,7 +152,7 @@ def assign_each(
     range: SourceRange,
     n_binders: int,
 ) -> None:
-    """Assign the outputs to the targets, in order."""
+    """Assign `outputs`, the elements of an unpacked tuple, to `targets`, one of which may be starred."""
     i = 0
     for target in targets:
         match target:
@@ -265,7 +265,8 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # As in PyTorch, no operator on a dict item is in-place, even if the item is a tensor or a list.
+        # As in PyTorch, no operator on a dict item is in-place, even if the item is a tensor or a list. Only
+        # `//=`, an extension of `ts`, is in-place.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:

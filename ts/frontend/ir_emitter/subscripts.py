@@ -141,8 +141,8 @@ def int_and_slice_indexing(
             return dim + step
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # `emit_again` removes nodes with side effects, which may have computed the bounds: emit the slice
-            # once more. A name emits no nodes, so none can be missing.
+            # `emit_again` removes nodes with side effects, which may have computed the bounds of the slice:
+            # emit the slice once more, except for the name of a slice, which emits no nodes.
             must_emit_again = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)

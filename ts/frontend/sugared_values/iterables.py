@@ -171,7 +171,7 @@ class IterableTree(StaticLengthIterable):
             self.static_length = min(child.static_len() or 0 for child in children)
 
     def leaves(self) -> list[SugaredValue]:
-        """Return the leaf iterables of the tree."""
+        """Return the iterables in the tree that are not results of `zip` or `enumerate`."""
         return [
             leaf
             for child in self.children

@@ -281,7 +281,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # the default None of a tensor, an undefined tensor, is omitted
+            if not is_undefined:  # a default None of a tensor (undefined tensor) is not in the schema
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(

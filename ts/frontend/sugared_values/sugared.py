@@ -124,7 +124,7 @@ class SugaredValue:
         return None
 
 
-# ---- values ----------------------------------------------------------------------------------------
+# ---- graph values and tuples -----------------------------------------------------------------------
 
 # Attributes of tensors that are implemented by operators of one argument, in the namespaces `prim` and
 # `aten`.
@@ -180,7 +180,8 @@ class SimpleValue(SugaredValue):
                 return enum_value
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             method: SugaredValue = resolve("script_classes").MethodValue(value, name)
-            return method  # an `if` assigned objects of several classes to a variable of interface type
+            # The union is the type of a variable to which the branches of an `if` assign several classes.
+            return method
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
