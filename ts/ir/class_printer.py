@@ -79,7 +79,7 @@ class ArchiveNamespace:
         return unique_name
 
     def _spelled(self, type: Type) -> Type:
-        """Return a type whose text has the names of the archive: `type`, or a `NamedType` with this text."""
+        """Return a type whose text contains the archive's names: `type` itself, or a `NamedType`."""
         spelling = self.format_type(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 

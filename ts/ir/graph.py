@@ -220,8 +220,6 @@ class Block:
     def sink_after(self, node: Node, i: int) -> Block:
         """Move all nodes after `node`, and the outputs, into block `i` of `node`.
 
-        Return the new block that contains `node`.
-
         This `Block` object becomes block `i` of `node`. `node` and the nodes before it move to a new block,
         which is returned. Thus repeated calls for the following nodes visit each node only once.
         """

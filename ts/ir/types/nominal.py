@@ -180,7 +180,7 @@ class InterfaceType(NamedType):
         unit: Any = None,
     ) -> None:
         super().__init__(qualified_name)
-        self.unit = unit  # what declares the type: the Python class, or the compilation unit of an archive
+        self.unit = unit  # the Python class, or the archive's compilation unit, that declares the type
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
