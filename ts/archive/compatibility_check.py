@@ -108,8 +108,6 @@ class _CompatibilityScan:
         if reason:
             self.reasons.setdefault((kind, name), reason)
 
-    # ---- names ---------------------------------------------------------------------------------------
-
     def check_source_names(self, name: str, source: Source) -> None:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in self.files[name].values():
@@ -126,7 +124,7 @@ class _CompatibilityScan:
                     self.excluded.add(node)
 
     def is_defined(self, name: str) -> bool:
-        """Return True if the archive defines a name or one of the dotted prefixes of the name."""
+        """Return True if the archive defines `name` or a dotted prefix of it, such as a method's class."""
         if name in CUSTOM_CLASSES:
             return True
         prefix, _, last = name.rpartition(".")
@@ -145,13 +143,11 @@ class _CompatibilityScan:
 
         Unpickler(self.records.bytes(record), names, lambda reference: None).load()
 
-    # ---- calls ---------------------------------------------------------------------------------------
-
     def calls(self) -> None:
         """Compile the functions without missing features, and record the calls that fail to compile."""
         try:
             unit = ModuleReader(self.records, None).unit
-        except ArchiveError:  # if features are missing, this error is one of their consequences
+        except ArchiveError:  # may be caused by the missing features, which are reported already
             if self.features:
                 return
             raise
@@ -186,8 +182,7 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            # None if the file cannot be reached by a module name, because of its path (such as
-            # "code/../x.py")
+            # True if no module name denotes the file, because of its path, such as "code/../x.py"
             unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):
@@ -210,7 +205,7 @@ def _syntax_nodes(definition: Definition) -> Iterable[ast.AST]:
 
 
 def _kind_of_name(name: str) -> tuple[str, str]:
-    """Return the kind of feature that an undefined name denotes, and the name without members."""
+    """Return the kind of an undefined name ("backend" or "class"), and the name of that backend or class."""
     if name.startswith(_BACKENDS):
         return "backend", name.removeprefix(_BACKENDS).partition(".")[0]
     if name.startswith(CUSTOM_CLASS_PREFIX):

@@ -25,7 +25,9 @@ from ts.ir.types import ANY
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
 _MAX_LINES: Final = 1 << 31  # line numbers must be smaller than this
-_UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
+# ((string indices of the lines, string index of the file name, number of the first line), start, end) for an
+# empty source. Index 0 is the empty string.
+_UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)
 
 
 def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) -> bytes:
@@ -48,7 +50,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(string_indices), tuple(entries))
-    # written with the type ANY: the tuple type would contain one element type for each source location
+    # written with the type ANY, because a tuple type would list the type of each source location
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 
@@ -107,7 +109,7 @@ def _is_count(x: Any) -> bool:
 
 
 class _Sources:
-    """Cache of the sources that a record contains."""
+    """Cache of the `Source` objects that were decoded from a debug record."""
 
     def __init__(self, strings: Sequence[str] | None) -> None:
         self.strings = strings

@@ -85,7 +85,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = collector.storages_by_key[key]
         kind = storage_type(name)
-        assert kind is not None  # `_StorageCollector.storage` has raised an error for unknown names
+        assert kind is not None  # `_StorageCollector.storage` has rejected unknown names of storage classes
         end = offset + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"storage {key!r} is truncated: the file ends before its last byte")
@@ -114,9 +114,9 @@ class _StorageCollector:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Record a storage reference.
+        """Record the storage that a persistent id denotes.
 
-        A reference to a module class, which legacy files store with its source, returns the class.
+        A persistent id can also denote a module class with its source. In this case, return the class.
         """
         match reference:
             case ("module", Global() as cls, _, _):

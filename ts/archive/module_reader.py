@@ -126,10 +126,10 @@ class ModuleReader(TensorLoader):
             constants.append(as_number(value))
 
     def may_write_files(self) -> bool:
-        """Return True if the sources may call an operator that writes files.
+        """Return True if the text of the sources contains the name of an operator that writes files.
 
-        The check of compiled graphs by the load policy decides; the result selects archives to compile and
-        check while they are loaded, instead of at the first call.
+        Such an archive is compiled when it is loaded, so that the load policy can reject its graphs before
+        the first call.
         """
         return any(_FILE_WRITER.search(source.text) for source in self.unit.sources.values())
 
@@ -140,8 +140,6 @@ class ModuleReader(TensorLoader):
         for each in self.uninitialized.values():
             raise ArchiveError(f"an object of type {each.cls.type} has no state with its attributes")
         return value
-
-    # ---- names ---------------------------------------------------------------------------------------
 
     def name(self, module: str, name: str) -> Global:
         """Resolve a global name in a pickle. Raise ArchiveError if the name is not allowed."""
@@ -172,8 +170,6 @@ class ModuleReader(TensorLoader):
         if isinstance(definition, ClassType):
             return Global(name, new=partial(self.new, definition), build=self.set_state)
         raise ArchiveError(f"Unknown type name '{name}': the archive's code does not define it")
-
-    # ---- objects -------------------------------------------------------------------------------------
 
     def new(self, type: ClassType) -> Object:
         """Create an object whose attributes are set later."""
@@ -272,7 +268,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return the container. Its pickled type is ignored, because the attribute's type is known."""
+    """Return the container `value` and ignore its pickled type, since classes declare attribute types."""
     return value
 
 

@@ -93,8 +93,6 @@ class Pickler:
         self.write(b".")
         return b"".join(self.chunks)
 
-    # ---- parts ---------------------------------------------------------------------------------------
-
     def write(self, chunk: bytes) -> None:
         """Append opcodes or data to the pickle."""
         self.chunks.append(chunk)
@@ -147,8 +145,6 @@ class Pickler:
         for value in values:
             self.write_int(value)
         self.write(b"t")
-
-    # ---- values --------------------------------------------------------------------------------------
 
     def push(self, value: Any, type: Type) -> None:
         """Write a value of type `type`."""
@@ -207,7 +203,7 @@ class Pickler:
         self.memoize(id(value))
 
     def list(self, value: Any, type: ListType) -> None:
-        """Write a list as a call that restores the element type in PyTorch's reader."""
+        """Write a list as a call of a PyTorch function that restores the list's element type."""
         builder = _BUILDERS.get(type.elem)
         if builder is not None:
             self.write_global(_PICKLE, builder)
@@ -279,8 +275,6 @@ class Pickler:
         module, _, name = self.name(type).rpartition(".")
         return module, name
 
-    # ---- tensors -------------------------------------------------------------------------------------
-
     def tensor(self, value: Tensor) -> None:
         """Write the call that rebuilds a tensor from a storage reference, sizes and strides."""
         if self.write_memoized(id(value)):
@@ -332,14 +326,14 @@ class Pickler:
 
 
 def _own_type(value: Any, type: Type) -> Type:
-    """Return the type of a value whose declared type is a union or Optional."""
+    """Return the type under which `value` is written. Its declared type may be a union or Optional."""
     if isinstance(type, OptionalType):
         return _own_type(value, type.elem)
     if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):
         return type
     python_value = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(python_value, tuple) and type is ANY and python_value is value:
-        return ANY  # a plain tuple for the type ANY: each element is written with the type of its value
+        return ANY  # `push` writes each element of a tuple declared as ANY with the type of the element
     constant_type = type_of_constant(python_value) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == constant_type.kind()]

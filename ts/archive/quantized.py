@@ -104,9 +104,10 @@ def scheme(grid: QuantizationParams) -> str:
 def make_storage_ref(
     x: Tensor, of: Callable[[Tensor], TensorStorageRef], references: list[object]
 ) -> TensorStorageRef:
-    """Return the storage reference of the integers of quantized tensor `x`, computed by `of(integers)`.
+    """Return the storage reference of the integers of quantized tensor `x`.
 
-    The tensor of integers is appended to `references`, so that its id remains unique.
+    `of` computes the storage reference of a tensor. `references` keeps the tensor of integers alive, so that
+    its id remains unique.
     """
     grid = grid_of(x)
     assert grid is not None

@@ -67,7 +67,7 @@ def safe_global(name: str) -> Global | None:
 
 
 def _name_in_files(allowed_object: Callable[..., Any]) -> str:
-    """Return the full name of a class or function; files contain PyTorch's names for those of `ts`."""
+    """Return the full name of a class or function in files: PyTorch's name for an object of `ts`."""
     return f"{torch_name(allowed_object.__module__)}.{allowed_object.__qualname__}"
 
 

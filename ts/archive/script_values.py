@@ -76,7 +76,7 @@ def _write(value: Any, file: IO[bytes]) -> None:
 def type_of_spec(spec: TypeSpec) -> Type:
     """Return a type with the type descriptor `spec`; raise ArchiveError if values of it cannot be saved.
 
-    Kinds with several types, such as the codes of dtypes, become the type `int`.
+    Dtypes and other values that scripts store as int codes have the type `int`.
     """
     simple = _SIMPLE_TYPES.get(spec.kind)
     if simple is not None:
@@ -98,7 +98,7 @@ def _tuple_type(spec: TypeSpec) -> Type:
 
 
 def _class_type(spec: TypeSpec) -> Type:
-    """Return the type of a script class; the detail of an interface's descriptor is the interface itself."""
+    # the detail of a descriptor is the interface type, or the Python class of a script class
     class_type: Type = spec.detail if isinstance(spec.detail, Type) else spec.detail.type
     return class_type
 

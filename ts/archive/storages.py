@@ -35,7 +35,7 @@ _NAMES: Final[dict[str, dtype]] = {
     "BoolStorage": dtypes.bool_,
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
-    "UntypedStorage": dtypes.uint8,  # used for dtypes without a storage class
+    "UntypedStorage": dtypes.uint8,  # storage of tensors whose dtype has no storage class
 }
 _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 

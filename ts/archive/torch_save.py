@@ -132,7 +132,8 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # `state_dict` of a module
+        # a result of `Module.state_dict`: written as OrderedDict, since PyTorch lacks this subclass of `ts`
+        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
@@ -189,7 +190,7 @@ def _sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def _sparse_tensor(layout: Any, components: Any) -> Tensor:
-    """Build a sparse tensor from its parts. Raise ArchiveError if they are inconsistent."""
+    """Build a sparse tensor from its components. Raise ArchiveError if they are inconsistent."""
     count = 2 if layout is dtypes.sparse_coo else 3
     is_supported = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(
         components, tuple
@@ -290,10 +291,8 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
     )
 
 
-# ---------------------------------------------------------------- reading
-
-
-_BuildFunction = Callable[[bytes, "_ZipTensorLoader"], Any]  # unpickles a value
+# function (pickle, loader of its tensors) -> the unpickled value
+_BuildFunction = Callable[[bytes, "_ZipTensorLoader"], Any]
 
 
 class IsTorchScriptArchiveError(ArchiveError):
@@ -472,7 +471,7 @@ class _ZipTensorLoader(TensorLoader):
         return Global(full, calls[full]) if full in calls else safe_global(full)
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """Load the storage that a persistent id denotes: a saved storage, or that of a saved tensor."""
+        """Load the storage that a persistent id denotes."""
         return self.get_loaded_storage(super().storage(archive, reference))
 
     def get_loaded_storage(self, stored: Storage) -> LoadedStorage:
@@ -483,11 +482,11 @@ class _ZipTensorLoader(TensorLoader):
         return storage
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return the tensor for a loaded storage and the rest of a storage reference."""
+        """Return a tensor, given its loaded storage and the other fields of the storage reference."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def rebuild_old_tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """Return the tensor of a storage reference in the format of PyTorch before 0.4."""
+        """Return the tensor of a storage reference that PyTorch before 0.4 wrote, without `requires_grad`."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def rebuild_tensor_of_dtype(

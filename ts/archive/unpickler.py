@@ -113,8 +113,6 @@ class Unpickler:
         """Raise ArchiveError with the byte offset of the current opcode."""
         raise ArchiveError(f"the pickle is damaged at byte {self.at}: {reason}")
 
-    # ---- bytes ---------------------------------------------------------------------------------------
-
     def read_bytes(self, count: int) -> bytes:
         """Consume `count` bytes and return them. Raise ArchiveError if the pickle ends earlier."""
         end = self.at + count
@@ -136,8 +134,6 @@ class Unpickler:
         line = self.data[self.at : end].decode("utf-8")
         self.at = end + 1
         return line
-
-    # ---- stack ---------------------------------------------------------------------------------------
 
     def pop(self) -> Any:
         """Remove and return the top of the stack.
@@ -180,8 +176,6 @@ class Unpickler:
         value = self.pop()
         self.memo[index] = value
         self.stack.append(value)
-
-    # ---- objects -------------------------------------------------------------------------------------
 
     def require_global(self, value: Any) -> Global:
         """Return `value` if it is a Global. Raise ArchiveError for any other object."""
@@ -231,8 +225,6 @@ class Unpickler:
         """Run STACK_GLOBAL: resolve the module and the name on the stack, and push the global."""
         name, module = self.pop(), self.pop()
         self.push_global(module, name)
-
-    # ---- containers ----------------------------------------------------------------------------------
 
     def append_all(self) -> None:
         """Run APPENDS: append the values above the mark to the list below it."""
