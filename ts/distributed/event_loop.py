@@ -45,7 +45,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
 
 
 def on_event_loop() -> bool:
-    """Return True in the thread of the event loop, which must not wait for the loop."""
+    """Return True if the current thread runs the event loop, so it must not block until the loop responds."""
     return threading.current_thread() is _thread
 
 

@@ -232,9 +232,6 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-# ---- membership ---------------------------------------------------------------------------------------
-
-
 def is_initialized() -> bool:
     """Return True if this process has initialized the default group."""
     return _world.default is not None

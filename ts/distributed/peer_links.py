@@ -112,8 +112,6 @@ class PeerConnections:
         with self._lock:
             self._groups[group] = frozenset(ranks)
 
-    # ---- requests ------------------------------------------------------------------------------------
-
     def send(self, rank: int, label: MessageTag, memory: memoryview) -> Request:
         """Start to send memory, which must not change until the request is done."""
         request = Request(label, rank, memory)
@@ -226,8 +224,6 @@ class PeerConnections:
                 "process groups cannot be used in a forked child process"
             )
 
-    # ---- waiting -------------------------------------------------------------------------------------
-
     def _all_done(self, requests: Collection[Request]) -> bool:
         settled = True
         for each in requests:
@@ -314,7 +310,7 @@ class PeerConnections:
         with contextlib.suppress(BlockingIOError):
             self._wakeup_receiver.recv(4096)
 
-    # ---- sockets, with the lock held -----------------------------------------------------------------
+    # ---- socket I/O: the caller holds `_lock` --------------------------------------------------------
 
     def _enqueue_message(
         self, peer: _Connection, label: MessageTag, memory: memoryview, request: Request | None
@@ -459,7 +455,7 @@ class PeerConnections:
             np.copyto(np.frombuffer(request.memory, np.uint8), np.frombuffer(memory, np.uint8))
         self._done(request, error)
 
-    # ---- disconnection, with the lock held -----------------------------------------------------------
+    # ---- ends of connections: the caller holds `_lock` -----------------------------------------------
 
     def _done(self, request: Request, error: Exception | None = None) -> None:
         request.error = error

@@ -84,7 +84,7 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` is the third or a later operand: accumulate in the first array, which is a temporary copy
+    else:  # `out` is also an operand: accumulate in the first array, a temporary copy, until `out` was read
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

@@ -28,7 +28,7 @@ CERTIFICATE: Final = "cert.pem"
 KEY: Final = "key.pem"
 _LIFE: Final = datetime.timedelta(days=365)
 # Certificates are valid from one hour before their creation on, because the clocks of other machines may be
-# late.
+# slow.
 _EARLIER: Final = datetime.timedelta(hours=1)
 _ROLES: Final = ("client", "scheduler", "worker")
 

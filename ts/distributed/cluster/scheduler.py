@@ -11,8 +11,8 @@
      "calls": [[name, address, start, end, failed]]}                {"op": "close", "reason"}
 
 Security: all other handlers of dask's scheduler are disabled, as some load pickles from messages.  There are
-no dask workers or tasks.  "shows" is True if a dashboard displays calls. Numbers are never reused: a
-restarted process of the same name gets a new number.
+no dask workers or tasks.  "shows" is True if a dashboard displays calls. "number" is the worker id. Ids are
+never reused: a restarted process of the same name gets a new id.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from ts.distributed.transport import Comm, Security, TransportLimits
 LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
-_MAX_RANK: Final = 1 << 31  # ranks that the scheduler assigns to processes are smaller than this
+_WORKER_ID_LIMIT: Final = 1 << 31  # worker ids that the scheduler assigns are smaller than this
 # Time after a restart of the scheduler in which only workers that it knew before may register, so that they
-# keep their ranks.
+# keep their ids.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
 # maximal time to wait until the old registration of a process that rejoins is removed
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
@@ -83,9 +83,9 @@ class NameService(Scheduler):
     ) -> None:
         """Initialize a scheduler.
 
-        Workers named in `names` get the numbers from 0 on. `dashboard` is the port of dask's web pages, or
-        None. With an explicit `port`, workers of an earlier scheduler have one second to rejoin before new
-        workers get numbers.
+        Workers named in `names` get the ids from 0 on. `dashboard` is the port of dask's web pages, or None.
+        With an explicit `port`, workers of an earlier scheduler have one second to rejoin before new workers
+        get ids.
         """
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: worker_id for worker_id, name in enumerate(names)}
@@ -113,8 +113,6 @@ class NameService(Scheduler):
         if self._has_dashboard:
             super().start_http_server(*arguments, **more)
 
-    # ---- handlers
-
     async def join(
         self,
         comm: Comm,
@@ -126,7 +124,7 @@ class NameService(Scheduler):
     ) -> Any:
         """Register a process for the lifetime of its connection.
 
-        A process that rejoins passes the `number` it had.
+        A process that rejoins passes its previous worker id as `number`.
         """
         try:
             self._check(name, address, kind, number, pid)
@@ -145,7 +143,7 @@ class NameService(Scheduler):
         return Status.dont_reply
 
     def find(self, who: Any = None) -> Any:
-        """Return [number, name, address] of the process `who` (name or number), or None if it is unknown."""
+        """Return [id, name, address] of the process `who` (name or id), or None if it is unknown."""
         for entry in self._entries.values():
             if who in (entry.name, entry.number):
                 return [entry.number, entry.name, entry.address]
@@ -183,14 +181,12 @@ class NameService(Scheduler):
                 case _:
                     raise TypeError(f"invalid record of a call: {call!r:.100}")
 
-    # ---- members
-
     def _check(self, name: Any, address: Any, kind: Any, worker_id: Any, pid: Any) -> None:
         if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):
             raise JoinRejectedError(f"invalid process name: {name!r:.200}")
         if kind not in KINDS or type(pid) is not int:
             raise JoinRejectedError(f"invalid process: kind {kind!r:.100}, pid {pid!r:.100}")
-        if worker_id is not None and (type(worker_id) is not int or not 0 <= worker_id < _MAX_RANK):
+        if worker_id is not None and (type(worker_id) is not int or not 0 <= worker_id < _WORKER_ID_LIMIT):
             raise JoinRejectedError(f"invalid worker id: {worker_id!r:.100}")
         try:
             scheme, location = parse_address(address, strict=True)
@@ -201,7 +197,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"invalid address for this cluster: {address!r:.200}")
 
     async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
-        """Remove the old registration of a process that rejoins with the same name, address and number."""
+        """Remove the old registration of a process that rejoins with the same name, address and id."""
         stale = self._entries.get(-1 if worker_id is None else worker_id)
         if stale is None or (stale.name, stale.address) != (name, address):
             return

@@ -49,7 +49,7 @@ def set_current_context(context_id: int | None) -> None:
 
 @contextmanager
 def entered_context(context_id: int | None) -> Iterator[None]:
-    """Run the block, a request of another process, within the context of the request."""
+    """Enter the context of another process's request for a `with` block, which executes the request."""
     before = current_id()
     set_current_context(context_id)
     try:

@@ -3,10 +3,10 @@
     request                                        action of the receiver               sent by
     ("call", callee, arguments, code)              call, respond with the result        rpc_sync, rpc_async
     ("remote", callee, arguments, code, value)     respond, then call, own the result   remote
-    ("method", owner, name, arguments)             call a method of an owned value     RRef.rpc_sync
+    ("method", owner, name, arguments)             call a method of an owned value      RRef.rpc_sync
     ("remote_method", ...)                         as "remote", for such a method      RRef.remote
     ("fetch", value, context) and others           see `rref_context`                   RRef.to_here
-    ("backward", ...), ("optimizer", ...)          see `dist_autograd.rpc_handlers` dist_autograd.backward
+    ("backward", ...), ("optimizer", ...)          see `dist_autograd.rpc_handlers`     dist_autograd.backward
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
 A broken connection fails its pending calls immediately. Each blocking caller thread has its own connection,
@@ -296,7 +296,7 @@ class RpcAgent:
         self._loop.call_soon_threadsafe(self.send_reliably, peer, message)
 
     def _attach_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
-        """Add the callee's code to a request if the peer does not have it, or in any case if `again`."""
+        """Add the callee's code to a request if the peer lacks this code or `again` is True."""
         if message[0] in _MESSAGES_WITH_CALLEE and message[1][0] == "code":
             digest = message[1][1]
             message[4] = self._sent_code.archive(digest) if again or digest not in peer.codes else None

@@ -102,8 +102,6 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self.add(self.info.id, self.info.name, self._listen_address)
         run(self._start_membership(comm))
 
-    # ---- worker directory
-
     def can_have_id(self, worker_id: int) -> bool:
         """Return True if `worker_id` may be the id of a worker.
 
@@ -152,8 +150,6 @@ class ClusterWorkerDirectory(WorkerDirectory):
             run(self._announce_leave())
         self.membership_ended.set()
 
-    # ---- queries
-
     def _query_scheduler(self, message: Message, otherwise: str) -> Any:
         """Return the scheduler's response.
 
@@ -183,8 +179,6 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 # query would read it
                 self._query_comm.abort()
                 raise
-
-    # ---- membership
 
     async def _join(self, worker_id: int | None = None) -> Comm:
         """Connect and join. Raise JoinError if not admitted, OSError if the scheduler is unreachable."""
@@ -230,8 +224,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._scheduler_failure = self._query_comm = None
                 self._by_name = {
                     self.info.name: self.peers[self.info.id]
-                    # Other names are forgotten: while this worker was disconnected, new workers may have
-                    # joined under the names of others.
+                    # All other names are looked up again: while this worker was disconnected, workers may
+                    # have left, and new workers may have joined under their names.
                 }
         except ClusterShutdownError:
             self._scheduler_failure = "it has shut down"

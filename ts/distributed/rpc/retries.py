@@ -28,7 +28,7 @@ _RETRY_BACKOFF_SECONDS: Final = (
     0.2,
     0.5,
     1.0,
-)  # seconds between attempts, of which the last is repeated
+)  # delays in seconds between attempts. The last delay applies to all further attempts.
 
 # function (timeout in seconds) -> future: it starts one attempt of the call
 StartCall = Callable[[float], Future[Any]]

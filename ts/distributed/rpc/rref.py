@@ -62,8 +62,6 @@ class RRef(RRefValue):
         else:
             agent.send_reliably_later(self._peer, ["drop", list(self._identity), list(self._fork)])
 
-    # ---- the owner
-
     def is_owner(self) -> bool:
         """Return True if this process owns the value."""
         return self._peer.info == self._agent.info
@@ -75,8 +73,6 @@ class RRef(RRefValue):
     def confirmed_by_owner(self) -> bool:
         """Return True if the owner has confirmed the creation of the value."""
         return self.is_owner() or self._created is None or self._created.done()
-
-    # ---- the value
 
     def to_here(self, timeout: float = UNSET_RPC_TIMEOUT) -> Any:
         """Return the value, or a copy if another process owns it.
@@ -164,8 +160,6 @@ class RRef(RRefValue):
         agent = self._agent
         name = agent.submit(self._peer, ["type", list(self._identity)], agent.timeout(timeout))
         return map_future(agent, name, agent.executor.received_code.type_of)
-
-    # ---- method calls
 
     def rpc_sync(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
         """Return a proxy: `ref.rpc_sync().method(x)` calls a method in the owner and returns its result."""
