@@ -228,7 +228,7 @@ class _DraftRecorder(ExportTracer):
         # arguments)
         self._examples: dict[int, tuple[Tensor, Tensor]] = {}
 
-    # ---- example values
+    # ---- example values of fake tensors
 
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
         with self.paused(), ts.no_grad():
@@ -258,7 +258,7 @@ class _DraftRecorder(ExportTracer):
             return self.policy.in_example(self.environment, x.node.expression)
         return [self._real(y) for y in x] if isinstance(x, list) else x
 
-    # ---- execution
+    # ---- execution on example values
 
     def run_on_fakes(
         self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None

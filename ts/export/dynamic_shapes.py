@@ -284,7 +284,7 @@ def _format_dim(dim: Dim) -> str:
     return repr(dim)
 
 
-# ---- suggested fixes
+# ---- refinement by suggested fixes
 
 
 def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:

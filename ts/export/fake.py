@@ -28,7 +28,7 @@ backends.get("meta")
 class Fake(Layer):
     """Layer of a fake tensor: holds the tensor's meta array and the device of the represented tensor.
 
-    mode fake tensor mode that handles operators on the tensor, or None in exports
+    mode    fake tensor mode that runs operators on the tensor, or None in exports
     """
 
     level = 0  # a fake tensor belongs to no function transform, whose levels start at 1

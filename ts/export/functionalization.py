@@ -115,8 +115,6 @@ class FunctionalizingTracer(ExportTracer):
         entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if entry is None else entry[1]
 
-    # ---- reading
-
     def numel(self, x: Tensor) -> Any:
         """Return `x.numel()` without recording."""
         return self.unrecorded(lambda: x.array.size)
@@ -147,8 +145,6 @@ class FunctionalizingTracer(ExportTracer):
         """Return a context in which the example arguments decide conditions on layouts, without guards."""
         return self.environment.guessing()
 
-    # ---- writing
-
     def write(self, x: Tensor, value: Tensor) -> None:
         """Record `value` as the new value of `x`. The base and all views of its storage change, too."""
         with self.recording():
@@ -173,8 +169,6 @@ class FunctionalizingTracer(ExportTracer):
     def written(self, x: Tensor) -> bool:
         """Return True if the storage of `x` was written."""
         return self.alias_of(x).base.writes > 0
-
-    # ---- operators
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Record `x.to(...)` and return its result. A tensor batched by `vmap` is converted as a whole."""

@@ -99,10 +99,10 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """In a backward pass, return the result of an operator that needs no node, otherwise None.
+        """Return the result of an operator that needs no node in a backward pass, otherwise None.
 
-        Such an operator is the conjugate of a real tensor. If a formula passes only numbers to an operator
-        whose first parameter is a tensor, the first number in `values` is replaced by a 0-d tensor.
+        Only `conj` of a real tensor needs no node. If a formula passes only numbers to an operator whose
+        first parameter is a tensor, the first number in `values` is replaced by a 0-d tensor.
         """
         if not self._in_backward:
             return None
@@ -149,7 +149,7 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Accumulate gradients of `roots` in attribute `grad` of `inputs`, or of all leaf tensors for None.
+        """Accumulate gradients of `roots` in the attribute `grad` of `inputs` (None: all leaf tensors).
 
         Raise UserError if one of these tensors is a parameter.
         """
@@ -286,7 +286,7 @@ class ExportTape:
         return self._by_formula(entry, derivative, sums, dependents)
 
     def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return a function for an operator's decomposition, or None without decomposition."""
+        """Return an operator's decomposition as a function of the argument list, or None without one."""
         if derivative is not None:
             return self._script(formulas.get_decomposition(record)) if derivative.decomposition else None
         return (lambda values: record.kernel(*values)) if record.tensor_kernel else None

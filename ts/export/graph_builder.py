@@ -105,7 +105,7 @@ class FxGraphBuilder(TracerProtocol):
         with self.paused():
             return function(*args)
 
-    # ---- inputs
+    # ---- graph inputs
 
     def placeholder(self, name: str, value: Any) -> Node:
         """Create a graph input with a valid and unique name, which may be the name of a Python builtin.
@@ -137,7 +137,7 @@ class FxGraphBuilder(TracerProtocol):
     def example(self, fake_tensor: Tensor, real: Tensor) -> None:
         """Record the real tensor that `fake_tensor` represents. Only tracers of draft exports do this."""
 
-    # ---- nodes of values
+    # ---- nodes of tensors and symbolic numbers
 
     def node_of(self, x: Any) -> Any:
         """Return `x` with each tensor and symbolic number in it replaced by its node."""
@@ -255,7 +255,7 @@ class FxGraphBuilder(TracerProtocol):
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
                 result = self._size_of_input(expression)
-                # an argument has a size with this symbol, so the size can be computed
+                # `expression` is the size of a placeholder, so `_size_of_input` finds it
                 assert result is not None
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)

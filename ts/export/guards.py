@@ -23,7 +23,7 @@ from ts.export.size_operations import RELATIONS
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
-    **dict.fromkeys("|^&", (5, 8, 8)),  # the grammar of archives has one level for all three
+    **dict.fromkeys("|^&", (5, 8, 8)),  # equal precedence, as in the formula grammar of archives
     "+": (8, 8, 8), "-": (8, 10, 10),
     **dict.fromkeys(("*", "/", "//", "%"), (9, 9, 10)), "**": (10, 11, 10), "": (11, 0, 0),
 }  # fmt: skip
@@ -93,7 +93,7 @@ class GuardBuilder:
         self.environment = environment
 
     def min_sizes(self, min_sizes: Mapping[Any, int]) -> list[InputGuard]:
-        """Return guards that exclude sizes 0 and 1 for which conditions have other values than in the export.
+        """Return guards that reject sizes 0 and 1 if they change the value of a condition of the export.
 
         min_sizes   symbol -> smallest allowed value
         """

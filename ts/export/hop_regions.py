@@ -78,9 +78,8 @@ class _RegionExtractor:
     def _regions(self) -> tuple[list[_Region], int]:
         """Return the graph's regions inside of blocks, and the number of its last region.
 
-        All regions are numbered. The numbers in names of subgraphs continue after the last of these numbers.
-        Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
-        of the region.
+        Regions outside of blocks are numbered, too. Nodes without block information (numbers, assertions)
+        belong to a region if they are between two nodes of the region.
         """
         regions: list[_Region] = []
         now = _Region(None, 0)

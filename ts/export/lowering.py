@@ -190,8 +190,6 @@ class _Lowering:
             raise UnsupportedNodeError("an operator that returns a tuple")
         return self.graph.insert("aten::__getitem__", [value, index])
 
-    # ---- branches and loops
-
     def _branch(self, truth: Any, first: Any, second: Any, operands: Any) -> list[Value]:
         """Lower `cond` to an If node whose blocks are the two branches."""
         inputs = [self._value(x, None) for x in operands]

@@ -71,7 +71,7 @@ class Frame:
         inside = self.path.removeprefix(f"{around}.")
         return inside if inside != self.path else self.path.replace(".", "_")
 
-    # ---- values
+    # ---- values of program nodes in this frame
 
     def value(self, node: Node) -> Any:
         """Return the node of this frame's graph that corresponds to a program node."""
@@ -163,7 +163,7 @@ class Frame:
             return argument.value
         return self.value(self.work.node(argument.name))
 
-    # ---- module call
+    # ---- call of the frame's module
 
     def close(self) -> None:
         """Finish the frame: create its module and the call node in the parent frame."""
@@ -331,8 +331,8 @@ class Unflattening:
     def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return two dictionaries: node of a new value -> inputs to which the value is written.
 
-        The inputs of the first dictionary are written directly after the node. The inputs of the second are
-        written at the end, because a later node reads their old value, or the new value is a program input.
+        The first contains writes that directly follow the node. The second contains writes at the end of the
+        graph: a later node reads the old value of the input, or the new value is itself a program input.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes

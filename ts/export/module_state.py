@@ -17,7 +17,7 @@ from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
 
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
-_CONTAINERS: Final = (list, deque, dict, set)  # mutable containers
+_CONTAINERS: Final = (list, deque, dict, set)  # attribute types whose contents are saved and restored
 _REGISTER: Final = (
     "https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer"
 )

@@ -1,6 +1,6 @@
 """Device of the results of an operator on fake tensors.
 
-result_device(op, [x, y]) cpu for two CPU tensors, FakeTensorDeviceMismatchError for cpu and meta
+result_device(op, [x, y])    cpu for two CPU tensors, FakeTensorDeviceMismatchError for cpu and meta
 """
 
 from __future__ import annotations

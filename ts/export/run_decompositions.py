@@ -109,7 +109,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     pairs = list(zip(signature.input_specs, nodes, strict=True))
     state = [pair for pair in pairs if str(pair[0].target) in position]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
-        # other inputs follow the state, such as objects or tokens, for which no order is defined: do not sort
+        # unsorted, because no order is defined for objects and tokens among the inputs after the state
         return
     ordered = sorted(state, key=lambda pair: position[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):

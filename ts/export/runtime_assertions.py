@@ -167,8 +167,8 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        # PyTorch gives this node a new symbol, so that expressions and assertions of the old symbol are not
-        # reused after it
+        # An earlier node also defines `symbol`. PyTorch has a new symbol for `node`, so that later nodes do
+        # not reuse expressions and assertions of the earlier node.
         if not is_new:
             self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted

@@ -1,6 +1,6 @@
 """Check that the recorded shapes of a program are right for all values in the symbols' ranges.
 
-    check_shapes(program) undetermined conditions, or ShapeError if a shape differs
+    check_shapes(program)    undetermined conditions, or ShapeError if a shape differs
 
 The shape rule of each operator runs again on the recorded metadata of its arguments. Calls with equal
 metadata are checked once. Sizes are compared as expressions. If such a comparison is undecided, the sizes are
@@ -87,7 +87,7 @@ class _QuestionPolicy(DecisionPolicy):
             raise UndecidableError(str(expression)) from None
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Do nothing: a condition that the program requires limits the sizes of calls."""
+        """Do nothing: calls that violate a required condition raise an error, so no shape depends on it."""
 
 
 class _CheckedEnvironment(ShapeEnv):
@@ -294,7 +294,7 @@ class _Check:
         strides = [self._with_own_symbols(_simplify_stride(s // array.itemsize)) for s in array.strides]
         return fake_for(fake_array(shape, array.dtype, strides), device_of(value))
 
-    # ---- comparison
+    # ---- comparison of shapes
 
     def _compare(self, node: Node, computed_value: Any, recorded_value: Any, fresh: dict[Any, Any]) -> None:
         if isinstance(computed_value, Tensor) and isinstance(recorded_value, Tensor):

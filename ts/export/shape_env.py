@@ -37,7 +37,7 @@ from ts.export.value_ranges import value_range
 MAX_UNBACKED_SIZE = (1 << 63) - 2
 
 
-_MAX_QUOTIENTS = 8  # bounds are not computed for sums with more floor divisions
+_MAX_QUOTIENTS = 8  # maximum number of floor divisions in a sum whose bounds are computed
 
 
 class ShapeEnv:
@@ -105,7 +105,7 @@ class ShapeEnv:
         finally:
             self.policy = before
 
-    # ---- symbols
+    # ---- creation of symbols
 
     def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
         """Create a backed symbol for a size or number of an argument. `hint` is its example value."""
@@ -141,7 +141,7 @@ class ShapeEnv:
         self.ranges[symbol] = ValueRange()
         return symbol
 
-    # ---- values and bounds
+    # ---- values and bounds of expressions
 
     def simplify(self, expression: Any) -> Any:
         """Replace each symbol of `expression` for which an equal expression is known."""
@@ -348,7 +348,7 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if `size` is not 1 only because the ranges of symbols start at 2."""
+        """Exclude size 1 from calls if `size` could be 1 but for the lower bound 2 of symbols."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)
@@ -417,7 +417,7 @@ class ShapeEnv:
         """Return the error for a guard on an expression that depends on tensor elements."""
         return data_dependent_error(self, expression)
 
-    # ---- facts
+    # ---- recording of known facts
 
     def assume(self, condition: Any) -> None:
         """Assume a condition that holds for the example arguments. The policy adds a guard for it."""

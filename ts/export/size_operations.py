@@ -130,9 +130,6 @@ def _choose(condition: Any, a: Any, b: Any) -> Any:
     return a if condition else b
 
 
-# ---- rules
-
-
 def _composed(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Return a rule that applies `compute` to integers, or to floats if an operand is a float."""
 
@@ -182,7 +179,7 @@ def _is_integer(e: Any, a: Any) -> Any:
     return e.sympy.Eq(e.FloorToInt(a.expression), a.expression) if a.is_float else e.sympy.true
 
 
-# ---- elements of the table
+# ---- functions that define elements of `OPERATIONS`
 
 
 def _arithmetic(name: str, *functions: SymbolicFunction, **facts: Any) -> SizeOperation:

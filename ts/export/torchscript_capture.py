@@ -107,7 +107,7 @@ class _Run:
     def _bind_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        # the schema of a method lacks the object, which is the first argument
+        # the first argument of a method is the object, which the method's schema does not list
         bound_arguments = list(args[: inputs - len(parameters)])
         rest = list(args[len(bound_arguments) :])
         for i, parameter in enumerate(parameters):
@@ -120,8 +120,6 @@ class _Run:
             else:
                 raise TypeError(f"{self.function.name}() is missing value for argument '{parameter.name}'")
         return bound_arguments
-
-    # ---- nodes
 
     def _block(self, block: Block) -> list[Any]:
         """Run a block's nodes and return its results."""

@@ -77,7 +77,7 @@ class ExportTracer(FxGraphBuilder):
         # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze, or None for all)
         self._squeezed: list[tuple[Node, Any, Any]] = []
 
-    # ---- operators
+    # ---- recording of operators
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """Run an operator on fake tensors and record it."""
@@ -184,7 +184,7 @@ class ExportTracer(FxGraphBuilder):
         return result
 
     def _require_lengths(self, op: Any, values: list[Any]) -> None:
-        """Require that data-dependent numbers which are sizes in the arguments are at least 0."""
+        """Require each data-dependent size in the operator's arguments to be at least 0."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             if p.name in _SHAPE_PARAMETERS and isinstance(value, list):
                 for n in filter(size_guards.is_symbol, value):
@@ -344,7 +344,7 @@ class ExportTracer(FxGraphBuilder):
         if entry is not None and entry[1].meta.get("val") is x:
             entry[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
 
-    # ---- gradients
+    # ---- recording of gradients
 
     def gradients(
         self, roots: list[Any], root_gradients: list[Any], inputs: list[Any], create: bool
@@ -383,7 +383,7 @@ class ExportTracer(FxGraphBuilder):
                 shared_fake._marked(True)  # type: ignore[attr-defined]
         return shared_fake
 
-    # ---- methods of tensors
+    # ---- recording of tensor methods
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
         """Return `x.size(dim)` as a symbolic int."""
@@ -538,7 +538,7 @@ class ExportTracer(FxGraphBuilder):
         self._data_scalars[id(x)] = _DataScalars(x, self._base(x), symbol=symbol)
         return symbol
 
-    # ---- scripted functions, modules, control flow
+    # ---- recording of scripted functions, modules and control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
         """Record a higher-order operator (`ts._higher_order_ops`)."""

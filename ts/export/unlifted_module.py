@@ -110,9 +110,6 @@ def _copied(module: GraphModule) -> GraphModule:
     return copied
 
 
-# ---- state
-
-
 def _add_state(module: Module, program: ExportedProgram) -> None:
     """Set the parameters, buffers and constants of a program as attributes of a module."""
     for spec in program.graph_signature.input_specs:
@@ -150,9 +147,6 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
             module.add_module(atom, Module())
         module = module._modules[atom]  # type: ignore[assignment]
     return module, last
-
-
-# ---- the graph
 
 
 def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:

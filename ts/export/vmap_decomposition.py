@@ -72,7 +72,7 @@ class OpenVmapLevels:
         self._layers[id(stand_in)] = stand_in, Batched(level, inner, True)
         return stand_in
 
-    # ---- stand-ins
+    # ---- stand-ins in arguments
 
     def unwrap(self, level: int, x: Any) -> tuple[Any, bool]:
         """Return (batch, True) if the argument `x` is a stand-in of `level`, otherwise (x, False)."""
@@ -97,7 +97,7 @@ class OpenVmapLevels:
             return self.levels[-1]
         return None
 
-    # ---- operators
+    # ---- operators on stand-ins
 
     def run(self, level: Level, op: Any, values: list[Any]) -> Any:
         """Run an operator on stand-ins by its batching rule."""

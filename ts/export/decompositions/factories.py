@@ -197,7 +197,7 @@ def identity(x: Tensor) -> Tensor:
     return NotImplemented if x.is_complex() else x
 
 
-# ---- conversions
+# ---- conversions of dtype and device
 
 
 @decomposes("aten::to.dtype", implicit=True)

@@ -26,7 +26,7 @@ decomposes_as_composed(
 )
 
 
-# ---- normalization
+# ---- normalization layers
 
 
 @decomposes("aten::_fused_rms_norm")

@@ -72,7 +72,7 @@ def _can_fold_batch(x: Tensor) -> bool:
 
 
 def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply a batch of matrices by a matrix or vector, as one product of the matrix of all rows."""
+    """Multiply a batch of matrices by a matrix or vector, as one product with the rows of all matrices."""
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:
@@ -129,7 +129,7 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> T
 
 @decomposes("aten::einsum", implicit=True)
 def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
-    """Compute an einsum: combine the operands one by one, from left to right."""
+    """Compute an einsum by products of two operands, from left to right."""
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]

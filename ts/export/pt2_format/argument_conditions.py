@@ -94,8 +94,6 @@ class Conditions:
     def _at(self, leaf: int, dim: int | None) -> Source:
         return Source(self.names[leaf], dim, leaf=leaf)
 
-    # ---- sizes
-
     def _of_size(self, at: Source, size: Any, seen: set[Any]) -> list[InputGuard]:
         if not isinstance(size, SymNumber):
             return [guard_bound(at, "==", size)]
@@ -140,8 +138,6 @@ class Conditions:
                 if type(end) is int and end > min_relevant:
                     checks.append(guard_bound(source, relation, end * source.factor + source.offset))
         return checks
-
-    # ---- conditions as text
 
     def _of_guard(self, code: str) -> InputGuard:
         try:

@@ -79,9 +79,6 @@ def _type_mismatch(where: str, expected: str) -> ArchiveError:
     return ArchiveError(f"{where} is not {expected}")
 
 
-# ---- reading -----------------------------------------------------------------------------------------
-
-
 @cache
 def _reader(kind: Any) -> _Reads:
     """Return the decoder function of a type annotation."""
@@ -187,9 +184,6 @@ def _object_reader(cls: Any) -> _Reads:
         return cls(**{name: item(value[name], name) for name, item in readers if name in value})
 
     return read_object
-
-
-# ---- writing -----------------------------------------------------------------------------------------
 
 
 def write(value: Any) -> str:

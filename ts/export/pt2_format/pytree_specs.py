@@ -130,7 +130,7 @@ def named_tuples(*specs: Any) -> dict[str, list[str]]:
     return field_names
 
 
-# ---- leaves ------------------------------------------------------------------------------------------
+# ---- paths of leaves ---------------------------------------------------------------------------------
 
 
 class PathEntry(NamedTuple):

@@ -216,8 +216,6 @@ class _ProgramReader:
             raise ArchiveError("the sample inputs are not a pair of positional and keyword arguments")
         return inputs
 
-    # ---- signature
-
     def input_spec(self, written: schema.TaggedUnion) -> InputSpec:
         """Decode an input spec of the graph signature."""
         kind, value = written.kind, written.value
@@ -263,8 +261,6 @@ class _ProgramReader:
         if written.kind in _NUMBERS:
             return kinds.ConstantArgument("", _union_value(written))
         raise ArchiveError(f"the program has an input or output of the unsupported kind {written.kind}")
-
-    # ---- values
 
     def fake(self, meta: schema.TensorMeta) -> Tensor:
         """Create a fake tensor from the metadata of a tensor."""
@@ -381,8 +377,6 @@ class _GraphReader:
         if spec.kind is OutputKind.USER_INPUT_MUTATION and spec.target in self.nodes:
             spec.target = self.nodes[spec.target].name
 
-    # ---- inputs
-
     def input(self, written: schema.TaggedUnion, spec: InputSpec | None) -> None:
         """Decode a graph input and create its placeholder."""
         if written.kind == "as_tensor":
@@ -429,8 +423,6 @@ class _GraphReader:
         if kind in _NUMBERS:
             return _union_value(written)
         raise ArchiveError(f"a value has the unsupported kind {kind}")
-
-    # ---- calls
 
     def call(self, written: schema.Node) -> None:
         """Decode a call node, and create `getitem` nodes for its results."""
@@ -506,8 +498,6 @@ class _GraphReader:
             item.meta.update(metadata)
             self.named(name, item, value)
         return values
-
-    # ---- arguments
 
     def node(self, name: str) -> Node:
         """Return the node of the value `name`. Raise ArchiveError if no earlier node defines it."""

@@ -47,9 +47,6 @@ class TaggedUnion:
     kinds: ClassVar[dict[str, Any]] = {}
 
 
-# ---- numbers and tensors -----------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class Device:
     """Device: type and optional index, for example `cuda:1`."""
@@ -101,9 +98,6 @@ class TensorMeta:
     strides: list[SymInt]
     storage_offset: SymInt
     layout: int = STRIDED_LAYOUT_CODE
-
-
-# ---- arguments ---------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -212,9 +206,6 @@ Argument.kinds = {
     "as_complex": Complex, "as_nested_tensors": list[list[Name]], "as_int_lists": list[list[int]],
     "as_string_to_argument": dict[str, Argument], "as_float_lists": list[list[float]],
 }  # fmt: skip
-
-
-# ---- signature ---------------------------------------------------------------------------------------
 
 
 class Constant(TaggedUnion):
@@ -326,9 +317,6 @@ class Signature:
 
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]
-
-
-# ---- the program -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

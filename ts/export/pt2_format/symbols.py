@@ -71,8 +71,6 @@ class Symbols:
             self._environment = ShapeEnv()
         return self._environment
 
-    # ---- reading
-
     def decode_scalar(self, choice: TaggedUnion) -> Any:
         """Decode a number or symbolic expression."""
         if choice.kind != "as_expr":
@@ -355,9 +353,6 @@ def _terms(formula: Formula) -> int:
     return sum(each)
 
 
-# ---- writing -----------------------------------------------------------------------------------------
-
-
 def format_expression(expression: Any) -> str:
     """Format an expression in the syntax of archives."""
     import sympy
@@ -393,7 +388,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode a number as a tagged union of class `cls`. `plain` is the kind of a Python number."""
+    """Encode a number as a tagged union of class `cls`, with the key `plain` if it is a Python number."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

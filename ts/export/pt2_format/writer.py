@@ -118,9 +118,6 @@ def _call(signature: ModuleCallSignature | None) -> schema.CallSignature | None:
     )  # fmt: skip
 
 
-# ---- signature ---------------------------------------------------------------------------------------
-
-
 def _input_spec(spec: InputSpec) -> schema.InputSpec:
     kind, target = spec.kind, str(spec.target)
     if kind is InputKind.USER_INPUT:
@@ -186,9 +183,6 @@ def _constant(value: Any) -> Argument:
     return Argument(kind, value)
 
 
-# ---- graphs ------------------------------------------------------------------------------------------
-
-
 class _GraphWriter:
     """Writer of one graph. Each subgraph has a separate writer."""
 
@@ -222,8 +216,6 @@ class _GraphWriter:
         if isinstance(value, Tensor | SymNumber):
             return self.result(node.name, value)
         return _constant(value)
-
-    # ---- values
 
     def result(self, name: str, value: Any) -> Argument:
         """Encode the value `name` and record its metadata."""
@@ -272,8 +264,6 @@ class _GraphWriter:
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _is_getitem_of_call(u)}
         tensors = [self.result(inner.get(i, f"{name}_unused_{i}"), x) for i, x in enumerate(value)]
         return Argument("as_tensors", [x.value for x in tensors])
-
-    # ---- calls
 
     def call(self, node: Node) -> schema.Node:
         """Encode a call node."""
