@@ -125,8 +125,6 @@ class CodeWriter:
         for name, builtin in CUSTOM_BUILTINS.items():
             self.add_global(name, builtin.obj)
 
-    # ---- names and values ----------------------------------------------------------------------------
-
     def add_global(self, name_hint: str, obj: Any) -> str:
         """Register an object as a global of the code, and return the name by which the code refers to it."""
         if is_from_torch(obj) and obj is not ts.device:
@@ -184,8 +182,6 @@ class CodeWriter:
 
     def _colored(self, color: str, text: str) -> str:
         return f"{_COLORS[color]}{text}\033[0m" if self.options.colored else text
-
-    # ---- nodes ---------------------------------------------------------------------------------------
 
     def write(self, nodes: Any, generate_output: Callable[..., str]) -> None:
         """Write all nodes. `generate_output(value, descs=, repr_fn=)` returns the return statement."""
@@ -271,8 +267,6 @@ class CodeWriter:
         self.body.append(f"{head} = {name}({self._arguments(args, node.kwargs)})")
         if node.meta.get("is_wrapped", False):
             self.wrapped.setdefault(name)
-
-    # ---- comments of verbose code --------------------------------------------------------------------
 
     def _comment(self, node: Node) -> None:
         """Write a comment with a node's source location, unless the previous comment has the same text."""

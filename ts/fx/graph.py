@@ -168,7 +168,7 @@ class Graph:
     def owning_module(self, mod: Any) -> None:
         self._owning_module = mod
 
-    # ---- queries -------------------------------------------------------------------------------------
+    # ---- queries of nodes ----------------------------------------------------------------------------
 
     @property
     def nodes(self) -> _NodeList:
@@ -187,7 +187,7 @@ class Graph:
         nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(nodes) if sort else nodes
 
-    # ---- new nodes -----------------------------------------------------------------------------------
+    # ---- creation of nodes ---------------------------------------------------------------------------
 
     def create_node(
         self,
@@ -320,7 +320,7 @@ class Graph:
             raise AssertionError("Node to insert after is not in graph.")
         return _InsertPoint(self, n.append)
 
-    # ---- copying and erasing ------------------------------------------------------------------------------
+    # ---- copying and erasing of nodes ---------------------------------------------------------------------
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Argument] = lambda x: x) -> Node:
         """Copy a node of another graph, with each argument node n replaced by `arg_transform(n)`."""
@@ -384,7 +384,7 @@ class Graph:
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
         """Erase nodes that have neither users nor side effects. Return True if there were any.
 
-        is_impure_node predicate for nodes to keep (default: `Node.is_impure`)
+        is_impure_node    predicate for nodes to keep (default: `Node.is_impure`)
         """
         self.lint()
         changed = False
@@ -401,7 +401,7 @@ class Graph:
                     module.recompile()
         return changed
 
-    # ---- code and text -------------------------------------------------------------------------------
+    # ---- generation of code and text -----------------------------------------------------------------
 
     def set_codegen(self, codegen: CodeGen) -> None:
         """Set the code generator, which writes the function's header and return statement."""
@@ -485,7 +485,7 @@ class Graph:
         rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self.nodes]
         print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]))
 
-    # ---- validation ----------------------------------------------------------------------------------
+    # ---- validation of the graph ---------------------------------------------------------------------
 
     def lint(self) -> None:
         """Raise RuntimeError or ValueError if the graph is invalid.

@@ -58,9 +58,6 @@ def _indented(text: str, count: int = 4) -> str:
     return "\n".join([first, *(" " * count + line if line.strip() else "" for line in rest)])
 
 
-# ---------------------------------------------------------------- attributes by dotted names
-
-
 def _module_for(root: Module, path: list[str]) -> Module:
     """Return the submodule at `path`. Missing modules are created."""
     for name in path:
@@ -124,9 +121,6 @@ def _has_attr(model: Module, attr_name: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------- pickles
-
-
 class _CodeOnlyModule(Module):
     """Module with the attributes of an unpickled GraphModule, whose `forward` has the pickled code."""
 
@@ -169,9 +163,6 @@ def _deserialize_graph_module(
         if not hasattr(module, key):
             setattr(module, key, value)
     return module  # type: ignore[no-any-return]
-
-
-# ---------------------------------------------------------------- calls
 
 
 class _WrappedCall:
@@ -265,8 +256,6 @@ class GraphModule(Module):
         self._deepcopy_hooks: list[Callable[..., object]] = []
         self.shape_env = None
 
-    # ---- graph and code ------------------------------------------------------------------------------
-
     @property
     def graph(self) -> Graph:
         """Graph of the module. Call `recompile` after modifications."""
@@ -355,8 +344,6 @@ class GraphModule(Module):
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
         return "\n".join([super().__str__(), self._code, hint])
 
-    # ---- submodules ----------------------------------------------------------------------------------
-
     def add_submodule(self, target: str, m: Module) -> bool:
         """Add a module under a dotted name. Return False if a name in the path is no module.
 
@@ -400,8 +387,6 @@ class GraphModule(Module):
                 used.update(f"{node.target}.{name}" for name, _ in inside if name)
         for name in [name for name, _ in self.named_modules() if name not in used]:
             self.delete_submodule(name)
-
-    # ---- copies and files ----------------------------------------------------------------------------
 
     def __reduce__(self) -> Any:
         body = self.__dict__.copy()
@@ -475,8 +460,6 @@ class GraphModule(Module):
                 f"saved as pickled files instead: {in_files}",
                 stacklevel=2,
             )
-
-    # ---- hooks for changes of nodes -----------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _set_replace_hook(self, f: Callable[..., object]) -> Iterator[None]:

@@ -72,7 +72,7 @@ class Interpreter:
             except Exception as error:
                 if self.extra_traceback:
                     _add_node_location(error, node)
-                    # KeyError prints the `repr` of its message, which is hard to read
+                    # KeyError would print the `repr` of the message, without line breaks
                     if isinstance(error, KeyError):
                         raise RuntimeError(*error.args) from error
                 raise
@@ -105,7 +105,7 @@ class Interpreter:
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
 
-    # ---- kinds of nodes ------------------------------------------------------------------------------
+    # ---- one method for each kind of node ------------------------------------------------------------
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the next argument of `run`, or the default value of the parameter."""
@@ -144,7 +144,7 @@ class Interpreter:
         """Return the result of the graph."""
         return args[0]
 
-    # ---- values --------------------------------------------------------------------------------------
+    # ---- values of nodes and attributes --------------------------------------------------------------
 
     def fetch_attr(self, target: str) -> Any:
         """Return the attribute with a dotted name of the module."""

@@ -154,8 +154,6 @@ class Node:
         put("_repr_fn", None)
         self._update_args_kwargs(args, kwargs)
 
-    # ---- arguments -----------------------------------------------------------------------------------
-
     @property
     def args(self) -> tuple[Argument, ...]:
         """Positional arguments. Assign a tuple to change them."""
@@ -253,8 +251,6 @@ class Node:
             user._replace_input_with(self, replace_with)
         return changed
 
-    # ---- position in the graph -----------------------------------------------------------------------
-
     @property
     def next(self) -> Node:
         """Node after this node in the graph."""
@@ -300,8 +296,6 @@ class Node:
 
     def __ge__(self, other: Node) -> bool:
         return self is other or self > other
-
-    # ---- attributes ----------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "name":
@@ -363,8 +357,6 @@ class Node:
             return normalize_module(root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs)
         return None
 
-    # ---- text ----------------------------------------------------------------------------------------
-
     def __repr__(self) -> str:
         return str(self._repr_fn(self)) if self._repr_fn else str(self.name)
 
@@ -406,8 +398,6 @@ class Node:
             f"{head}[target={printed_target(self.target)}]"
             f"(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"
         )
-
-    # ---- pickling ------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_repr_fn": None}

@@ -140,7 +140,7 @@ def _can_bind(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any
     return True
 
 
-# ---------------------------------------------------------------- types
+# ---------------------------------------------------------------- comparison of types
 
 
 def create_type_hint(x: object) -> object:
@@ -198,7 +198,7 @@ def type_matches(signature_type: Any, argument_type: Any) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- normalization
+# ---------------------------------------------------------------- normalization of arguments
 
 
 def normalize_function(

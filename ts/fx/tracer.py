@@ -114,7 +114,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_positional_parameters(function: FunctionType, count: int) -> FunctionType:
-    """Return a copy of a function whose parameters, including `*args`, are `count` positional parameters."""
+    """Return a copy of a function with `count` parameters, in which `*args` is an ordinary parameter."""
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -162,8 +162,6 @@ class Tracer(TracerBase):
         self.module_stack = collections.OrderedDict()
         self.num_calls: dict[str, int] = {}
         self.node_name_to_scope = {}
-
-    # ---- methods for programs to override -----------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Return True if a call of `m` becomes one node.
@@ -268,8 +266,6 @@ class Tracer(TracerBase):
         self._qualname_counter[prefix] = index + 1
         return f"{prefix}{index}"
 
-    # ---- arguments of the root -----------------------------------------------------------------------
-
     def create_args_for_root(
         self,
         root_fn: Callable[..., Any],
@@ -309,7 +305,8 @@ class Tracer(TracerBase):
             return root_fn, args
         self.graph._codegen = _PyTreeCodeGen(PyTreeInfo(names[:total], in_spec, None))
 
-        def flattened(*args):  # type: ignore[no-untyped-def]  # an annotation would be one of the graph
+        # not annotated, because `_run` copies the return annotation to the graph
+        def flattened(*args):  # type: ignore[no-untyped-def]
             result, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(list(args), in_spec)))
             codegen = self.graph._codegen
             if not isinstance(codegen, _PyTreeCodeGen):
@@ -370,8 +367,6 @@ class Tracer(TracerBase):
                 "function with.",
                 stacklevel=2,
             )
-
-    # ---- tracing -------------------------------------------------------------------------------------
 
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """Trace a module or function and return the graph.

@@ -46,9 +46,6 @@ class CallMethodKey:
         return getattr(o, self.name)()
 
 
-# ---- conditions
-
-
 def _truth_or(a: Any, otherwise: bool) -> bool:
     if not isinstance(a, SymNumber):
         if isinstance(a, bool):
@@ -135,9 +132,6 @@ def sym_eq(x: Any, y: Any) -> Any:
     raise AssertionError(f"unexpected sym_eq between {type(x)} {type(y)}")
 
 
-# ---- numbers
-
-
 def _is_concrete(a: Any, kind: type, plain: type | tuple[type, ...]) -> bool:
     if not isinstance(a, kind | plain if isinstance(plain, type) else (kind, *plain)):
         raise AssertionError(f"expected {kind.__name__}, got {type(a)}")
@@ -215,9 +209,6 @@ def constrain_range(a: Any, *, min: int | None, max: int | None = None) -> None:
 def constrain_unify(a: Any, b: Any) -> None:
     """Constrain two symbolic ints to be equal."""
     expect_true(a == b)
-
-
-# ---- symbols
 
 
 def _nodes(x: Any) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """Operator support: objects that tell a partitioner which nodes are supported.
 
 OperatorSupport({"torch.relu": None})           supports calls of torch.relu
-chain(a, b), any_chain(a, b)                    support what both a and b, or one of them, support
+chain(a, b), any_chain(a, b)                    support nodes that both a and b, or one of them, support
 OpSupports.decline_if_input_dtype(ts.int64)     supports nodes without int64 arguments
 """
 

@@ -84,7 +84,7 @@ class SubgraphMatcher:
             [output] if match_output else [n for n in output.all_input_nodes if len(n.users) == 1]
         )
 
-    # ---- two nodes -----------------------------------------------------------------------------------
+    # ---- comparison of two nodes ---------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
         """Return True if the graph node `gn` matches the pattern node `pn`, without comparing arguments."""
@@ -155,7 +155,7 @@ class SubgraphMatcher:
             return True
         return not isinstance(gn, Node) and type(gn) is type(pn) and bool(gn == pn)
 
-    # ---- all matches ---------------------------------------------------------------------------------
+    # ---- search for all matches ----------------------------------------------------------------------
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
         """Return all matches of the pattern in a graph.
