@@ -197,8 +197,6 @@ class App:
             check_origin(request)
         return await handler(request)
 
-    # ---- handlers ------------------------------------------------------------------------------------
-
     async def _page(self, request: web.BaseRequest) -> web.Response:
         path = request.rel_url.raw_path
         return _response(200, _PAGE_FILES[path][1], self._pages[path])
@@ -297,9 +295,6 @@ def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
 
 def _peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-# ---- connections -------------------------------------------------------------------------------------
 
 
 class _Connection(RequestHandler):

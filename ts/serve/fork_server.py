@@ -135,8 +135,6 @@ def _reseed() -> None:
     ts.manual_seed(int.from_bytes(os.urandom(7), "big"))
 
 
-# ---- programs ----------------------------------------------------------------------------------------
-
 # Programs that are run once before the first fork, so that workers inherit most of the modules and kernels
 # that programs need.
 _WARMUP_SOURCE: Final = """
@@ -190,9 +188,6 @@ def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]
         end.sendall(pack({"results": [result], "seconds": used, "exits": True}, [content]))
 
     return run_program, {}
-
-
-# ---- models ------------------------------------------------------------------------------------------
 
 
 def _import_operators(name: str) -> None:

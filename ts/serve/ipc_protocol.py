@@ -65,7 +65,7 @@ class IpcChannel(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
-    # ---- asyncio.Protocol ----------------------------------------------------------------------------
+    # ---- methods of asyncio.Protocol -----------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport of the new connection."""

@@ -119,8 +119,6 @@ class ServedModel:
         self._initial_peak_bytes = self._initial_peak_bytes or peak
         return peak - self._initial_peak_bytes > _MAX_MEMORY_GROWTH_BYTES
 
-    # ---- requests ------------------------------------------------------------------------------------
-
     def run_batch(
         self, header: dict[str, Any], bodies: Sequence[bytes], set_cpu_time_limit: Callable[[float], None]
     ) -> tuple[list[Result], list[bytes]]:

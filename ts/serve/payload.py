@@ -84,7 +84,7 @@ def decode_inputs(body: bytes, kind: str, arguments: Sequence[Argument], *, max_
     return inputs
 
 
-# ---- JSON --------------------------------------------------------------------------------------------
+# ---- decoding of JSON bodies -------------------------------------------------------------------------
 
 
 def _decode_json(body: bytes) -> dict[str, Any] | list[Any]:
@@ -234,7 +234,7 @@ def _array_from_mixed_lists(value: Any, array: NDArray[Any], name: str) -> NDArr
     return np.array(flat, dtype=np.float64).reshape(objects.shape)
 
 
-# ---- npz ---------------------------------------------------------------------------------------------
+# ---- decoding of npz bodies --------------------------------------------------------------------------
 
 
 def _decode_npz(body: bytes, max_bytes: int) -> dict[str, Any] | list[Any]:
@@ -309,7 +309,7 @@ def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int
     return read(io.BytesIO(length + header), max_header_size=_MAX_NPY_HEADER_BYTES)  # type: ignore[no-any-return]
 
 
-# ---- responses ---------------------------------------------------------------------------------------
+# ---- encoding of responses ---------------------------------------------------------------------------
 
 
 def encode_response(result: Any, kind: str, *, max_bytes: int) -> bytes:

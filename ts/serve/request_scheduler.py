@@ -178,8 +178,6 @@ class RequestScheduler:
         self._fail_all(_SHUTDOWN_ERROR)
         await self._pool.close()
 
-    # ---- queues --------------------------------------------------------------------------------------
-
     def _count_queued(self) -> int:
         return sum(map(len, self._queues))
 
@@ -231,8 +229,6 @@ class RequestScheduler:
             for request in [request for request in queue if request.since < oldest]:
                 request.fail(HTTPError(503, "busy", "the request was queued for too long", retry_seconds=5))
         self._pool.shrink()
-
-    # ---- workers -------------------------------------------------------------------------------------
 
     def _run(self, worker: Worker, requests: list[_PendingRequest]) -> None:
         """Send requests to a worker and process its response."""

@@ -109,7 +109,8 @@ def _is_scriptable(value: Any, name: str) -> bool:
         return module_name.startswith(_SCRIPT_FUNCTION_MODULES)
     if type(value).__module__ == "typing":
         return True
-    return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))  # operator functions
+    # these packages define the types of operator functions
+    return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))
 
 
 def _predefined_names() -> dict[str, Any]:

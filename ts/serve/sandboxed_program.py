@@ -151,9 +151,6 @@ class SandboxedProgram(CompilationUnit):
         return "\n".join(lines)
 
 
-# ---- reports -----------------------------------------------------------------------------------------
-
-
 def _describe_function(function: ScriptFunction, source: str) -> Report:
     return {
         "name": function.name,
