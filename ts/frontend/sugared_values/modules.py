@@ -37,7 +37,7 @@ from ts.ir.value import Value
 if TYPE_CHECKING:
     from ts.frontend.ir_emitter.emitter import Emitter
 
-_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # reason why a list of modules has no type
+_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # error text for a list of modules
 
 
 _BY_INTERFACE: Final = (
