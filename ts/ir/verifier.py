@@ -132,7 +132,7 @@ class _Verifier:
             self.defined.add(value)
             self.uses.setdefault(value, 0)
 
-    # --- kinds with additional rules ---
+    # --- rules for single kinds of nodes ---
 
     def check_constant(self, node: Node) -> None:
         self.require(

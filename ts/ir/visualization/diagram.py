@@ -289,7 +289,7 @@ class _Drawing:
             yield f"… {len(lines) - _MAX_LINES} more"
 
 
-# ---- texts -------------------------------------------------------------------------------------------
+# ---- texts of boxes and tooltips ---------------------------------------------------------------------
 
 
 def _only_attributes(value: Value) -> bool:
