@@ -2,7 +2,7 @@
 
     ts.load("state.pt", weights_only=False)     calls `restore_type_tag({}, "Dict[str, int]")`
 
-Lists and dictionaries of Python have no element types, so that the functions return the value.
+Lists and dictionaries of Python have no element types, so the functions return their first argument.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ T = TypeVar("T")
 
 
 def build_intlist(data: T) -> T:
-    """Return a list of ints."""
+    """Return `data`, a list of ints."""
     return data
 
 
 def build_tensorlist(data: T) -> T:
-    """Return a list of tensors."""
+    """Return `data`, a list of tensors."""
     return data
 
 
 def build_doublelist(data: T) -> T:
-    """Return a list of floats."""
+    """Return `data`, a list of floats."""
     return data
 
 
 def build_boollist(data: T) -> T:
-    """Return a list of bools."""
+    """Return `data`, a list of bools."""
     return data
 
 
@@ -38,5 +38,5 @@ def build_tensor_from_id(data: Any) -> int | None:
 
 
 def restore_type_tag(value: T, type_str: str) -> T:
-    """Return a list or dictionary; `type_str` is its type in the script that wrote it."""
+    """Return `value`, a list or dictionary of type `type_str` in the script that wrote it."""
     return value

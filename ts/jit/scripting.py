@@ -137,10 +137,10 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if _is_module_class(type(obj)):
         from ts.runtime.module import script_module
 
-        return script_module(obj)  # type: ignore[arg-type]  # it is a module: its class was tested
+        return script_module(obj)  # type: ignore[arg-type]  # `obj` is a module, see `_is_module_class`
     if inspect.ismethod(obj):
         obj = obj.__func__
-    if hasattr(obj, "__script_unsupported"):  # contains the reason
+    if hasattr(obj, "__script_unsupported"):  # the attribute contains the reason
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
