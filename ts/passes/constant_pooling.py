@@ -59,7 +59,7 @@ class _ConstantTable:
         if not type.mutable or isinstance(type, ClassType):
             return True  # the values are immutable and equal, or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # `existing` gets only the reads of `node` as additional uses
+            self._only_read.add(existing)  # still only read, because all uses of `node` are reads
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):

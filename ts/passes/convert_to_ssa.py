@@ -66,7 +66,7 @@ class _CarryVariables:
         self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
-        """Process `block`, and return the types of the variables that it assigns."""
+        """Add the outputs and inputs in `block`, and return the types of the variables that it assigns."""
         visible = self._visible
         assigned: dict[str, Type] = {}
         before: dict[str, Type | None] = {}

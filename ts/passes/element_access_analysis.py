@@ -24,8 +24,8 @@ from ts.ir.graph import Block, Node, Value
 from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Kind of a tensor operator -> role of the operator on numbers that can replace it for 0-dim tensors. It can,
-# because both results are exact or rounded once.
+# Kind of a tensor operator -> role of the operator on numbers that can replace it for 0-dim tensors. Both
+# operators have equal results, which are exact or rounded once.
 ROLE: Final = field_by_name("element_role")
 _OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
 _PROMOTION: Final = field_by_name("promotion")
@@ -339,7 +339,7 @@ class Elements:
         present = [member for member in members if member is not None]
         for member in present[1:]:
             self._merge(present[0], member)
-        gives_floats = _PROMOTION[node.kind()] == "float"  # also for integer operands
+        gives_floats = _PROMOTION[node.kind()] == "float"  # even for integers
         if gives_floats or any(value.type().kind() == "FloatType" for value in operands):
             self.floats.add(present[0])
 
@@ -464,7 +464,7 @@ def _has_dimensions(value: Value) -> bool:
     """Return whether a tensor provably has dimensions, that is, a rank above 0."""
     node = value.node()
     schema = node.schema()
-    if schema is None or not schema.arguments or schema.arguments[0].name != "size":  # not a factory
+    if schema is None or not schema.arguments or schema.arguments[0].name != "size":  # no `zeros` etc.
         return False
     size = node.input().node()
     return bool(size.inputs() if size.kind() == "prim::ListConstruct" else constant_value(node.input()))

@@ -183,7 +183,7 @@ class _LoopVersion:
             block.register_output(self._result(output, block.return_node()))
         self._remove_replaced()
 
-    # ---- values ----------------------------------------------------------------------------------------
+    # ---- loads and stores of elements, conversion of operands --------------------------------------------
 
     def _dtype(self, member: Value) -> int:
         return self.dtypes.of(self.elements, member)
@@ -257,7 +257,7 @@ class _LoopVersion:
             node.output().set_type(type)
         return node
 
-    # ---- blocks ----------------------------------------------------------------------------------------
+    # ---- conversion of blocks --------------------------------------------------------------------------
 
     def _block(self, block: Block) -> None:
         first = next(iter(block.nodes()), block.return_node())
@@ -328,14 +328,14 @@ class _LoopVersion:
             output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
             return is_number or self._is_view(owner, output_index)
-        if kind == "aten::select":  # on a number, it is impossible, and on a view, it adds an index
+        if kind == "aten::select":  # a number has no dimension to select from, and a view gets one more index
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
     def _is_view(self, node: Node, i: int) -> bool:
         return isinstance(self.elements.kinds.get(node.outputs()[i]), View)
 
-    # ---- nodes -----------------------------------------------------------------------------------------
+    # ---- conversion of operators -----------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
         """Record the indices of a view.
@@ -461,7 +461,7 @@ class _LoopVersion:
             tensor = self.graph.insert("aten::scalar_tensor", [scalar, self._dtype(member), none, none, none])
             return self.graph.insert("aten::IntImplicit", [tensor])
 
-    # ---- control flow ----------------------------------------------------------------------------------
+    # ---- conversion of ifs and loops -------------------------------------------------------------------
 
     def _choice(self, node: Node) -> None:
         """Convert the branches of an `if`. Outputs that are elements become numbers or indices."""

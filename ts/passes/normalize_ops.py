@@ -4,7 +4,7 @@
     %z : Tensor = aten::rsub(%x, %y, %a)     =>    %z : Tensor = aten::sub(%y, %x, %a)
     %b : bool = aten::__is__(%p, %q)         =>    %b : bool = aten::eq(%p, %q)          (of two bools)
 
-Later passes then need to handle one name only.  The aliases are defined by the operator records
+Later passes then need rules for one name only.  The aliases are defined by the operator records
 (`OperatorRecord.same_as`).
 """
 

@@ -104,7 +104,7 @@ class Rewriter:
             self._next.clear()
         return changed
 
-    # -- for rules -------------------------------------------------------------------------------------
+    # -- methods that rules call -----------------------------------------------------------------------
 
     @property
     def aliases(self) -> AliasDb:

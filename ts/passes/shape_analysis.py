@@ -107,7 +107,7 @@ class Analysis:
         # correct
         self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
-        self.unknown: set[int] = set()  # arbitrary sizes in samples that represent unknown sizes
+        self.unknown: set[int] = set()  # placeholders for unknown sizes in samples
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.by_inputs = True  # False if the analysis starts from types instead of example inputs
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
