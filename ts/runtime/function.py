@@ -128,7 +128,7 @@ class ScriptFunction(Function):
         """True if the graph has been created."""
         return self._graph is not None
 
-    # ---- stages --------------------------------------------------------------------------------------
+    # ---- stages of the compilation -------------------------------------------------------------------
 
     @property
     def graph(self) -> Graph:
@@ -232,7 +232,7 @@ class ScriptFunction(Function):
         self.peak = peak_of_call(self, args, kwargs)
         return self.peak
 
-    # ---- compilation ---------------------------------------------------------------------------------
+    # ---- compilation and archives --------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
         """Create the graph if it is missing. Wait while another thread compiles the function."""

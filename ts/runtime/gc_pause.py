@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, about 25 MB
-# If the program has frozen objects (`gc.freeze`), the next so many calls of `_promote_objects` do nothing,
-# because counting frozen objects is slow
+# number of calls of `_promote_objects` without effect after it found frozen objects (`gc.freeze`) of the
+# program, because counting frozen objects is slow
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection
@@ -41,7 +41,7 @@ def gc_disabled() -> Iterator[None]:
 
 
 def _promote_objects() -> None:
-    """Move all objects to the oldest generation. Run a full collection if many objects were moved."""
+    """Move all objects to the oldest generation. After many such moves, run a full collection instead."""
     global _promoted_objects, _threshold, _checks_to_skip
     if _checks_to_skip:
         _checks_to_skip -= 1

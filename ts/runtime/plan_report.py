@@ -252,7 +252,7 @@ def _short(name: str) -> str:
     return name.partition("::")[2]
 
 
-# ---- lines -------------------------------------------------------------------------------------------
+# ---- lines of the report -----------------------------------------------------------------------------
 
 
 def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
