@@ -126,7 +126,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, TracerWarning, stacklevel=6)
 
 
-# ---- graphs ----------------------------------------------------------------------------------------
+# ---- comparison of the graphs ----------------------------------------------------------------------
 
 
 def _comparable_graph(traced: Any) -> Graph:

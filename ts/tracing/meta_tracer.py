@@ -1,7 +1,7 @@
 """Base tracer of fake tensors: answers queries of metadata without executing operators.
 
-Tracers that record (`ts.export.tracer`) and tracers that do not (previews of control flow, `ts.fake`) differ
-only in the handling of operators.
+Subclasses define the evaluation of operators: tracers that record (`ts.export.tracer`), and tracers that do
+not (previews of control flow, `ts.fake`).
 """
 
 from __future__ import annotations

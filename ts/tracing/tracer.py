@@ -192,7 +192,7 @@ class Tracer(TracerProtocol):
             message, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name, registry
         )
 
-    # ---- values of tensors ---------------------------------------------------------------------------
+    # ---- graph values of tensors and numbers ---------------------------------------------------------
 
     def set_value(self, obj: object, value: Value) -> None:
         """Map `obj` to a graph value."""
@@ -374,7 +374,7 @@ class Tracer(TracerProtocol):
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
         """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
-        # references that do not count: by the table, by the variable `x` and by the argument of `getrefcount`
+        # references to `x` by the tracer: in `table`, in the variable `x`, as argument of `getrefcount`
         own = 3
         live = 0
         for table in self._values:
