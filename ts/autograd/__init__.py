@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return True if a checkpoint may start a nested backward pass: False in a pass with `inputs`."""
+    """Return True if a checkpoint may start a nested backward pass: False in `backward(inputs=...)`."""
     return current_task_id() == -1 or reaches_all_leaves()
 
 
@@ -42,7 +42,7 @@ def _find(name: str) -> Any:
         return importlib.import_module(f"ts.autograd.{name}")
     if name == "kineto_available":
         return profiler.kineto_available
-    if name == "torch":  # PyTorch's module has this attribute
+    if name == "torch":  # `torch.autograd.torch` exists in PyTorch, too
         return importlib.import_module("ts")
     raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 

@@ -107,7 +107,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Return the results. The arguments follow `ctx`, which is omitted if `setup_context` is defined."""
+        """Return the results. The first argument is `ctx`, unless the class overrides `setup_context`."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -181,7 +181,7 @@ class Function(_OneLevel):
             return tracer.python_function(
                 cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
             )
-        # An export does not record the changes of the grad mode in `forward` as blocks.
+        # Within `in_function`, an export creates no graph block for changes of the grad mode in `forward`.
         with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if tracer is not None and tracer.tape is not None:

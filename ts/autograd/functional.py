@@ -109,7 +109,7 @@ def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bo
             raise RuntimeError(_DETACHED[subject].format(i=i))
 
 
-# Error messages of strict mode: the result of a function does not depend on an input.
+# Errors of strict mode by step of the computation (`_fill_missing`): a result does not depend on an input.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -168,7 +168,7 @@ def _gradients(
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- products
+# ---------------------------------------------------------------- products with vectors
 
 
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -293,7 +293,7 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), is_tuple)
 
 
-# ---------------------------------------------------------------- matrices
+# ---------------------------------------------------------------- Jacobian and Hessian matrices
 
 
 def jacobian(

@@ -33,7 +33,7 @@ class _Block:
     """Base class of context managers that can also decorate functions."""
 
     def clone(self) -> AbstractContextManager[None]:
-        """Return a new context manager of the same kind. Each call of a decorated function uses a new one."""
+        """Return a new context manager of this class. Each call of a decorated function uses a new one."""
         return type(self)()  # type: ignore[return-value]
 
     def __call__(self, function: F) -> F:

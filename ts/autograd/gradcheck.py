@@ -83,7 +83,8 @@ def _get_numerical_jacobian(
 ) -> list[tuple[Any, ...]]:
     """Return the numerical Jacobians of fn(*inputs), a list with one matrix per result for each target.
 
-    target   arguments of the Jacobians, if they require grad (`fn` may capture them, default: `inputs`)
+    target   tensors by which `fn` is differentiated if they require grad: `inputs` (default), or tensors
+             that `fn` captures
     outputs  ignored
     """
     from ts.autograd.numerical_jacobian import as_tuple, by_differences, differentiable_indices

@@ -53,7 +53,7 @@ class RealFunction(NamedTuple):
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]  # results of the function
     forward: bool
-    # index of a complex argument (`forward`) or result -> text before the error messages about it
+    # index of a complex argument if `forward`, else of a complex result -> prefix of its error messages
     prefix: dict[int, str]
 
     @property
@@ -98,7 +98,7 @@ def _random_gradient(y: Tensor, non_contiguous: bool) -> Tensor:
     return (gradient[..., 0] if non_contiguous and y.numel() > 1 else gradient).detach().requires_grad_()
 
 
-# ---------------------------------------------------------------- comparison
+# ---------------------------------------------------------------- comparison of all elements
 
 
 def check(func: Function, arguments: Any, options: Options) -> None:
@@ -289,7 +289,7 @@ def _mismatch(real_function: RealFunction, a: Tensor, n: Tensor, result: int, ar
     )
 
 
-# ---------------------------------------------------------------- along one direction
+# ---------------------------------------------------------------- comparison along one random direction
 
 
 # a separate generator, so that the check does not change the random numbers of `ts`
@@ -403,7 +403,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # all gradients may be undefined: pass None as the gradient of each result
+        if not used:  # all gradients are undefined, but `grad` needs an output: `_NoGradient` passes on None
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

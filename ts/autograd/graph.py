@@ -1,4 +1,4 @@
-"""Autograd graph (computation graph): nodes, edges, hooks for saved and for several tensors, drawing.
+"""Autograd graph (computation graph): edges, hooks for saved tensors and gradients, and the DOT format.
 
 with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and use unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies
@@ -103,7 +103,7 @@ class _ClonedSavedTensors:
 
 
 class _SavedTensorHandle:
-    """Handle that represents a tensor saved by a node."""
+    """Object that a node saves instead of a tensor. If the node is freed, so is the tensor's clone."""
 
     __slots__ = ("__weakref__",)
 

@@ -144,7 +144,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, description: str) -> Tensor:
 
 
 class BackwardJacobian:
-    """Jacobian matrices from backward passes, with flags for the sizes and dtypes of the gradients."""
+    """Jacobian matrices from backward passes. The flags are False if gradients differ in size or dtype."""
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
         self.matrices = matrices
@@ -190,7 +190,7 @@ def by_tangents(
 ) -> list[list[Tensor]]:
     """Return, for each argument that requires grad, the Jacobians of all results, by forward mode.
 
-    With `check_dtypes`, TypeError is raised if a result is complex and its tangent is not, or the reverse.
+    With `check_dtypes`, TypeError is raised unless each result and its tangent are both real or both complex.
     """
     matrices = []
     for k, i in enumerate(differentiable_indices(inputs)):

@@ -1,4 +1,4 @@
-"""Labels and PyTorch's original profiler. The profiler with schedules is in `ts.profiler`.
+"""PyTorch's original profiler and `record_function`. The profiler with schedules is in `ts.profiler`.
 
 with ts.autograd.profiler.profile(record_shapes=True) as prof:
     model(x)
