@@ -79,7 +79,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a non-full backward hook for all modules. Its `grad_input` is that of the last operator."""
+    """Register a non-full backward hook for all modules (see `Module.register_backward_hook`)."""
     return _add_backward_hook(hook, full=False)
 
 

@@ -88,7 +88,7 @@ def _unpack_projections(x: Tensor, count: int, width: int) -> Tensor:
 def _project_packed(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Project query, key and value by the three parts of a packed weight.
+    """Project query, key and value by one matrix `weight`, which contains the weights of all three.
 
     If query, key and value are the same tensor, one matrix product computes all three.
     """

@@ -269,7 +269,7 @@ class ModuleDict(Module):
             self[entry[0]] = entry[1]
 
 
-# ---- parameters --------------------------------------------------------------------------------------
+# ---- containers of parameters ------------------------------------------------------------------------
 
 
 def _as_parameter(value: Any) -> Any:
@@ -278,7 +278,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _describe_entry(name: str, value: Any, kind: str) -> str:
-    """Return the line for a value in the `repr` of its container. `kind` replaces the dtype."""
+    """Return the line for a value in the `repr` of its container. `kind` is a tensor's dtype or type name."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"

@@ -42,7 +42,7 @@ class _FractionalMaxPool(Module):
             if not all(0 < ratio < 1 for ratio in self.output_ratio):
                 raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result
+    def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # `return_indices` determines the result type
         return self._pool(
             input,
             self.kernel_size,

@@ -90,9 +90,9 @@ class _Constructor:
         text = "\n".join(["def define(owner):", *lines, "    return __init__", ""])
         file = f"<constructor of {owner.__name__}>"
         source_lines = text.splitlines(keepends=True)
-        linecache.cache[file] = len(text), None, source_lines, file  # for `inspect` and tracebacks
+        linecache.cache[file] = len(text), None, source_lines, file  # shown by `inspect` and tracebacks
         namespace: dict[str, Any] = {}
-        # The globals are those of the module of the class, in which annotations can be evaluated.
+        # Annotations are evaluated with the globals of the module that defines the class.
         exec(compile(text, file, "exec"), vars(sys.modules[owner.__module__]), namespace)
         constructor = namespace["define"](owner)
         constructor.__module__ = owner.__module__

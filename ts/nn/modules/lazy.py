@@ -62,7 +62,7 @@ class _LazyLayer(LazyModuleMixin):
     """Base class of lazy layers whose parameters depend on the number of input features."""
 
     cls_to_become: ClassVar[type[Module]]
-    _width_name: ClassVar[str]  # attribute with the number of input features
+    _width_name: ClassVar[str]  # name of the attribute with the number of input features
     _constructor_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,8 +14,8 @@ Input: assignments to attributes.  Output: the tree of modules, with the tensors
 
     list(Net().state_dict())       ["scale", "steps", "linear.weight", "linear.bias"]
 
-Each kind has a separate table (`_parameters`, `_buffers`, `_modules`), whose order is the order of
-`state_dict` and of a scripted module's attributes.
+Parameters, buffers and submodules are stored in the dictionaries `_parameters`, `_buffers` and `_modules`.
+Their order is the order of `state_dict` and of a scripted module's attributes.
 """
 
 from __future__ import annotations
@@ -491,7 +491,7 @@ class Module:
         tensors = [*self.parameters(), *self.buffers()]
         for tensor in tensors:
             if is_uninitialized(tensor):
-                tensor.share_memory_()  # raises the error for an uninitialized tensor
+                tensor.share_memory_()  # raises RuntimeError
         share_memory(tensors)
         return self
 
@@ -527,7 +527,7 @@ class Module:
         """Convert all floating-point tensors to bfloat16."""
         return self._apply(module_to.real("bfloat16"))
 
-    # ---- state ---------------------------------------------------------------------------------------
+    # ---- state dict ----------------------------------------------------------------------------------
 
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
@@ -656,7 +656,7 @@ class Module:
         """Call `hook(module, incompatible_keys)` after `load_state_dict` has copied the tensors."""
         return add_hook(self._load_state_dict_post_hooks, hook)
 
-    # ---- text ----------------------------------------------------------------------------------------
+    # ---- repr ----------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """Return the text that `repr` shows in parentheses after the class name."""

@@ -139,7 +139,7 @@ class DeQuantize(Module):
 
     def forward(self, Xq: Tensor) -> Tensor:
         """Return the input as float32."""
-        # the type is float32, because programs from quantized archives compute with floats here
+        # float32, because `ts` runs programs from quantized archives in floating point
         return Xq.to(ts.float32)
 
     @staticmethod

@@ -138,8 +138,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor) -> None:
         """Raise an error if dtype or number of features of the input do not fit the weights."""
         if not ts.jit.is_scripting():
-            # after `functional_call` or a parametrization, weights may be other tensors than the flattened
-            # ones
+            # `functional_call` and parametrizations replace weights, but not the list of flat weights
             self.flatten_parameters()
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:

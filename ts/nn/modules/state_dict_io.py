@@ -39,7 +39,7 @@ def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
     """Add the tensors of `module` and its descendants to `destination`, and return `destination`."""
     if destination is None:
         destination = OrderedDict()
-        destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # versions of the modules' state formats
+        destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # module name -> version
     metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = metadata

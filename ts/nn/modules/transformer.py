@@ -72,7 +72,7 @@ def _get_clones(layer: Module, n: int) -> ModuleList:
 class _TransformerLayer(Module):
     """Base class of encoder and decoder layers: attention blocks and a feed-forward network.
 
-    Each of these has a normalization and a dropout, which are numbered.
+    Each attention block and the network has its own normalization and dropout (`norm1`, `dropout1`, ...).
     """
 
     _attention_names: ClassVar[tuple[str, ...]]

@@ -80,7 +80,7 @@ class Gather(Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the parts of the gradient."""
+        """Split the gradient among the GPUs of the inputs."""
         grads = Scatter.apply(ctx.input_gpus, ctx.input_sizes, ctx.dim, grad_outputs[0])
         if ctx.unsqueezed_scalar:
             grads = tuple(g[0] for g in grads)

@@ -72,13 +72,13 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # True after the first call of `prepare`, before which gradients are not reduced
+        self.expects = False  # False until the first `prepare`: gradients are not reduced
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """Prepare for the gradients of the forward pass that starts."""
+        """Reduce gradients from now on. Raise RuntimeError if the last backward pass was incomplete."""
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True

@@ -118,7 +118,7 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # tau 0 means no reflection in LAPACK, but a reflection with tau 2 here
+        signs[tau == 0.0] *= -1  # for tau 0, `geqrf` applies no reflection, but `_householder` does
         result: Tensor = factors
         return result
 

@@ -1,6 +1,6 @@
 """Parametrizations of weights: `weight_norm`, `spectral_norm` and `orthogonal`.
 
-layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
+layer = weight_norm(ts.nn.Linear(2, 3))         original0 and original1 contain lengths and directions
 layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
 """
 

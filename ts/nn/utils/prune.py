@@ -280,7 +280,7 @@ class CustomFromMask(BasePruningMethod):
         return mask
 
 
-# ---------------------------------------------------------------- functions
+# ---------------------------------------------------------------- functions that prune a module
 
 
 def identity(module: Module, name: str) -> Module:

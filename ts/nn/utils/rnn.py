@@ -205,7 +205,7 @@ def pad_sequence(
     if isinstance(sequences, Tensor):
         tensors = sequences.unbind(0)
     elif ts.jit.is_scripting():
-        tensors = sequences  # type: ignore[assignment]  # a list in scripts, as `unbind` returns
+        tensors = sequences  # type: ignore[assignment]  # in scripts, `sequences` is a list here
     else:
         tensors = list(sequences)  # type: ignore[assignment]
     padded: Tensor = ts.pad_sequence(tensors, batch_first, padding_value, padding_side)
