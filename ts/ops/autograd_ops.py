@@ -63,7 +63,7 @@ def _grad(
 
 @op("prim::grad(Tensor a) -> Tensor(*)", **_SCRIPT)
 def _gradient(a: Tensor) -> Tensor | None:
-    return a.grad  # type: ignore[no-any-return]  # None is an undefined tensor
+    return a.grad  # type: ignore[no-any-return]  # the script type Tensor includes None (an undefined tensor)
 
 
 @op("aten::retain_grad(Tensor(a!) self) -> ()", **_SCRIPT)

@@ -39,7 +39,7 @@ DOUBLE: DType = dtypes.float64.numpy_dtype
 CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-# NumPy dtype -> ScalarType number, PyTorch name or C++ name of the corresponding dtype in `ts.dtypes`.
+# Properties of dtypes by NumPy dtype: ScalarType number, PyTorch's name, C++ name, category
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.NUMPY_DTYPES}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.NUMPY_DTYPES}
 CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages

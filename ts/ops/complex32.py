@@ -52,12 +52,12 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Operators that round not only the result to complex32, but also scale factors and intermediate results.
+# Operators that also round scale factors and intermediate results to complex32, not only the result.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# Lines "kernel name in PyTorch's error message: operators". Other operators have the name in the table of
-# `float8`.
+# Lines "kernel name in PyTorch's error message: operators". The table of `float8` contains the kernel names
+# of other operators.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr

@@ -45,7 +45,7 @@ class Geometry:
     transposed: bool
     output_size: tuple[int, ...]  # spatial sizes of the output
     filters: int
-    decomposition: Any = None  # data that a backend computes from the geometry and stores here
+    decomposition: Any = None  # cache of the CPU backend (`conv_decomposition`)
     back: Geometry | None = None  # convolution that computes the input's gradient, cached by `backwards`
 
     @property
@@ -269,10 +269,10 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 
 
 def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
-    """Return the weight gradient (filters, channels per group, *kernel), the sum over sections of the batch.
+    """Return the weight gradient (filters, channels per group, *kernel), summed over sections of the batch.
 
-    The convolution `g` is not transposed: it maps an array of the shape of `windowed` to one of the shape of
-    `other`.
+    `g` is a convolution (not transposed). `windowed` has the shape of its input, `other` of its result. These
+    are the input and the gradient of the result, or the reverse for a transposed convolution.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
@@ -280,7 +280,7 @@ def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Arra
     total = xp.zeros((groups, lead // groups, windowed.shape[1] // groups * area), dtype=dtype)
     wide = pad_or_crop(xp, common.cast(xp, windowed, dtype), g.pads)
     view = sliding_window_view(xp, wide, g.kernel, g.stride, g.dilation)
-    # The view then has the shape (images, channels, *output_size, *kernel).
+    # Crop the view to the shape (images, channels, *output_size, *kernel).
     view = view[(slice(None), slice(None), *map(slice, output_size))]
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
     some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
@@ -464,7 +464,7 @@ _DEPTHWISE = (
     "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
     "padding, SymInt[{n}] dilation)"
 )
-# Of several overloads with one kernel, the one that overload resolution tries first is the last.
+# For overloads with a common kernel, the order of overload resolution is the reverse of this order.
 for _text, _compute, _kinds, _casts in (
     (
         f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",

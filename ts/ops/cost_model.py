@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Nanoseconds that `steps` charges before each iteration, so many that the limits read the clock each time.
+# Nanoseconds that `steps` charges before each iteration: enough to make the limits read the clock each time
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -334,7 +334,7 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 # ---------------------------------------------------------------- costs of operator families
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
-# Families in which some operators do not compute the elements of their results.
+# Families with operators that compute elements and operators that return views (see `_makes_tensor`)
 _KNOWN: Final = {"to", "dtype", "storage_ops"}
 _MULTIPLY_NS: Final = 0.01  # time of one multiplication of 32-bit elements in a matrix product
 _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache

@@ -129,7 +129,7 @@ def likelihood(
     log_zero = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), log_zero, dtype=logs.dtype)
-    # Values of `alpha` after the last time step of each sequence, which sequences reach at different steps
+    # `alpha` after the last time step of each sequence (sequences have different numbers of time steps)
     last = xp.full((batch, width), log_zero, dtype=logs.dtype)
     log_alpha = last
     for t in cost_model.steps(range(steps)):

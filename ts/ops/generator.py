@@ -27,7 +27,7 @@ DEFAULT_SEED = 67280421310721
 _BYTES = STATE_BYTES + 512  # approximate memory of a generator, including its Python objects
 
 
-class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another module name
+class CpuStream(MersenneTwister):  # type: ignore[misc]  # the type stub of `mt19937` has another module name
     """Random stream of the CPU.
 
     Streams of other devices have the same methods, but return arrays on the device.

@@ -87,7 +87,8 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
     """Return the gradient of the scores.
 
-    `grad` is the gradient of the reduced loss, `slope` is classes times the derivative of each sample's loss.
+    `grad` is the gradient of the reduced loss. `slope` is the derivative of each sample's loss times the
+    number of classes.
     """
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad

@@ -211,7 +211,7 @@ def _backward(
 
 
 def _product(xp: Any, x: Array, y: Array) -> Array:
-    return xp.matmul(x, y).astype(x.dtype, copy=False)  # the product of bfloat16 arrays is float32
+    return xp.matmul(x, y).astype(x.dtype, copy=False)  # in NumPy, the product of bfloat16 arrays is float32
 
 
 def _unpack_workspace(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:

@@ -367,7 +367,7 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    # a contracted dimension of size 1 is broadcast to the size of the other operand's
+    # a contracted dimension of size 1 is broadcast to the size in the other operand
     for a, b in zip(first, second, strict=True):
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):

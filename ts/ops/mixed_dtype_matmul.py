@@ -28,7 +28,7 @@ Array = common.Array
 def _in_dtype(name: str, matrices: int, at: int) -> None:
     """Declare the overload of product `name` that has `out_dtype` at argument index `at`.
 
-    The `matrices` arguments before it are the factors, which must have the same dtype.
+    The last arguments before `out_dtype`, `matrices` in number, are the factors, which must have one dtype.
     """
     record = find(f"aten::{name}")
     assert record is not None, name

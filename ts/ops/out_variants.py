@@ -107,7 +107,7 @@ SILENT: Final = Rule(resized=SILENTLY)
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 COPIED_OUT: Final[dict[str, Any]] = {"out": "out", **COPIED}
 SAME_DTYPE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": EXPECTED_DTYPE_ERROR}
-# The same for the error text of PyTorch's iterator over the elements of several tensors
+# Record fields for operators that PyTorch computes by TensorIterator, which has another error text
 POINTWISE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": FOUND_DTYPE_ERROR}
 
 # Schema text of the factory options, which `out=` variants do not have.
@@ -239,9 +239,10 @@ def _output_names(returns: str, overload: str) -> list[str]:
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the schema of the `out=` variant of `schema`.
 
-    `names` are the names of the outputs, separated by commas, with prefixes for alias annotations other than
-    a, b, c: "d:out,e:save_mean"; "" for the names of the results, `out0,out1` for results without names, and
-    "out" or "grad_input" for one result. `unnamed` means that the results have no names.
+    names    names of the outputs, separated by commas, with alias annotations other than a, b, c as prefixes:
+             "d:out,e:save_mean". By default, the names of the results, or out0, out1 ... without names, and
+             "out" or "grad_input" for one result
+    unnamed  True if the results of the variant have no names
     """
     head, _, rest = schema.partition("(")
     arguments, _, returns = rest.rpartition(") -> ")

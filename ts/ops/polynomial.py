@@ -118,7 +118,7 @@ def _laguerre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
     special = xp.scipy("special")
     nu = 4 * n.astype(x.dtype) + 2
     y = xp.abs(x) / nu
-    below = xp.minimum(y, 0.5)  # for larger y, the recurrence has overflowed
+    below = xp.minimum(y, 0.5)  # for larger y, exp(x / 2) overflows in any case
     circular = (xp.sqrt(below - below * below) + xp.arcsin(xp.sqrt(below))) / 2
     hyperbolic = (xp.sqrt(y + y * y) + xp.arcsinh(xp.sqrt(y))) / 2
     right = special.j0(nu * circular) * xp.sqrt(circular) / (below * (1 - below)) ** 0.25

@@ -88,7 +88,7 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
 
 
 def _shape(xp: Any, x: Array, w: Windows, with_indices_or_divisor: Any) -> Any:
-    """Return shapes and dtypes of the results of `largest` or `mean`: their replacement in shape rules."""
+    """Return shapes and dtypes of the results of `largest` or `mean`, which it replaces in shape rules."""
     shape = (*x.shape[: x.ndim - len(w.output_size)], *w.output_size)
     return [(shape, x.dtype), (shape, common.INT64)] if with_indices_or_divisor is True else (shape, x.dtype)
 

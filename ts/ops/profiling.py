@@ -25,7 +25,7 @@ RECORD_FUNCTION_TYPE: Final = CUSTOM_CLASSES[_CLASS_NAME]  # script type of `Rec
 
 
 class RecordFunction:
-    """Handle of an active profiler label: the value of the custom class in traced graphs."""
+    """Handle of an active profiler label. In traced graphs, its type is a custom class."""
 
     __ts_type__ = RECORD_FUNCTION_TYPE
 

@@ -40,10 +40,8 @@ RANGES: Final = {
 }
 _FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
 _ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
-_SCRIPT: Final[dict[str, Any]] = {
-    "where": "",
-    "tensor_kernel": True,
-}  # only archives contain calls of these operators, because `ts` has no quantized dtypes
+# Record fields of operators that only archives call, because `ts` has no quantized dtypes
+_SCRIPT: Final[dict[str, Any]] = {"where": "", "tensor_kernel": True}
 
 
 class QuantizationParams(NamedTuple):

@@ -122,11 +122,10 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 
 
 def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
-    """Return bound `bound` of an integer range, adjusted to the rounding of `dtype`.
+    """Return a bound of an integer range, moved into the range if rounding to `dtype` requires this.
 
-    It is moved into the range if the adjacent integer in the range rounds to a number outside of the range.
-
-    `inwards` is 1 or -1, the direction from the bound into the range.
+    This is so if the adjacent integer in the range rounds to a number outside of the range. `inwards` is 1 or
+    -1, the direction from the bound into the range.
     """
     digits = EXACT_BITS[dtype]
     work, neighbor = common.opmath(dtype), bound + inwards

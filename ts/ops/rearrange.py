@@ -503,7 +503,8 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         return result_strides.with_result_strides(
             xp, "like_first" if k % 4 else "contiguous", rotated.copy(), [self]
         )
-    a, b = dims  # as in PyTorch, the result is the transpose of a flipped array in the memory order of `self`
+    # For odd k, PyTorch flips a copy in the memory order of `self` and returns a transposed view of it.
+    a, b = dims
     flipped = rotated.swapaxes(a, b).copy()
     return result_strides.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 

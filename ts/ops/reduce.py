@@ -194,7 +194,7 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
-    """Return the function for `cuda_rows` of var or std, which returns a CUDA row expression.
+    """Return the record field `cuda_rows` of var or std: a function that returns a CUDA expression for a row.
 
     `result` is the C function applied to the variance. The function returns None if the correction is too
     large for the row, because PyTorch then warns.

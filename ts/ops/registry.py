@@ -99,9 +99,8 @@ class OperatorRecord:
     # Names of the overloads that overload resolution tries first, "-" for the overload without a name
     order: str = ""
     same_as: str = ""  # operator of which this is an alias. Passes replace the alias by this operator
-    traced_as: str = (
-        ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
-    )
+    # name of the operator that traces record instead, because PyTorch's Python function calls it
+    traced_as: str = ""
     # "module:function": traces call this Python function instead of recording the operator, so that they
     # contain the operators that the function calls
     trace_function: str = ""
@@ -130,8 +129,8 @@ class OperatorRecord:
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
-    # For `epilogue`: CUDA expression that computes a row, or function from row length and keyword arguments
-    # to this expression, or to None if CUDA fusion does not support them
+    # For `epilogue`: CUDA expression that computes a row, or a function of the row length and the keyword
+    # arguments that returns this expression, or None if CUDA fusion does not support the arguments
     cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False
@@ -308,9 +307,8 @@ def _implied_bindings(schema_text: str) -> str:
 class OutRecord(OperatorRecord):
     """Record of the `out=` variant of a record. The schema text and the kernel are created on first use.
 
-    Its outputs are keyword arguments, which are resized if shapes differ. Their names are `names`, with
-    prefixes for alias annotations other than a, b, c ("d:out,e:save_mean"), or those of `make_out_spec`.
-    `unnamed` means that the results have no names, unlike those of the functional variant.
+    Its outputs are keyword arguments, which are resized if shapes differ. See `make_out_spec` for `names` and
+    `unnamed`.
     """
 
     variant = "out"
@@ -332,7 +330,7 @@ class OutRecord(OperatorRecord):
         return make_out_spec(self.base.schema_text, self.overload, *self._outputs)
 
     @cached_property
-    def schema_text(self) -> str:  # type: ignore[override]  # schema in PyTorch's syntax, as in other records
+    def schema_text(self) -> str:  # type: ignore[override]  # computed on first use
         """Schema text of the variant, derived from the schema of the base record."""
         return self.out_spec.schema_text
 
@@ -517,7 +515,7 @@ def _load_name(name: str) -> None:
 def _importing(families: Sequence[str]) -> Iterator[None]:
     """Import families, then run the body of the `with` statement.
 
-    In this time, lookups use the records declared so far.
+    During the imports and the body, lookups use the records declared so far.
     """
     global _loading
     before, _loading = _loading, True

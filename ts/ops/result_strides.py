@@ -179,7 +179,7 @@ REORDERING: Final = frozenset({"columns", "outermost_last"})
 def apply_layout_rules(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
     """Return kernel results with the strides required by the rules `names`.
 
-    The arguments are never copied.
+    A result that is one of the arguments is returned unchanged.
     """
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result

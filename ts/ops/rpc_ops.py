@@ -26,7 +26,7 @@ FORMS: Final = (
 )  # kinds of RPC calls, with the graph nodes prim::rpc_sync, prim::rpc_async and prim::rpc_remote
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
-_UNSET_TIMEOUT_SECONDS: Final = -1.0  # means that the default timeout of the process is used
+_UNSET_TIMEOUT_SECONDS: Final = -1.0  # selects the default timeout of the process
 
 
 class WorkerInfo(NamedTuple):

@@ -29,7 +29,7 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
     """Return how result shapes are determined, as text.
 
-    `accepts_tensors` means that the kernel accepts tensors.
+    `accepts_tensors` is True if the kernel receives tensors instead of arrays.
     """
     if accepts_tensors:
         return "of its tensors"

@@ -163,7 +163,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
         raise RuntimeError("Unsupported memory formatPreserve")
     has_same_shape = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
     if has_same_shape and not memory_format:
-        return None  # means that the tensor keeps its array
+        return None  # None: the tensor keeps its array
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])

@@ -226,7 +226,7 @@ def resample_backward(
     taps: Callable[..., Taps],
     align: bool,
 ) -> Array:
-    """Return the gradient of the input of `resample`, a weighted sum over the outputs of each element."""
+    """Return the input gradient of `resample`: a weighted sum over the outputs that read an element."""
     _gradient_shape(grad, size, input_size)
     wide = common.cast(xp, grad, common.opmath(grad.dtype))
     for axis in range(2, grad.ndim):

@@ -63,7 +63,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _cuda_row_expression(name: str) -> Callable[..., str]:
-    """Return the function for `cuda_rows` of a norm.
+    """Return the record field `cuda_rows` of a norm: a function that returns a CUDA expression for a row.
 
     `name` is the name of the argument for the norm's order.
     """

@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result.  In the second derivative, the
-gradients with respect to the input gradient and the weight gradient take the places of input and weight.
+The gradient of the input is a convolution of the gradient of the result.  The second derivative applies the
+same operators to the cotangents of the input gradient and the weight gradient, instead of input and weight.
 """
 
 from __future__ import annotations

@@ -233,9 +233,8 @@ def _by_two_passes(
         roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
         if not roots:
             return [None] * len(results)
-        us = [
-            require_grad_at_level(ts.ones_like(detached(y))) for y in roots
-        ]  # ones instead of zeros, because formulas may divide by these elements or compute their logarithms
+        # ones, because gradient formulas may divide by the result's gradient or compute its logarithm
+        us = [require_grad_at_level(ts.ones_like(detached(y))) for y in roots]
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
         if not pairs:

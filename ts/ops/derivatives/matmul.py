@@ -154,7 +154,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
     inside, rows, columns = 1, 1, 1
-    # a contracted dimension of size 1 is broadcast to the size of the other operand's
+    # a contracted dimension of size 1 is broadcast to the size in the other operand
     for i, j in zip(first, second):
         if x.size(i) != y.size(j):
             x = x.sum(i, True) if y.size(j) == 1 else x
