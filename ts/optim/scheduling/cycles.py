@@ -211,7 +211,7 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, Any]]:
-    """Return each phase's last step, and its option names with first and last values."""
+    """Return a dict per phase: its last step, and option names of its first and last rate and momentum."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"

@@ -70,7 +70,7 @@ class ReduceLROnPlateau(LRScheduler):
         margin = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         if math.isinf(best):
             return sign * a > sign * best
-        if self.threshold_mode == "rel":  # PyTorch's formula, also for negative metrics
+        if self.threshold_mode == "rel":  # as in PyTorch, the margin is negative for negative metrics
             margin = best * self.threshold
             return a > best + margin if sign > 0 else a < best - margin
         return sign * a > sign * best + margin
