@@ -34,7 +34,7 @@ from ts.ir.source import Source
 from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
-_MAX_LISTED_ITEMS: Final = 20  # maximum number of missing features, and of records, that are listed
+_MAX_LISTED_ITEMS: Final = 20  # maximum number of missing features, and of archive entries, that are listed
 # Flag of a ZIP entry whose name is encoded in UTF-8. Python's zipfile sets it only for names that are not
 # ASCII.
 _UTF8_NAME_FLAG: Final = 0x800
@@ -86,7 +86,7 @@ def format_bytes(size: float) -> str:
 
 
 def producer(records: ZipRecords) -> str:
-    """Identify the producer of an archive by the ZIP metadata of its first record."""
+    """Identify the producer of an archive by the ZIP metadata of its first entry."""
     first = next(iter(records.entries.values()))
     if first.create_version == 0 and first.flag_bits & _UTF8_NAME_FLAG:
         return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"

@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
                 failure_count += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
-    # if a definition failed, its parameters are unknown, and may have been meant
+    # The parameters of definitions that failed are unknown, so unused inputs may belong to them.
     if unused and not failure_count:
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: no checked definition has this parameter")

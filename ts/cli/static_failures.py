@@ -34,7 +34,7 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # module attribute, with whose values True and False its readers are analysed
+_MODE: Final = "training"  # module attribute: graphs that read it are analysed for True and for False
 
 
 class Failure(NamedTuple):
