@@ -115,7 +115,7 @@ def map_leaves(function: Callable[[Any], Any], data: Any) -> Any:
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
     try:
         return type(like)(values)
-    except TypeError:  # the constructor of the mapping has other parameters
+    except TypeError:  # the class cannot be constructed from a dictionary
         return values
 
 
@@ -124,5 +124,5 @@ def _sequence(like: Any, values: list[Any]) -> Any:
         return type(like)(*values) if hasattr(like, "_fields") else values
     try:
         return type(like)(values)
-    except TypeError:  # the constructor of the sequence (for example `range`) has other parameters
+    except TypeError:  # the class (for example `range`) cannot be constructed from a list
         return values

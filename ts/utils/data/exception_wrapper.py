@@ -53,6 +53,6 @@ class ExceptionWrapper:
         by_name = {"message": message} if getattr(kind, "message", None) else None
         try:
             error = kind(**by_name) if by_name else kind(message)
-        except Exception:  # the constructor of the class has other parameters
+        except Exception:  # the class cannot be constructed from a message
             raise RuntimeError(message) from None
         raise error

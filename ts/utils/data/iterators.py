@@ -36,7 +36,7 @@ from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task,
 class Batches(Iterator[Any]):
     """Base class of single-process and multi-process batch iterators.
 
-    This class handles the order of indices, seeds, pinned memory and warnings.
+    It determines the order of indices and the seeds, pins memory, and issues warnings.
     """
 
     # The iterator does not refer to the loader: with `persistent_workers`, the loader refers to the iterator,

@@ -64,7 +64,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """Information for user code in a worker: id, number of workers, seed, copy of the data set."""
+    """Description of a worker for user code in it: id, number of workers, seed, copy of the data set."""
 
     id: int
     num_workers: int
@@ -78,9 +78,9 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return the information of the current worker process, or None in any other process.
+    """Return the `WorkerInfo` of the current worker process, or None in any other process.
 
-    An iterable data set can use this information to divide its samples among the workers.
+    An iterable data set can read it to divide its samples among the workers.
     """
     return _info
 
