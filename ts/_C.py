@@ -133,7 +133,7 @@ def __getattr__(name: str) -> Any:
     if name in _NAME_TO_MODULE:
         attribute = _import_name(_NAME_TO_MODULE[name])
     elif name in _OPERATORS:
-        attribute = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
+        attribute = importlib.import_module(f"ts._C.{name}")  # `operator_module` creates this module
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         attribute = partial(_run, _import_name(f"ts.passes.{_PASSES[name.removeprefix(_PREFIX)]}"))
     else:

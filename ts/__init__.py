@@ -126,7 +126,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _NAME_TO_MODULE = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
-WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset of Python
+WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions that scripts can compile
 _MODULES = frozenset({
     "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses",
     "_utils", "_vmap_internals", "unsupported", "as_torch", "torch_version",

@@ -191,7 +191,7 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 
 class TorchFunctionMode:
-    """Context manager whose `__torch_function__` handles all functions that its block calls in this thread.
+    """Context manager whose `__torch_function__` intercepts functions that this thread calls in its block.
 
     The mode is disabled in its own handler: calls in it are passed to the enclosing mode, and then to
     overriding classes.

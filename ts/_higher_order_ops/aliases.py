@@ -22,7 +22,7 @@ class Aliases:
     """Record of the tensors that share memory or are written during one execution of a function."""
 
     def __init__(self) -> None:
-        # id of a tensor that shares the memory of another one -> id of the latter
+        # id of a tensor -> id of the tensor whose memory it shares
         self._roots: dict[int, int] = {}
         self._references: list[Tensor] = []  # keeps tensors alive, so that their ids remain unique
         self.written: list[int] = []

@@ -321,7 +321,8 @@ class FakeTensorMode(MetaTracer):
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
         """Make meta tensors in a result fake tensors on `device`.
 
-        Views keep the flag `of_real` of the layer, and elements that are known are computed.
+        Results that share memory with an argument get its flag `of_real`. If the elements of all arguments
+        are known, the elements of the result are computed, too (`constant_propagation`).
         """
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)

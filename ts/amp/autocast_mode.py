@@ -55,7 +55,7 @@ class ScriptAutocast:
         self._enabled = enabled
         self.device = device_type
 
-    def __enter__(self):  # type: ignore[no-untyped-def]  # its own type has no name in scripts
+    def __enter__(self):  # type: ignore[no-untyped-def]  # a script has no name for the type `Self`
         return self
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:

@@ -148,7 +148,7 @@ def replace_args(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any
 
 
 def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Return a function's output and auxiliary value. Without `has_aux`, the latter is None."""
+    """Return a function's output and auxiliary value. Without `has_aux`, the auxiliary value is None."""
     if not has_aux:
         return outputs, None
     if not (isinstance(outputs, tuple) and len(outputs) == 2):

@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # hides the module `spawn` as attribute. Imports find this module in `sys.modules`
+    spawn,  # hides the attribute `spawn`, a module that import statements still find in `sys.modules`
     start_processes,
 )
 
