@@ -119,7 +119,7 @@ class AliasDb:
         for locations in self._writes.values():
             self._written |= locations
 
-    # -- queries ---------------------------------------------------------------------------------------
+    # -- queries of aliases and writes -----------------------------------------------------------------
 
     def is_mutable_type(self, value: Value) -> bool:
         """Return whether the value's type is mutable."""
@@ -290,7 +290,7 @@ class AliasDb:
         if value.type().mutable:
             self._unaliased.add(value)
 
-    # -- printing --------------------------------------------------------------------------------------
+    # -- printing of the points-to sets ----------------------------------------------------------------
 
     def _report(self) -> AliasReport:
         names = {location: f"%{value.debug_name()}" for value, location in self._fresh.items()}
@@ -311,7 +311,7 @@ class AliasDb:
         """Return the points-to graph in Graphviz' language."""
         return to_graphviz(self._report())
 
-    # -- locations -------------------------------------------------------------------------------------
+    # -- creation and contents of locations ------------------------------------------------------------
 
     def _new_location(self, contents: int = 0) -> int:
         location = 1 << len(self._contents)

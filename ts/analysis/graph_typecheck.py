@@ -109,7 +109,7 @@ def _attribute(node: Node, name: str, kind: type) -> object:
     return value
 
 
-# -- operators with schemas ----------------------------------------------------------------------------
+# -- checks of operators with schemas ------------------------------------------------------------------
 
 
 def _check_operator(node: Node) -> None:
@@ -131,7 +131,7 @@ def _check_operator(node: Node) -> None:
     )
 
 
-# -- language nodes ------------------------------------------------------------------------------------
+# -- checks of nodes without schemas -------------------------------------------------------------------
 
 
 def _check_constant(node: Node) -> None:
