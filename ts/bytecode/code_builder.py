@@ -85,7 +85,7 @@ class CodeBuilder:
         self.handlers: list[Handler] = []
         self.program: SerializedCode | None = None  # the assembled code, or None before `assemble`
 
-    # ---- registers -------------------------------------------------------------------------------------
+    # ---- registers of values and constants -------------------------------------------------------------
 
     def new_register(self, kind: str) -> int:
         """Return a new virtual register of the given class."""
@@ -152,7 +152,7 @@ class CodeBuilder:
         """Return a constant's value, or None if `value` is no constant."""
         return value.node().get("value") if self.is_constant(value) else None
 
-    # ---- instructions ----------------------------------------------------------------------------------
+    # ---- emission of instructions ----------------------------------------------------------------------
 
     def emit(
         self,

@@ -140,7 +140,7 @@ class Lowering(FutureLowering):
             self.emit("RETURN", result)
         return self.assemble([type_spec(value.type()) for value in block.inputs()], result_spec(self.graph))
 
-    # ---- blocks and operators --------------------------------------------------------------------------
+    # ---- lowering of blocks and operators --------------------------------------------------------------
 
     def lower_nodes(self, block: Block) -> None:
         """Lower the nodes of a block, up to a node that ends the control flow."""
@@ -250,7 +250,7 @@ class Lowering(FutureLowering):
             return False
         return self.lower_by_opcode(opcode.name, [self.as_float(v) for v in node.inputs()], node)
 
-    # ---- tuples ------------------------------------------------------------------------------------
+    # ---- lowering of tuples and casts --------------------------------------------------------------
 
     def lower_tuple_construct(self, node: Node) -> None:
         """Lower `prim::TupleConstruct`."""
@@ -304,11 +304,11 @@ class Lowering(FutureLowering):
                 self.move(target, source)
             else:  # checked at run time: the verifier cannot prove which member of a Union the value has
                 self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
-        else:  # unreachable: the branch of an `isinstance` whose type the static type of the value excludes
+        else:  # unreachable code: the static type of the value excludes the type that `isinstance` tested
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 
-    # ---- objects ---------------------------------------------------------------------------------------
+    # ---- lowering of objects and attributes ------------------------------------------------------------
 
     def lower_create_object(self, node: Node) -> None:
         """Lower `prim::CreateObject`."""
@@ -361,7 +361,7 @@ class Lowering(FutureLowering):
         else:
             self.call(node, type.methods[name], node.inputs())
 
-    # ---- with ------------------------------------------------------------------------------------------
+    # ---- lowering of `with` statements -----------------------------------------------------------------
 
     def lower_enter(self, node: Node) -> None:
         """Lower `__enter__`, and begin the region in which a failure calls `__exit__` (`Code.handlers`)."""
@@ -388,7 +388,7 @@ class Lowering(FutureLowering):
             register_list=[context.register, none_register, none_register, none_register],
         )
 
-    # ---- calls and failures ----------------------------------------------------------------------------
+    # ---- lowering of calls and failures ----------------------------------------------------------------
 
     def lower_call(self, node: Node) -> None:
         """Lower `prim::CallFunction`."""
@@ -510,7 +510,7 @@ class Lowering(FutureLowering):
                 raise CompilationError(message, node.range) from None
             self.constant_values[register] = ""
 
-    # ---- control flow ----------------------------------------------------------------------------------
+    # ---- lowering of subgraphs, element accesses and ifs -----------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
         """Lower a fusion group to a call of its kernel.
@@ -630,7 +630,7 @@ _LOWER: dict[str, Any] = {
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::Breakpoint": Lowering.lower_breakpoint,
-    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # the debugger's lowering implements it
+    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # only `SteppingLowering` has this method
     "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
     "prim::unchecked_cast": Lowering.lower_cast,

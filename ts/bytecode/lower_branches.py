@@ -196,7 +196,7 @@ class BranchLowering(CodeBuilder):
         self.bind_label(end)
         self._computed.add(condition.node())
 
-    # ---- jumps -----------------------------------------------------------------------------------------
+    # ---- emission of conditional jumps -----------------------------------------------------------------
 
     def branch(self, condition: Value, label: Label, when: bool) -> None:
         """Emit a forward jump to `label`, which is taken if the condition equals `when`."""

@@ -72,7 +72,7 @@ class RegisterAllocator:
         """Return the leader of the register's group (union-find)."""
         leader = self.leader
         while leader[register] != register:
-            leader[register] = leader[leader[register]]  # path halving
+            leader[register] = leader[leader[register]]  # path halving, for shorter searches
             register = leader[register]
         return register
 

@@ -142,7 +142,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
     )
 
 
-# ---- types -------------------------------------------------------------------------------------------------
+# ---- serialization of types --------------------------------------------------------------------------------
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
@@ -187,7 +187,7 @@ def _simple_spec(type_text: str) -> TypeSpec | None:
     return None if inner is None else TypeSpec(kind, (inner,), type_text)
 
 
-# ---- constants ---------------------------------------------------------------------------------------------
+# ---- serialization of constants ----------------------------------------------------------------------------
 
 
 def serialize_constant(value: Any, owner: CodeOwner) -> Any:
@@ -261,7 +261,7 @@ def _serialize_tensor(x: Any, owner: CodeOwner) -> dict[str, Any]:
     return {"tensor": base64_data, "dtype": array.dtype.str, "sizes": list(array.shape)}
 
 
-# ---- operators and functions -------------------------------------------------------------------------------
+# ---- serialization of operators and functions --------------------------------------------------------------
 
 
 def _serialize_operator(operator: Any) -> Any:
@@ -337,7 +337,7 @@ def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
     )
 
 
-# ---- source locations --------------------------------------------------------------------------------------
+# ---- serialization of source locations ---------------------------------------------------------------------
 
 
 class _LineTable:

@@ -117,7 +117,7 @@ class FunctionBuilder:
         self.emit(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
 
-    # ---- registers -----------------------------------------------------------------------------------
+    # ---- access to registers and memory --------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
         """Return whether a register contains numbers. If so, it is a variable or literal in LLVM IR."""
@@ -315,7 +315,7 @@ class FunctionBuilder:
         high_word = self.emit_value(f"shl i64 {self.emit_value(f'zext i32 {status} to i64')}, 32")
         self.emit(f"ret i64 {self.emit_value(f'or i64 {high_word}, {pc}')}")
 
-    # ---- budget --------------------------------------------------------------------------------------
+    # ---- budget of steps and counted loops -----------------------------------------------------------
 
     def budget_left(self, pc: int) -> str:
         """Return the remaining budget before an instruction."""

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-DENSE: Final = ".dense"  # suffix of the version for tensors whose last dimension is contiguous
+# Suffix of labels in the dense version of the code, for tensors whose last dimension is contiguous.
+DENSE: Final = ".dense"
 _FLOAT32_CODE: Final = 6  # ScalarType number of torch.float32
 # ScalarType number of an integer dtype narrower than int64 -> (LLVM's type in memory, conversion to i64)
 _INTS: Final = {
@@ -175,7 +176,7 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
 
 
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, field: str) -> None:
-    if w.version == DENSE:  # the prologue of the dense version has checked this
+    if w.version == DENSE:  # the prologue of the dense version has checked `field`
         return
     w.branch_unlikely(w.emit_value(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.side_exit(pc))
 
