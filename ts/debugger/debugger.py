@@ -86,7 +86,7 @@ class Debugger:
     def _report_condition_error(self, breakpoint: Breakpoint, error: Exception) -> None:
         self.write(f"*** condition of breakpoint {breakpoint.number}: {type(error).__name__}: {error}")
 
-    # ---- commands --------------------------------------------------------------------------------------
+    # ---- commands that resume the program --------------------------------------------------------------
 
     def execute(self, line: str) -> Resume | None:
         """Execute a command; return how to resume the program, or None to stay stopped."""
@@ -121,7 +121,7 @@ class Debugger:
         """end the program"""
         raise DebuggerQuit("the program was ended by a debugger command")
 
-    # ---- frames ----------------------------------------------------------------------------------------
+    # ---- commands for frames and source lines ----------------------------------------------------------
 
     def _where(self, arguments: str) -> None:
         """show the call stack, with the innermost call last"""
@@ -181,7 +181,7 @@ class Debugger:
             self.write(f"*** the source has lines {min(lines)} to {max(lines)}")
         self._listed = first + 2 * _LINES_AROUND + 1
 
-    # ---- values ----------------------------------------------------------------------------------------
+    # ---- commands for variables ------------------------------------------------------------------------
 
     def _args(self, arguments: str) -> None:
         """show the parameters of the function"""
@@ -225,7 +225,7 @@ class Debugger:
         else:
             self.write(rendered)
 
-    # ---- breakpoints -----------------------------------------------------------------------------------
+    # ---- commands for breakpoints ----------------------------------------------------------------------
 
     def _break(self, arguments: str, temporary: bool = False) -> None:
         """b LINE | FILE:LINE | FUNCTION [if CONDITION]: set a breakpoint; alone: list breakpoints"""
@@ -311,7 +311,7 @@ _COMMANDS: dict[str, Callable[[Debugger, str], Resume | None]] = {
 _REPEATED = ("s", "step", "n", "next", "l", "list", "u", "up", "d", "down")
 
 
-# ---- text ----------------------------------------------------------------------------------------------
+# ---- formatting of lines, values and errors ------------------------------------------------------------
 
 
 def _lines_of(range: SourceRange) -> dict[int, str]:

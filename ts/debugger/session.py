@@ -122,7 +122,7 @@ class DebugSession:
         self.code.breakpoints.request_stop(None)
         return True
 
-    # ---- stops -----------------------------------------------------------------------------------------
+    # ---- stops of the program --------------------------------------------------------------------------
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
         """Call the user's `on_stop` if a step, breakpoint or interrupt stops the program at `stop_point`."""
@@ -211,7 +211,7 @@ class DebugSession:
         assert self._paused is not None
         return self._paused.depth - self.frame.level
 
-    # ---- frames and values -----------------------------------------------------------------------------
+    # ---- frames and variables of the stopped program ---------------------------------------------------
 
     @property
     def frame(self) -> FrameView:
