@@ -230,7 +230,7 @@ def script_if_tracing(function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
-# ---- other directives ------------------------------------------------------------------------------
+# ---- directives for blocks and values --------------------------------------------------------------
 
 
 class ignore_context_manager(contextlib.AbstractContextManager[None]):
@@ -286,7 +286,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return all(isinstance(element, arguments[0]) for element in obj)
 
 
-# ---- annotations -----------------------------------------------------------------------------------
+# ---- annotation `BroadcastingListN` ----------------------------------------------------------------
 
 
 class _BroadcastingList:

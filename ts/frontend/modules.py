@@ -104,7 +104,7 @@ class ConcreteModule:
             and _same_constants(self.constants, other.constants)
         )
 
-    # ---- methods -------------------------------------------------------------------------------------
+    # ---- declaration of methods ----------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
         """Return method `name`, declared on first use, or None if it is ignored or not a function."""

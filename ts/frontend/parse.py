@@ -364,7 +364,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
         raise FrontendError(reason, parsed.range(node)) from None
 
 
-# ---- unsupported constructs ----------------------------------------------------------------------------
+# ---- check for unsupported constructs ------------------------------------------------------------------
 
 
 def check(parsed: ParsedFunction) -> None:
@@ -424,7 +424,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     if isinstance(node, ast.FunctionDef):
         if not parsed.printed:
             _check_exits(node.body, parsed)
-        if parsed.function is None:  # a forked task in printed source, or a closure
+        if parsed.function is None:  # in source text, `node` is a forked task or a closure
             check(parsed.inner(node))
             return
     if type(node) not in _STATEMENTS:

@@ -165,7 +165,7 @@ def convert_to_type(
     return value
 
 
-# ---- matching --------------------------------------------------------------------------------------
+# ---- matching of arguments to a schema -------------------------------------------------------------
 
 
 class _Mismatch(Exception):
@@ -455,7 +455,7 @@ def _indented(texts: Iterable[str]) -> str:
     return "".join(f"  {line}\n" for line in "".join(texts).rstrip("\n").split("\n"))
 
 
-# ---- operators of the language itself ---------------------------------------------------------------
+# ---- operators without operator records -------------------------------------------------------------
 
 
 class LanguageOperator(NamedTuple):
@@ -474,7 +474,7 @@ def candidates(name: str) -> Sequence[Any]:
     return _LANGUAGE_OPERATORS.get(name) or registry.lookup(name)
 
 
-# ---- calls of operators ----------------------------------------------------------------------------
+# ---- insertion of operator calls -------------------------------------------------------------------
 
 
 # Cache of overload selections if all arguments are graph values and need no conversion: (operator, number of

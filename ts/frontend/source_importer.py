@@ -168,7 +168,7 @@ class ArchiveUnit:
             self._files[prefix] = None if source is None else PrintedFile(source)
         return self._files[prefix]
 
-    # ---- definitions ---------------------------------------------------------------------------------
+    # ---- import of definitions -----------------------------------------------------------------------
 
     def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: PrintedFile) -> Any:
         if isinstance(node, ast.FunctionDef):

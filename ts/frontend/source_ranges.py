@@ -115,7 +115,7 @@ class Ranges:
             case ast.Constant(value=str(string)):
                 length = len(string) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
-                length = 20  # arbitrary, as an int of more than 64 bits does not compile
+                length = 20  # any length, because such an int does not compile
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():
@@ -127,7 +127,7 @@ class Ranges:
             case ast.Slice(lower=None, upper=None, step=None):
                 length = 1
             case ast.BinOp() | ast.BoolOp() | ast.Compare() | ast.IfExp() | ast.Call() | ast.Slice():
-                return None  # the operands determine the range
+                return None  # the range is that of the operands
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 return None
             case ast.stmt():

@@ -91,7 +91,7 @@ def _statements(nodes: Iterable[ast.stmt]) -> Tree:
     return "list", *map(_statement, nodes)
 
 
-# ---- statements --------------------------------------------------------------------------------------
+# ---- trees of statements -----------------------------------------------------------------------------
 
 
 def _statement(node: ast.stmt) -> Tree:
@@ -124,7 +124,7 @@ def _statement(node: ast.stmt) -> Tree:
     return (type(node).__name__.lower(),)  # `pass`, `break` and `continue` have no children
 
 
-# ---- expressions -------------------------------------------------------------------------------------
+# ---- trees of expressions ----------------------------------------------------------------------------
 
 
 def _expression(node: ast.expr) -> Tree:

@@ -152,7 +152,7 @@ class LegacyOperator(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Call the first upgrader that matches the arguments, or else the current operator."""
+        """Emit a call of the first upgrader that matches the arguments, else of the current operator."""
         schemas = [function.schema for function in self.functions]
         try:
             index, _ = match_schemas(schemas, em.graph, range, args, kwargs)

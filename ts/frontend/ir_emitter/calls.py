@@ -96,7 +96,7 @@ def _simple(value: Value) -> SugaredValue:
     return SimpleValue(value)
 
 
-# ---- iterables -------------------------------------------------------------------------------------
+# ---- `range`, `zip` and other iterables ------------------------------------------------------------
 
 
 def _range(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
@@ -157,7 +157,7 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     return SliceValue(start, stop, step)
 
 
-# ---- containers ------------------------------------------------------------------------------------
+# ---- constructors of containers --------------------------------------------------------------------
 
 
 def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:

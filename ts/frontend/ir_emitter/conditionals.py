@@ -293,7 +293,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
     return condition(em, node).value
 
 
-# ---- if --------------------------------------------------------------------------------------------
+# ---- `if` statements, ternaries and `assert` -------------------------------------------------------
 
 
 def refine(em: Emitter, range: SourceRange, refinements: Sequence[Refinement]) -> None:

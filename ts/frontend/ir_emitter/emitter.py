@@ -116,7 +116,7 @@ class Emitter:
         self._number_constants: dict[str, Value] = {}
         self._temporaries = 0
 
-    # ---- syntax --------------------------------------------------------------------------------------
+    # ---- emission of statements and expressions ------------------------------------------------------
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
         """Emit statements up to the first that leaves the block. The remaining statements are unreachable."""
@@ -200,7 +200,7 @@ class Emitter:
         """Return the type of an annotation."""
         return to_type(annotation, self.resolver, self.parsed.ranges)
 
-    # ---- names ---------------------------------------------------------------------------------------
+    # ---- resolution of names -------------------------------------------------------------------------
 
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
@@ -283,7 +283,7 @@ class Emitter:
             self.scope = scope.parent
             self.graph.set_insert_point(saved)
 
-    # ---- nodes ---------------------------------------------------------------------------------------
+    # ---- insertion of nodes --------------------------------------------------------------------------
 
     def insert(
         self, kind: str, inputs: Iterable[Value] = (), outputs: int = 1, range: SourceRange | None = None

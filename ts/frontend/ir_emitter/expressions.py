@@ -93,7 +93,7 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     return em.constant(value, em.range(node))
 
 
-# ---- operators -------------------------------------------------------------------------------------
+# ---- unary and binary operators --------------------------------------------------------------------
 
 
 @expression(ast.BinOp)
@@ -159,7 +159,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     return value
 
 
-# ---- literals --------------------------------------------------------------------------------------
+# ---- literals of containers and f-strings ----------------------------------------------------------
 
 
 def emit_values(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:

@@ -40,7 +40,7 @@ def emit_pass(em: Emitter, node: ast.Pass) -> None:
     """Emit no node for `pass`."""
 
 
-# ---- assignment ------------------------------------------------------------------------------------
+# ---- assignments and `del` -------------------------------------------------------------------------
 
 
 @statement(ast.Assign)

@@ -64,7 +64,7 @@ def _is_ellipsis(index: ast.expr) -> bool:
     return isinstance(index, ast.Constant) and index.value is ...
 
 
-# ---- reading ---------------------------------------------------------------------------------------
+# ---- reading of subscripts -------------------------------------------------------------------------
 
 
 @sugared(ast.Subscript)
@@ -276,7 +276,7 @@ def _slice_indices(bounds: slice, length: int) -> Sequence[int]:
     return range(length)[bounds]
 
 
-# ---- writing ---------------------------------------------------------------------------------------
+# ---- assignment to subscripts ----------------------------------------------------------------------
 
 
 def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange) -> None:

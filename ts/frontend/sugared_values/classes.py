@@ -201,7 +201,7 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
 
 
-# ---- attributes ------------------------------------------------------------------------------------------
+# ---- attributes of objects -------------------------------------------------------------------------------
 
 
 def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
@@ -347,7 +347,7 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
     return em.parsed.name == "__init__" and em.parsed.self_type is type
 
 
-# ---- operators -------------------------------------------------------------------------------------------
+# ---- operators on objects --------------------------------------------------------------------------------
 
 
 def call_operator_method(

@@ -62,7 +62,7 @@ class ModuleValue(SugaredValue):
         """Return the graph value of the module object."""
         return self.receiver
 
-    # ---- attributes ----------------------------------------------------------------------------------
+    # ---- attributes and methods of modules -----------------------------------------------------------
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return a submodule, parameter, attribute or method. Raise CompilationError for other names."""
@@ -160,7 +160,7 @@ class ModuleValue(SugaredValue):
             raise error.add_call(f"{self.type.name()}.{name}", em.parsed.name, range) from None
         return MethodValue(self.receiver, name)
 
-    # ---- calls ---------------------------------------------------------------------------------------
+    # ---- calls of modules ----------------------------------------------------------------------------
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -208,7 +208,7 @@ class ModuleValue(SugaredValue):
                 result = changed
         return result
 
-    # ---- containers ----------------------------------------------------------------------------------
+    # ---- module containers ---------------------------------------------------------------------------
 
     @property
     def unrolled(self) -> bool:  # type: ignore[override]

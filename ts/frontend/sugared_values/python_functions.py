@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 
-# ---- functions -------------------------------------------------------------------------------------
+# ---- functions that compiled code calls ------------------------------------------------------------
 
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
@@ -352,7 +352,7 @@ def _unresolved(annotation: object, resolver: Resolver, error: CompilationError)
     return error
 
 
-# ---- overloads -------------------------------------------------------------------------------------
+# ---- overloaded functions --------------------------------------------------------------------------
 
 
 class OverloadedFunction(SugaredValue):
@@ -383,7 +383,7 @@ class BooleanDispatch(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Call the function that the bool argument selects. Raise CompilationError if it is not constant."""
+        """Emit a call of the function that the bool argument selects. The argument must be a constant."""
         choice = self.choice
         flag_argument = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default

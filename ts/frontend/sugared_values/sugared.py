@@ -564,7 +564,7 @@ class NamedTupleConstructor(SugaredValue):
         return SimpleValue(node.output().set_type(self.type))
 
 
-# ---- exceptions ------------------------------------------------------------------------------------
+# ---- exception classes and instances ---------------------------------------------------------------
 
 
 class ExceptionInstance(SugaredValue):
