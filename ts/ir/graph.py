@@ -44,7 +44,7 @@ ValueMap = Callable[[Value], Value]
 _VISIT_NS: Final = 300
 _VISITS_PER_CHECK: Final = 64  # visited nodes between two checks of limits
 _VISIT_RANGE: Final = range(_VISITS_PER_CHECK)
-_MIN_INDEXED_USES: Final = 12  # a value with fewer uses has no index of uses by position
+_MAX_FREE_VISITS: Final = 12  # an iteration over at most this number of nodes charges no time
 _POSITION: Final = attrgetter("_position")
 
 
@@ -84,7 +84,7 @@ class Block:
         while True:
             for visits in _VISIT_RANGE:
                 if node is end:
-                    if visits > _MIN_INDEXED_USES:
+                    if visits > _MAX_FREE_VISITS:
                         charge(visits * _VISIT_NS)
                     return
                 following = node._next
@@ -311,7 +311,7 @@ class Graph:
     alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis, set by `ts.analysis.alias`
 
     def __init__(self) -> None:
-        # State that a pass stores between runs, to compare two versions of the graph
+        # Earlier copy of the graph and a hash, stored by the pass `preserve_raising_code`
         self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
         # While a pass pipeline runs: analysis -> (version of the graph that was analysed, result of the
@@ -330,7 +330,7 @@ class Graph:
         self.callstack: CallStack = ()
         self.scope = ""
 
-    # --- queries ---
+    # --- queries of the graph ---
 
     def block(self) -> Block:
         """Return the top block, which contains all other blocks."""
@@ -570,7 +570,7 @@ class Graph:
         node._outputs[0]._type = type
         return self.insert_node(node)._outputs[0]
 
-    # --- analyses ---
+    # --- cached analyses ---
 
     def analysis(self, analyse: Callable[[Graph], Result]) -> Result:
         """Return `analyse(graph)`, such as `AliasDb`. A pipeline keeps the result until the graph changes."""
@@ -624,7 +624,7 @@ class Graph:
         """Return a context manager that sets the source range of new nodes."""
         return SourceRangeScope(self, range)
 
-    # --- whole graphs ---
+    # --- copies, texts and diagrams of the graph ---
 
     def copy(self) -> Graph:
         """Return a deep copy of the graph."""

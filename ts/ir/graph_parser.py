@@ -96,7 +96,7 @@ class _GraphParser:
         self.keep_names = keep_names
         self.groups: dict[str, list[Node]] = {}
 
-    # --- graphs and blocks ---
+    # --- parsing of graphs and blocks ---
 
     def read_graph(self) -> Graph:
         tokens = self.tokens
@@ -150,7 +150,7 @@ class _GraphParser:
         for value in self.read_values(values):
             block.register_output(value)
 
-    # --- values ---
+    # --- parsing of values ---
 
     def read_name(self) -> str:
         self.tokens.expect("%")
@@ -188,7 +188,7 @@ class _GraphParser:
             tokens.accept(",")
         return operands
 
-    # --- nodes ---
+    # --- parsing of nodes ---
 
     def read_node(self, block: Block, values: dict[str, Value]) -> None:
         tokens = self.tokens
@@ -256,7 +256,7 @@ class _GraphParser:
             return None
         return SourceLocation(match.group(1))
 
-    # --- attributes ---
+    # --- parsing of attributes ---
 
     def read_attributes(self, node: Node) -> None:
         tokens = self.tokens

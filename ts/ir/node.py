@@ -109,7 +109,7 @@ class Node:
         self.scope = scope
         self.needs_type_check = False  # True if the declared type of the output must be checked at run time
 
-    # --- queries ---
+    # --- queries of the node ---
 
     def kind(self) -> str:
         """Return the qualified name of the operator, such as `aten::add` or `prim::If`."""
@@ -236,7 +236,7 @@ class Node:
         is_dropout = schema is not None and any(argument.name == "train" for argument in schema.arguments)
         return not (is_dropout and self.named_input("train").to_ivalue() is False)
 
-    # --- Python calls ---
+    # --- calls of Python functions ---
 
     def pyname(self) -> str:
         """Return the name of the function that a `prim::PythonOp` calls."""
@@ -261,7 +261,7 @@ class Node:
             raise RuntimeError(f"expected a prim::PythonOp but found a {self._kind}")
         return self.get(name, default)
 
-    # --- attributes ---
+    # --- attributes of the node ---
 
     def has_attribute(self, name: str) -> bool:
         """Return True if the node has an attribute of this name."""
@@ -326,7 +326,7 @@ class Node:
         self.scope = other.scope
         return self
 
-    # --- inputs ---
+    # --- changes of inputs ---
 
     def add_input(self, value: Value) -> Value:
         """Append an input and return it. Raise InternalError for a value of another graph."""
@@ -380,7 +380,7 @@ class Node:
             self._input_uses[i].offset = i
         self._operator = _UNSET
 
-    # --- outputs and blocks ---
+    # --- changes of outputs and blocks ---
 
     def add_output(self, name: str | None = None, type: Type = TENSOR) -> Value:
         """Append an output of type `type` and return its value."""

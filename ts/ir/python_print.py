@@ -60,8 +60,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names that variables must not have. Other names of printed source such as `torch` and `print` are allowed
-# for variables: a reader recognizes from the use which of both is meant.
+# Names that variables must not have. A variable may have another name of printed source, such as `torch` or
+# `print`: the use of the name shows whether it is the variable.
 _RESERVED = frozenset(
     {
         "_",
@@ -223,7 +223,7 @@ class _Printer:
     def is_long(self, expression: str) -> bool:
         return len(plain(expression)) + 2 * self.level >= _LONG_EXPRESSION_CHARS
 
-    # --- names and lines ---
+    # --- names of values and lines of source ---
 
     def line(self, statement: str) -> None:
         self.lines.append(f"{'  ' * self.level}{self.mark_source(self.node, statement)}\n")
@@ -278,7 +278,7 @@ class _Printer:
         else:
             self.line(expression)
 
-    # --- statements ---
+    # --- printing of statements ---
 
     def block(self, block: Block, has_more: bool) -> None:
         if not has_more and block.is_empty():
@@ -402,7 +402,7 @@ class _Printer:
         self.level -= 1
         self.define(node, f"{node.kind().removeprefix('prim::')}({name})")
 
-    # --- expressions ---
+    # --- printing of expressions ---
 
     def expression(self, node: Node) -> str:
         kind = node.kind()

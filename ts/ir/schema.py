@@ -286,7 +286,7 @@ def _format_type(t: Type, alias: AliasInfo | None, size: int | None) -> str:
     return spelling + alias.text if alias is not None else spelling
 
 
-# --- parsing ----------------------------------------------------------------------------------------
+# --- parsing of schemas -----------------------------------------------------------------------------
 
 
 def parse_schema(schema_text: str) -> FunctionSchema:

@@ -126,7 +126,7 @@ class Value:
         return self._name or str(self._unique)
 
     def has_debug_name(self) -> bool:
-        """Return True if a name was set. Otherwise, `debug_name` returns the id."""
+        """Return True if a name was set. Otherwise, `debug_name` returns the unique number."""
         return bool(self._name)
 
     def debug_name_base(self) -> str:

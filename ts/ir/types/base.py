@@ -102,7 +102,7 @@ class Type:
 
     @property
     def repr_str(self) -> _Str:
-        """Return the spelling in messages: as in annotations, with the kind of enums and inferred tensors."""
+        """Return the spelling in messages, which differs from annotations for enums and inferred tensors."""
         return self.annotation_str
 
     @property

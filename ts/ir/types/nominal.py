@@ -240,7 +240,6 @@ class InterfaceType(NamedType):
     isSubtypeOf = is_subtype_of
 
 
-# Classes with methods that are implemented by `ts`, not by a program.
 class CustomClassType(NamedType):
     """Class of packed parameters, implemented in C++ in PyTorch and in `ts.ops.packed_params` here.
 

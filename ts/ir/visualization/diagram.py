@@ -220,7 +220,7 @@ class _Drawing:
         diagram.boxes.append(reference_box)
         diagram.wires.append(Wire(reference_box, reference_box.ports[0], box))
 
-    # ---- inline texts -------------------------------------------------------------------------------------
+    # ---- texts of values and arguments in boxes -----------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
         """Return the text of a value that is written inside other boxes, or None for a value with a box."""

@@ -97,7 +97,7 @@ def _width_with_ports(box: Box) -> float:
     return max(box.width, sum(text_width(port.text) + BOX_PADDING_PIXELS for port in box.ports))
 
 
-# ---- layers ------------------------------------------------------------------------------------------
+# ---- assignment of boxes to layers -------------------------------------------------------------------
 
 # for each wire: port at which it starts, slots from its source to its target
 _Wires = list[tuple[Port, list[_Slot]]]
@@ -142,7 +142,7 @@ def _join(above: _Slot, below: _Slot, x: float) -> None:
     below.up.append((above, x))
 
 
-# ---- order -------------------------------------------------------------------------------------------
+# ---- order of boxes in layers ------------------------------------------------------------------------
 
 
 def _order(layers: Sequence[list[_Slot]]) -> None:
@@ -191,7 +191,7 @@ def _crossings(layers: Iterable[list[_Slot]]) -> int:
     return count
 
 
-# ---- columns -----------------------------------------------------------------------------------------
+# ---- x coordinates of boxes --------------------------------------------------------------------------
 
 
 def _columns(layers: Sequence[list[_Slot]]) -> None:
@@ -208,7 +208,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(sum(other.x + x for other, x in neighbours) / len(neighbours))
                 elif previous is None or slot.up or slot.down:
                     desired.append(slot.x)
-                else:  # a slot without wires: next to the previous slot
+                else:  # a slot without wires is placed next to the previous slot
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit_positions(layer, desired)
     for layer in layers:
@@ -249,7 +249,7 @@ def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
         first += count
 
 
-# ---- rows and wire points ----------------------------------------------------------------------------
+# ---- y coordinates of boxes, points of wires ---------------------------------------------------------
 
 
 def _set_rows(diagram: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) -> None:

@@ -135,7 +135,7 @@ class _SvgWriter:
 
 
 def _escape(string: str) -> str:
-    string = string.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates
+    string = string.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates, invalid in UTF-8
     return escape(string.translate(_REPLACED))
 
 
