@@ -207,7 +207,7 @@ def _warn_of_optimize(optimize: object) -> None:
         )
 
 
-# ---- inputs ----------------------------------------------------------------------------------------
+# ---- checks and copies of example inputs -----------------------------------------------------------
 
 
 def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) -> tuple[Any, ...]:
