@@ -122,7 +122,7 @@ class _Propagator:
             ):
                 self._fold(node)
 
-    # -- operators -------------------------------------------------------------------------------------
+    # -- evaluation of operators -----------------------------------------------------------------------
 
     def _may_fold(self, node: Node) -> bool:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
@@ -139,7 +139,7 @@ class _Propagator:
 
     def _is_immutable(self, node: Node) -> bool:
         """Return whether inputs and outputs of `node` are never written to, and the outputs do not escape."""
-        if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
+        if any(map(is_directly_written, node.outputs())):  # such as a list that a loop extends
             return False
         if self._aliases is None:
             self._aliases = self._graph.analysis(AliasDb)
@@ -167,7 +167,7 @@ class _Propagator:
             output.replace_all_uses_with(constant)
             self.changed = True
 
-    # -- ifs -------------------------------------------------------------------------------------------
+    # -- simplification of ifs -------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
         """Replace an `if` with a constant condition by the taken branch, or visit its branches otherwise."""
@@ -210,7 +210,7 @@ class _Propagator:
         with self._graph.inserting_before(node):
             return self._graph.insert_constant(constant_value(on_true), type=on_true.type())
 
-    # -- loops -----------------------------------------------------------------------------------------
+    # -- simplification of loops -----------------------------------------------------------------------
 
     def _visit_loop(self, node: Node) -> None:
         trips, condition = (constant_value(value) for value in node.inputs()[:LOOP_INPUTS])

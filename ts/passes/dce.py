@@ -66,7 +66,7 @@ class _Eliminator:
         self._sweep(self._graph.block())
         return self._changed
 
-    # -- mark ------------------------------------------------------------------------------------------
+    # -- marking of live nodes and values --------------------------------------------------------------
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
@@ -195,7 +195,7 @@ class _Eliminator:
         if owner is not None and owner.kind() == "prim::Loop" and value.offset() >= BODY_INPUTS:
             self._mark_value(block.outputs()[value.offset() - BODY_INPUTS + 1])
 
-    # -- sweep -----------------------------------------------------------------------------------------
+    # -- removal of unmarked nodes ---------------------------------------------------------------------
 
     def _sweep(self, block: Block) -> None:
         """Remove unmarked nodes in reverse order, so that uses are removed before their definitions."""

@@ -101,7 +101,7 @@ class Elements:
             pass
         self._collect_constraints()
 
-    # ---- queries ---------------------------------------------------------------------------------------
+    # ---- queries of the analysis -----------------------------------------------------------------------
 
     def kind(self, value: Value) -> Kind | None:
         """Return the origin of a tensor: a `Source` outside the loop, a `View` of one, or `UnknownTensor`.

@@ -44,7 +44,7 @@ def simplify(graph: Graph, folds_conv_dims: bool = False) -> bool:
     return (_ALL if folds_conv_dims else _SIMPLIFY).apply(graph)
 
 
-# -- rules ---------------------------------------------------------------------------------------------
+# -- functions of the rules ----------------------------------------------------------------------------
 
 _MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarType", "NumberType"})
 _SPATIAL_DIMS: Final = field_by_name("spatial_dims")

@@ -140,7 +140,7 @@ class Rewriter:
         self._enqueue((new_node,))
         return [new.copy_metadata(old) for new, old in zip(new_node.outputs(), node.outputs(), strict=True)]
 
-    # -- worklist --------------------------------------------------------------------------------------
+    # -- worklist of nodes -----------------------------------------------------------------------------
 
     def _candidates(self, block: Block) -> Iterator[Node]:
         """Yield the nodes for which rules exist in program order, with nodes in a node's blocks first."""
@@ -193,7 +193,7 @@ class Rewriter:
             node.destroy()
 
 
-# -- patterns ------------------------------------------------------------------------------------------
+# -- parsing and matching of patterns ------------------------------------------------------------------
 
 
 # Part of a pattern: a name (str), a literal, or a call, which is a tuple of the node kind and the terms of

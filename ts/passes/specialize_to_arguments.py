@@ -131,7 +131,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
         cast.replace_input(0, value)
 
 
-# -- queries -----------------------------------------------------------------------------------------------
+# -- type queries and the arguments that decide them -------------------------------------------------------
 
 
 class _TypeQueries:

@@ -200,7 +200,7 @@ class _Freezer:
             elif id(submodule) not in self.out.fully_preserved:
                 self._preserve_all(submodule)
 
-    # ---- graphs --------------------------------------------------------------------------------------
+    # ---- graphs of methods and forked tasks ----------------------------------------------------------
 
     def _method_graph(self, owner: Object, name: str) -> Graph:
         """Return a copy of a method's graph with all calls inlined."""
@@ -301,7 +301,7 @@ class _Freezer:
         slot: int = self.out.objects[key[0]].cls.slot(key[1])
         return slot
 
-    # ---- constants -----------------------------------------------------------------------------------
+    # ---- replacement of attributes by constants ------------------------------------------------------
 
     def _attributes_accessed_by(self, *kinds: str) -> set[Attribute]:
         """Return the attributes that nodes of the given kinds access, in all graphs."""

@@ -56,7 +56,7 @@ def _visit(block: Block, aliases: AliasDb | None) -> bool:
     return changed
 
 
-# -- sums --------------------------------------------------------------------------------------------------
+# -- sums of products --------------------------------------------------------------------------------------
 
 
 def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
@@ -90,7 +90,7 @@ def _is_plain_sum(node: Node) -> bool:
     return tensors and len(node.inputs()) == 3 and constant_value(node.input(2)) == 1
 
 
-# -- common factors ----------------------------------------------------------------------------------------
+# -- products with a common factor -------------------------------------------------------------------------
 
 
 def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:

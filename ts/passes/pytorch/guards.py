@@ -60,7 +60,7 @@ def remove_profiles(graph: Graph) -> bool:
     return changed
 
 
-# -- elimination -------------------------------------------------------------------------------------------
+# -- elimination of guards ---------------------------------------------------------------------------------
 
 
 def eliminate_guards(graph: Graph) -> bool:
@@ -139,7 +139,7 @@ def _is_implied(guard: Node) -> bool:
     return bool(type_of_result(producer) == guard.get("profiled_type"))
 
 
-# -- bail-outs ---------------------------------------------------------------------------------------------
+# -- insertion of bail-outs --------------------------------------------------------------------------------
 
 
 def insert_bail_outs(graph: Graph) -> bool:

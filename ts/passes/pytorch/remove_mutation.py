@@ -71,7 +71,7 @@ def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
     return len(result.uses()) == 1 and aliases.is_new(result)
 
 
-# ---- lists -----------------------------------------------------------------------------------------------
+# ---- mutations of lists ----------------------------------------------------------------------------------
 
 
 def _is_list_mutation(node: Node) -> bool:
@@ -114,7 +114,7 @@ _LIST_RULES: Final = RuleSet(
 )
 
 
-# ---- tensors ---------------------------------------------------------------------------------------------
+# ---- mutations of tensors --------------------------------------------------------------------------------
 
 
 def _filled_like(node: Node) -> str:

@@ -175,7 +175,7 @@ class _Attributes:
         module_value = self.read[self.path]
         last: Node | None = None
         for name in scope[len(self.path) + 1 :].split("."):
-            type = module_value.type().attributes[name]  # type: ignore[attr-defined]  # it is a module
+            type = module_value.type().attributes[name]  # type: ignore[attr-defined]  # a ModuleType
             node = self.graph.create("prim::GetAttr", (module_value,)).set("name", name)
             node.range = None
             last = self.block.prepend_node(node) if last is None else node.insert_after(last)
