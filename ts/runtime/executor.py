@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 background_compilation.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
-_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
+_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default, see `set_fusion_strategy`
 
 
 @contextmanager

@@ -142,7 +142,7 @@ class ScriptFunction(Function):
 
     @property
     def digest(self) -> str | None:
-        """Digest of everything the compilation depends on, equal in all processes, or None if unknown."""
+        """Digest of the inputs of the compilation, equal in all processes, or None if unknown."""
         fingerprint = self.fingerprint
         if fingerprint is None or any(callee.digest is None for callee in fingerprint.scripted):
             return None
@@ -451,7 +451,7 @@ def _parse(function: Any, source: FunctionSource | None = None) -> ParsedFunctio
     return parse.function_def(function, function_source=source)
 
 
-# ---- Python functions --------------------------------------------------------------------------------
+# ---- scripting of Python functions -------------------------------------------------------------------
 
 
 def compile_function(

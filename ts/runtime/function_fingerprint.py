@@ -157,7 +157,7 @@ class _NameCollector:
                 return to_ts(scope[name])
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
-        # the function refers to itself by name, which will be the scripted function
+        # in a recursive function, the name will be bound to the scripted function
         if name == self._function.__name__:
             raise _NotFingerprintableError
         return vars(builtins).get(name, _ABSENT)

@@ -159,7 +159,7 @@ class ScriptModule(Module):
         object.__setattr__(self, "_object", None)
         super().__init__()
 
-    # ---- attributes ----------------------------------------------------------------------------------
+    # ---- attributes of scripted modules --------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         handle = self.__dict__.get("_object")
@@ -404,7 +404,7 @@ class ScriptModule(Module):
         """Return the text that `repr` shows: the name of the original class."""
         return f"original_name={self.original_name}" if "_concrete" in self.__dict__ else ""
 
-    # ---- special methods -----------------------------------------------------------------------------
+    # ---- special methods and container methods -------------------------------------------------------
 
     def __len__(self) -> int:
         if self._concrete.container is not None:
@@ -462,7 +462,7 @@ class RecursiveScriptModule(ScriptModule):
         self._adopt(concrete, handle, children)
 
 
-# ---- construction ----------------------------------------------------------------------------------
+# ---- construction of scripted modules --------------------------------------------------------------
 
 
 def script_module(instance: Module) -> ScriptModule:

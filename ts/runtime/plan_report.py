@@ -174,7 +174,7 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
             yield from (f"  {line}" for line in _code_lines(callee.available_code, result))
 
 
-# ---- results of the passes ---------------------------------------------------------------------------
+# ---- nodes that the passes fused or rejected ---------------------------------------------------------
 
 
 class _UngroupedNodes(NamedTuple):
