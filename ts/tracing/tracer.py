@@ -261,7 +261,7 @@ class Tracer(TracerProtocol):
             inner.insert_after(node)
         return inner.output().set_type(type)
 
-    # ---- operators -----------------------------------------------------------------------------------
+    # ---- recording of operators ----------------------------------------------------------------------
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an operator and record it."""
@@ -408,7 +408,7 @@ class Tracer(TracerProtocol):
         elif isinstance(x, bool | int | float):
             guards.guard(self, value, x)
 
-    # ---- methods of tensors --------------------------------------------------------------------------
+    # ---- recording of tensor methods -----------------------------------------------------------------
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
         """Return `x.size(dim)` as a tensor with one element."""
@@ -477,7 +477,7 @@ class Tracer(TracerProtocol):
         """Warn that a tensor is converted to a Python value, and record a guard."""
         guards.guard_python_value(self, x, kind, python_value)
 
-    # ---- scripted functions, forks, modules ----------------------------------------------------------
+    # ---- recording of scripted functions, forks and modules ------------------------------------------
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scripted function or method, and record the call."""
@@ -611,7 +611,7 @@ class Tracer(TracerProtocol):
             raise RuntimeError(f"a value of type {x.__class__.__name__} cannot be part of a trace")
         return value
 
-    # ---- inputs and outputs --------------------------------------------------------------------------
+    # ---- inputs and outputs of the trace -------------------------------------------------------------
 
     def add_input(self, x: Any, name: str = "") -> Any:
         """Add a graph input for an argument of the traced function, and return the object to pass to it."""
