@@ -57,9 +57,9 @@ def read(
     `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
     device names, or a function of a storage's elements (on the CPU) and its device name that returns the
     elements on another device, or None to leave them on the CPU. The keys of `extra_files` are names of
-    additional records, whose contents become the values. `policy` restricts the archive's code whenever it is
-    used. If it restricts operators, or if the code may write files, all code is compiled immediately. With
-    `mapped`, large storages are mapped into memory if the file is given by path.
+    additional records, whose contents become the values. `policy` restricts the archive's code, also in later
+    calls. If it restricts operators, or if untrusted code may write files, all code is compiled immediately.
+    With `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:

@@ -1,4 +1,4 @@
-"""Removal of debug records from archives, without which the model has no source locations.
+"""Removal of debug records from archives. The smaller archive has no source locations.
 
 Input: the records of an archive, and a path. Output: a file that contains all other records, unchanged.
 

@@ -523,7 +523,7 @@ class _ZipTensorLoader(TensorLoader):
 class _LegacyTensorLoader(_ZipTensorLoader):
     """Resolver of global names and storage references in a legacy file (older than the zip format).
 
-    The storages were loaded before.
+    `storages` contains all storages of the file, which are already loaded.
     """
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
@@ -532,7 +532,7 @@ class _LegacyTensorLoader(_ZipTensorLoader):
         self.map_location = map_location
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """Load the storage, part of a storage, or module class that a persistent id denotes."""
+        """Return the storage, view of a storage, or module class that a persistent id denotes."""
         # with `encoding="bytes"`, the strings of a pickle from Python 2 are bytes
         reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
