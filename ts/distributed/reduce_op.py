@@ -18,7 +18,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class ReduceOp(enum.IntEnum):
-    """Reduction of corresponding elements of the tensors of all ranks."""
+    """Reduction of corresponding tensor elements across all ranks."""
 
     SUM = 0
     AVG = 1

@@ -87,7 +87,7 @@ class BackwardPass:
         self._work()
 
     def _work(self) -> None:
-        """Process the gradients that have arrived, unless another thread is processing them."""
+        """Run the nodes whose gradients have arrived, unless another thread runs nodes of this pass."""
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)

@@ -59,7 +59,7 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 
 
 class DistAutogradContext:
-    """Part of a distributed autograd context that belongs to this process."""
+    """Local part of a distributed autograd context: peer ids, sent messages and gradients."""
 
     def __init__(self, agent: RpcAgent, context_id: int) -> None:
         self.id = context_id

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], writer: ResponseWriter) -> None:
-    """Handle a message about gradients or optimizers and send the result or exception to the caller."""
+    """Execute a request about gradients or optimizers and send the result or exception to the caller."""
     try:
         _handle(agent, about, kind, rest, writer)
     except Exception as error:  # sent to the caller, which raises it

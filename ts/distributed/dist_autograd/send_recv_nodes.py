@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MessageOrigin(NamedTuple):
-    """Message in which tensors were received: context, sender, and number given by the sender."""
+    """Identity of a message with tensors: context id, id of the sender, and number given by the sender."""
 
     context_id: int
     sender: int

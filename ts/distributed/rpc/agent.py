@@ -55,7 +55,7 @@ from ts.distributed.wire_values import EncodedValue, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
-# the state kept for a worker (RRefs, contexts) is discarded if it is disconnected for longer than this
+# the state of a worker (RRefs, contexts) is discarded if the worker is disconnected for longer than this
 RECONNECT_TIMEOUT_SECONDS = 30.0
 _HELLO_RESPONSE: Final = ["value", None, ()]
 # kinds of requests that contain a callee, whose code the receiver may lack
@@ -458,10 +458,7 @@ class RpcAgent:
             self._idle_condition.notify_all()
 
     def _stop_listening(self) -> None:
-        """Stop the listener and close the connections that other workers opened.
-
-        Their calls fail immediately.
-        """
+        """Stop the listener and close the connections that other workers opened, whose calls then fail."""
         self._listener.stop()
         self._ready.set()
         self._connection_threads.close()

@@ -235,9 +235,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
             self.membership_ended.set()
 
     async def _read_notifications(self, comm: Comm) -> str:
-        """Handle notifications until the connection ends.
+        """Read the scheduler's notifications until the connection ends, and return the reason for its end.
 
-        Return the reason. Raise ClusterShutdownError if the scheduler shuts the cluster down.
+        Raise ClusterShutdownError if the scheduler shuts the cluster down.
         """
         try:
             while True:

@@ -238,7 +238,7 @@ class RRefContext:
     # ---- requests of other workers
 
     def handle_message(self, kind: str, rest: Any, response: ResponseWriter, caller: int) -> None:
-        """Handle a request about values or forks. Raise ValueError for an unknown kind."""
+        """Execute a request about values or forks, and respond. Raise ValueError for an unknown kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
                 response.context_id = send_recv_nodes.join_context(context, self.agent)

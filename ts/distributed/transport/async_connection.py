@@ -25,7 +25,7 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-# number of received messages that the program has not read at which reading from the socket pauses
+# Reading from the socket pauses at this number of received messages that the program has not read.
 _UNREAD_MESSAGES: Final = 64
 _UNREAD_BYTES: Final = 1 << 26
 # maximal number of messages that are received before they are delivered and `_is_receiver_full` is called

@@ -97,7 +97,7 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, buffer: memoryview) -> int:
-        """Write the end of `buffer` by `pwrite`: the bytes of the segment without allocated memory.
+        """Write the bytes of `buffer` for which the segment has no allocated memory, by `pwrite`.
 
         Return the number of bytes before them, which the caller copies to the mapping. If the system has no
         memory, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
