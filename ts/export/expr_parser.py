@@ -37,7 +37,7 @@ class Constant:
 
 @dataclass(slots=True, frozen=True)
 class Name:
-    """Identifier."""
+    """Identifier in a formula, which the caller of the parser resolves."""
 
     name: str
 

@@ -110,7 +110,7 @@ class FunctionalizingTracer(ExportTracer):
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor or symbolic number.
 
-        A number that a node of the exported graph computes has the node that replays this computation.
+        For a number that the exported graph computes, this is the node that replays the computation.
         """
         entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if entry is None else entry[1]
@@ -178,7 +178,7 @@ class FunctionalizingTracer(ExportTracer):
         return super().to(x, args, kwargs) if converted is None else converted
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch would call instead of `op`."""
+        """Return the overload that PyTorch would call: composed decompositions keep Scalar overloads."""
         return op if self._calls_scalar_overloads and op.overload == "Scalar" else super().of_tensors(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:

@@ -105,7 +105,7 @@ class _RegionExtractor:
         return regions, now.index + (now.block is not None)
 
     def _wrap(self, region: _Region, name: str) -> None:
-        """Replace a region by a call of its subgraph, with `getitem` nodes for its results."""
+        """Replace a region by a call of its subgraph and `getitem` nodes. Erase a region without effect."""
         assert region.block is not None  # `_regions` returns only regions that have a block
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]

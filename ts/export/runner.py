@@ -146,7 +146,7 @@ class _StateSlots:
             return list(map(operator.getitem, *self.tables))
 
     def _find(self) -> None:
-        modules: dict[str, Module] = {"": self.root}  # path -> module
+        modules: dict[str, Module] = {"": self.root}  # dotted name -> module
         around: list[tuple[dict[str, Any], str]] = []
         tables: list[tuple[dict[str, Any], str]] = []
         for path in self.names:

@@ -22,8 +22,8 @@ from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicF
 Expression = sympy.Basic  # type of all expressions, for numbers and for booleans
 
 
-# Sympy divides two polynomials only up to these numbers of symbols and functions, of terms, and of nodes of
-# the syntax tree.
+# Maximum numbers of generators (symbols and functions), terms and syntax tree nodes of polynomials that sympy
+# divides. The division of larger polynomials would take too long.
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
 _MAX_POLYNOMIAL_NODES = 120

@@ -125,7 +125,7 @@ def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
 ) -> Tensor:
-    """Create evenly spaced numbers.
+    """Create a 1-D tensor of `steps` evenly spaced numbers from `start` to `end` (included).
 
     For accuracy, each number is computed from the nearer of `start` and `end`.
     """

@@ -55,10 +55,7 @@ def _spec(written: Any) -> Any:
 
 
 def _context(cls: Any, written: Any, count: int) -> Any:
-    """Decode the context of a pytree node.
-
-    The context of a pytree node contains everything except the children, such as dictionary keys.
-    """
+    """Decode the context of a pytree node: its data besides the children, such as dictionary keys."""
     if cls is namedtuple:
         named_tuple_class = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
         if named_tuple_class is None or not is_namedtuple_class(named_tuple_class):
