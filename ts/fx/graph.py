@@ -29,7 +29,7 @@ from ts.fx.code_generation import (
     TransformCodeFunc,
 )
 
-# imported because programs import the name from this module
+# imported because programs import these names from this module
 from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo

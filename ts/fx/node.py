@@ -230,7 +230,7 @@ class Node:
     ) -> list[Node]:
         """Replace this node by `replace_with` in the arguments of its users, and return the changed users.
 
-        delete_user_cb   return True for users to change (default: all users)
+        delete_user_cb   predicate for the users to change (default: all users)
         propagate_meta   copy `meta` to `replace_with`, whose `meta` must be empty
         """
         if propagate_meta:

@@ -268,7 +268,7 @@ def normalize_module(
 ) -> ArgsKwargsPair | None:
     """Return the arguments of a layer's call by the parameter names of `forward`.
 
-    None for classes outside `ts.nn`.
+    Return None if the class of the layer is not defined in `ts.nn`.
     """
     try:
         module = root.get_submodule(target)

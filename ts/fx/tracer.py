@@ -133,7 +133,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 class Tracer(TracerBase):
     """Tracer of functions and modules.
 
-    Subclasses may handle modules, attributes and arguments differently.
+    Subclasses may override `is_leaf_module`, `call_module`, `getattr`, `create_arg` and other methods.
 
     autowrap_modules        Python modules: calls of their functions become nodes
     autowrap_functions      functions of other modules whose calls become nodes

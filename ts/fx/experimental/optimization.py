@@ -52,7 +52,7 @@ def replace_node_module(node: Node, modules: dict[str, Module], new_module: Modu
 
 
 def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
-    """Fold batch normalizations into the weights of preceding layers and return the model.
+    """Return a GraphModule with batch normalizations folded into the weights of preceding layers.
 
     inplace    change `model` instead of a copy
     no_trace   if `model` is a GraphModule, do not trace it again

@@ -193,7 +193,7 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, partition: Partition) -> int:
-        """Return the number of nodes in a partition that compute something."""
+        """Return the number of compute nodes, plus the number of nodes that may form a partition alone."""
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
         for node in partition.nodes:
