@@ -89,7 +89,7 @@ class Options:
 
 
 class App:
-    """Handles requests, and owns the scheduler, the fork server and the metrics."""
+    """HTTP application: routes requests, and owns the scheduler, the fork server and the metrics."""
 
     def __init__(self, options: Options) -> None:
         self._limits = options.limits

@@ -142,7 +142,7 @@ class RequestScheduler:
 
     @property
     def is_ready(self) -> bool:
-        """True if requests can be processed."""
+        """True if a worker process exists or can be started."""
         return self._pool.is_ready
 
     async def start(self) -> None:
@@ -231,7 +231,7 @@ class RequestScheduler:
         self._pool.shrink()
 
     def _run(self, worker: Worker, requests: list[_PendingRequest]) -> None:
-        """Send requests to a worker and process its response."""
+        """Send requests to a worker. On its response, complete the requests or queue them again."""
         attempts = requests[0].attempts
         seconds = self._time_limit(attempts)
         is_last = seconds >= self._limits.seconds and (len(requests) == 1 or not self._is_stacking)
