@@ -30,7 +30,7 @@ SETTINGS = (
 fp32_precision = "none"
 # The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
 BUILT_IN = ("cpu", "cuda", "meta")
-LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow those of the device types
+LAYOUTS = ("sparse",)  # Backends of non-strided arrays. Their numbers follow those of the device types.
 # length of each operator's kernel table (`ts._core.dispatch.operator`), which backend numbers index
 MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}

@@ -105,10 +105,10 @@ class Namespace:
         return result
 
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
-        """Return weighted sums, of shape (N, C, P), of elements of `x`, which has the shape (N, C, cells).
+        """Return weighted sums of elements of `x`, which has the shape (N, C, cells).
 
-        `indices` and `weights` have shape (N, P, taps). The index -1 selects the value 0 instead of an
-        element.
+        Element (n, c, p) of the result is the sum over t of x[n, c, indices[n, p, t]] * weights[n, p, t]. For
+        the index -1, the element counts as 0. `indices` and `weights` have shape (N, P, taps).
         """
         total: Any = 0
         for t in range(indices.shape[2]):
@@ -124,7 +124,7 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays. A subclass may apply it to chunks of the arrays."""
+        """Apply an elementwise function to arrays. The CPU namespace does so in chunks under a time limit."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:

@@ -29,10 +29,7 @@ Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of a
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
-    """Return the default value of a kernel's parameter.
-
-    For example, the default of `compute` is a function that a backend replaces by a faster function.
-    """
+    """Return the default value of a kernel's parameter, such as a function that backends replace."""
     return inspect.signature(kernel).parameters[parameter].default
 
 
@@ -56,7 +53,7 @@ class Backend:
 
     name: ClassVar[str]  # the device type, such as "cpu"
     numbered: ClassVar[bool] = False  # True if devices print as `name:0`
-    # number of the backend, by which `ts._core` selects kernels; set by `ts.backends.register`
+    # number of the backend, by which `ts._core` selects kernels (set by `ts.backends.register`)
     index: int = -1
     xp: Any  # array namespace: functions with NumPy's names
     array_type: type  # base class of the backend's arrays
@@ -130,7 +127,7 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether `overrides` has a kernel for an operator record or a record it is derived from."""
+        """Return whether `overrides` has a kernel for an operator record or for one of its base records."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True

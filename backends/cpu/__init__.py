@@ -52,7 +52,7 @@ class CpuBackend(Backend):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
-        """Return the kernel for a record, which first rejects dtypes that PyTorch does not support."""
+        """Return the kernel for a record, with a check that rejects dtypes that PyTorch does not support."""
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 

@@ -40,7 +40,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Return an array with the dimensions of `self`, in which each slice along `axis` is one of `rows`."""
+    """Return an array with the dimensions of `self`, whose slices along `axis` are the rows of `rows`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 

@@ -5,8 +5,8 @@ yields the addresses of the functions that get and set the number of BLAS thread
 and SciPy.
 
 MKL is used if it is installed (`pip install mkl`, or the extra `mkl`). Otherwise, the library of NumPy is
-used, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy disables MKL and this package's tiles. TS_BLAS=none
-computes all products by `numpy.matmul`.
+used, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy selects NumPy's library instead of MKL and of the
+kernels in `gemm_tiles.pyx`. TS_BLAS=none computes all products by `numpy.matmul`.
 
     library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
 """
@@ -118,7 +118,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 def controls() -> Iterator[tuple[int, int]]:
     """Yield, per loaded BLAS library, the addresses of `int get()` and `void set(int)` for its threads."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # find the library's file if no extension could be loaded
+    for package in ("numpy", "scipy"):  # if no extension could be loaded, search the folders of the wheels
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent

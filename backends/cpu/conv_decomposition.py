@@ -35,9 +35,9 @@ _MAX_CACHED_ROWS = 1 << 16
 
 
 class ConvAxis(NamedTuple):
-    """Convolution phase along one dimension.
+    """Convolution phase along one dimension: output elements that read the input at equal relative offsets.
 
-    Output element first + t * output_stride reads input element t * input_stride + offset.
+    Output element first + t * output_stride reads input element t * input_stride + offset of each tap.
     """
 
     taps: list[tuple[int, int]]  # (index in the kernel window, offset added to t * input_stride)
@@ -111,11 +111,11 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % stride for offset, _ in offsets}) or [0])
     strides = [phases[0].input_stride if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    # number of elements, in the layout, of each combination of residues modulo `strides`
+    # number of elements that the layout has for each combination of residues modulo `strides`
     own = math.prod(lengths)
     residue_strides = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    # for each dimension: offset of a tap in the input -> the part of its offset in the layout that this
-    # dimension contributes
+    # for each dimension: offset of a tap along it -> number of elements that this adds to the offset of the
+    # tap in the layout's memory
     offsets_by_dimension = [
         {
             offset: residues[d].index(offset % strides[d]) * residue_strides[d]
@@ -149,7 +149,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution that `g` describes, by `general` if this module does not support it."""
+    """Return the convolution `g`. Integers and empty arrays are left to the kernel `general`."""
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -209,9 +209,9 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
-    """Return the weight gradient, by `general` for unsupported dtypes or results that are not finite.
+    """Return the weight gradient. The kernel `general` computes integers, complex numbers and empty arrays.
 
-    Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
+    It also computes results with infinities or NaN, because this module multiplies them by padding zeros.
     """
     if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
         dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype

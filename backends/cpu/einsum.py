@@ -114,7 +114,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the plan for operands of the given shapes, or None if NumPy must compute the einsum."""
+    """Return the contractions for operands of the given shapes, or None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(equation, shapes)

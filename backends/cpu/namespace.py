@@ -164,7 +164,7 @@ class CpuNamespace(WrappedNamespace):
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums of the elements of `x` at `indices`.
 
-        For 16-bit floats, the base class rounds after each step.
+        16-bit floats are computed by the base class, which rounds after each step.
         """
         if x.dtype.char not in "fd":
             rounded: Array = super().weighted_picks(x, indices, weights)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MIN_WORK_PER_THREAD = 1 << 17  # Unit: about 0.5 ns. A thread needs about 30 us to start with its work.
+# Minimal work of a partition, in units of 0.5 ns: about 65 us, because a thread needs about 30 us to start.
+MIN_WORK_PER_THREAD = 1 << 17
 _count = 0
 _pool: ThreadPoolExecutor | None = None
 _size = 0  # number of threads in the pool

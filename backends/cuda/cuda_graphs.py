@@ -140,7 +140,10 @@ class Graph:
 
 
 def capture_constant(host: Any, dtype: Any = None) -> Any:
-    """Return a host value as a device array that the captured graph owns, or None outside of a capture."""
+    """Return a host value as a device array that the captured graph owns.
+
+    Return None outside of a capture, and for other values than numbers and NumPy arrays.
+    """
     graph = capturing()
     if graph is None or not isinstance(host, (np.ndarray, np.generic, bool, int, float, complex)):
         return None

@@ -135,7 +135,7 @@ def arity(record: Any) -> int:
 
 
 ALPHA_PARAMETER = (
-    "Scalar alpha=1"  # factor of the second operand; expressions do not contain it, so it must be 1
+    "Scalar alpha=1"  # Factor of the second operand. Expressions do not contain it, so it must be 1.
 )
 
 

@@ -121,7 +121,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
     if record.promotion is None:
         dtype = next(iter(dtypes))
         if len(dtypes) > 1 or any(promotion.category(x) > promotion.CATEGORY_OF[dtype] for x in numbers):
-            return None  # the operator's kernel promotes the operands or raises an error
+            return None  # the record's kernel then promotes the operands or raises an error
     else:
         dtype = promotion.result_type(*promoted)
         if record.promotion == "float":
@@ -197,7 +197,7 @@ def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
 def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[list[int], list[Shape]]:
     """Merge adjacent dimensions that have a single stride in every operand (dimension coalescing).
 
-    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second repeats
+    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second operand is broadcast
     ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
     >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)])
     ([24], [(1,), (1,)])

@@ -155,7 +155,9 @@ def _closing_parenthesis(expression: str, at: int) -> int:
 
 
 def split_reduction(expression: str) -> tuple[str, str] | None:
-    """Split a row expression into a chunk and a combining expression. Return None if impossible.
+    """Return the expression for chunks of a row, and the expression that combines the results of the chunks.
+
+    Return None if the row expression cannot be split.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')

@@ -72,7 +72,7 @@ class EpilogueConfig:
     def codegen_epilogue(
         self, expression: str, source: int, result: np.dtype[Any]
     ) -> row_reduction_codegen.RowEpilogue:
-        """Return this epilogue as an input of the code generator, with another expression and dtype."""
+        """Return the code generator's form of this epilogue, with another expression and result dtype."""
         arguments = tuple((name, argument) for name, argument, _ in self.arguments)
         return row_reduction_codegen.RowEpilogue(
             expression, source, self.compute.name, result.name, arguments

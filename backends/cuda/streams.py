@@ -88,7 +88,7 @@ class Event:
         self._mark: Any = None  # created by the first `record`, on the device of the recorded stream
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event in a stream, by default the current stream, instead of an earlier recording."""
+        """Record the event in a stream, by default the current stream. This replaces an earlier recording."""
         stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
         with cupy.cuda.Device(stream.device.index):
             if self._mark is None:

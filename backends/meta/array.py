@@ -317,7 +317,7 @@ class MetaArray:
     def _complex_component(self, which: int) -> MetaArray:
         """Return a view of the real (`which` 0) or imaginary (1) parts.
 
-        The real part of a real array is itself.
+        The real part of a real array is the array itself.
         """
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
@@ -550,7 +550,7 @@ def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArr
 
 
 def _kind(x: Any) -> Any:
-    """Return what represents `x` in NumPy's type promotion: a dtype, or the class of a Python number."""
+    """Return the dtype or the Python number class that represents `x` in NumPy's type promotion."""
     if hasattr(x, "dtype"):
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):

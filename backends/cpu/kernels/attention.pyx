@@ -40,7 +40,7 @@ cdef FloatRow gelu_row = float_row("gelu")
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- heads
+# ---------------------------------------------------------------- attention over heads
 
 cdef object read_operand(IValue *x, int kind):
     """Return the array of `x` if it is an aligned CPU tensor of dtype `kind` with at least two dimensions,
@@ -216,8 +216,8 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return call_python_kernel(op, r, at)
-    # The cache returns panels only while the weight tensors have the only references to their arrays. So this
-    # precedes the loop, which references the arrays.
+    # Look up the panels before the loop below references the weights' arrays: the cache returns panels only
+    # while the weight tensors have the only references to their arrays.
     panels = [
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)

@@ -33,7 +33,9 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    MAX_INTERLEAVED_PARTS = 16         # maximal number of tensors whose rows are copied alternately
+    # maximal number of tensors of which the first rows are copied, then the second rows, and so on. If there are more
+    # tensors, each is copied as a whole before the next.
+    MAX_INTERLEAVED_PARTS = 16
 
 
 cdef PyArrayObject *matching_tensor(List tensors, Py_ssize_t i, int kind, int nd) noexcept:

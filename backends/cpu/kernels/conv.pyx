@@ -56,7 +56,7 @@ cdef enum:
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 
 
-# ---------------------------------------------------------------- the geometry
+# ---------------------------------------------------------------- input layout and correlations
 
 cdef int64_t *_numbers_of(array) except NULL:
     """Return the address of the elements of `array`, a non-empty contiguous int64 array.
@@ -73,12 +73,10 @@ MAX_SIZE = 1 << 48                     # largest allowed size or offset, so that
 
 @cython.final
 cdef class InputLayout:
-    """Memory layout of a convolution's input.
+    """Memory layout of a convolution's input, along 3 dimensions.
 
-    It has the size, the stride and the range of elements along each of 3 dimensions.
-
-    Along a dimension, element u of residue r is the input's element u * stride + r, where u runs over
-    `length` values from `first`.
+    Along each dimension, the layout has `length` elements for each residue r modulo the stride: the input's
+    elements u * stride + r for u = first, first + 1, ...
     """
 
     def __cinit__(self, sizes, strides, firsts, lengths, residues):
@@ -111,8 +109,8 @@ cdef class SubConvolution:
     """One correlation of a convolution: its kernel taps, and the output positions of its results.
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
-    dimensions. Results are written in runs of `row` positions that are `output_stride` apart in the output.
-    `row_q` is the first q of each run, `row_offset` its offset in an output channel.
+    dimensions. The positions q form rows of `row` results, which are written to output elements that are
+    `output_stride` apart. `row_q` has the first q of each row, `row_offset` the row's offset in an output channel.
     """
 
     def __cinit__(self, taps, row_q, row_offset, row, output_stride):
@@ -397,7 +395,7 @@ cdef int compute_depthwise(
     return 0
 
 
-# ---------------------------------------------------------------- running
+# ---------------------------------------------------------------- runs on the thread pool
 
 ctypedef int (*PartitionMethod)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 
@@ -415,7 +413,8 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    cdef bint prepared  # True if the buffers are allocated. The methods that the thread pool calls raise an error before.
+    # True after the buffers are allocated. The methods that the thread pool calls raise ValueError if it is False.
+    cdef bint prepared
 
     def __dealloc__(self):
         free(self.job.offset)

@@ -65,10 +65,7 @@ cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcep
 
 
 cdef void cast_bools(const npy_bool *x, npy_intp n, int kind, char *out) noexcept nogil:
-    """Convert bools, whose bytes may be any nonzero value for True because of `x.view(ts.bool)`.
-
-    Every nonzero byte counts as True (`x.view(ts.bool)` can create bytes other than 0 and 1).
-    """
+    """Convert bools. Every nonzero byte counts as True (`x.view(ts.bool)` can create bytes other than 0 and 1)."""
     cdef npy_bool scratch[TILE]
     cdef npy_intp count, i
     while n > 0:

@@ -202,10 +202,9 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor `x` as an element of another dtype. Return False if this is
-    unsupported.
+    """Write the element of a 0-dim tensor `x`, which is promoted like a number, as another dtype.
 
-    Such a tensor is promoted like a number.
+    Return False if the conversion is unsupported.
     """
     cdef IValue scalar
     cdef char *data = data_of(<PyArrayObject *>x.array)
@@ -331,7 +330,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
-    """Return whether the operation subtracts bools. The record's Python kernel raises the error for this."""
+    """Return whether the operation subtracts bools, for which the record's Python kernel raises an error."""
     return with_bool and loops.name == "subtract"
 
 
@@ -344,9 +343,8 @@ cdef enum Other:
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
     """Classify the second operand.
 
-    A number, or a 0-dim tensor that promotes like a number, is written to `scalar_bytes`.
-
-    The written value is converted to the dtype of `x`.
+    A number, or a 0-dim tensor that promotes like a number, is converted to the dtype of `x` and written to
+    `scalar_bytes`.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:

@@ -68,7 +68,7 @@ cdef void apply_mask(
 
 
 cdef void apply_causal_mask(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
-    """Hide later keys: row i of the block, with index `first` + i, keeps the columns up to its index."""
+    """Mask the scores of later keys: row i of the block, with query index `first` + i, keeps the keys up to it."""
     cdef npy_intp i, j
     for i in range(rows):
         for j in range(first + i + 1, n):
@@ -97,7 +97,7 @@ cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_int
     softmax_rows(kind, scores + first * n, rows - first, n, out + first * n)
 
 
-# ---------------------------------------------------------------- heads
+# ---------------------------------------------------------------- attention of all heads
 
 @cython.final
 cdef class Heads:
@@ -120,7 +120,7 @@ cdef class Heads:
     cdef bint causal
     cdef double scale
     cdef int64_t rows                  # number of query rows per task
-    cdef int64_t block_rows            # number of query rows that a task processes at a time
+    cdef int64_t block_rows            # number of query rows whose scores are in the buffer at a time
     cdef int64_t row_tasks
     cdef int64_t next                  # index of the next task that a thread takes
     cdef bint few_scores               # True if the product of query and keys uses `skinny_gemm`

@@ -5,7 +5,7 @@
 
 An epilogue calls the loops of its operator's kernel on the same rows, so the results are bit-identical to
 unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,
-after the steps.
+after the steps. `fused_plans.pxd` defines slots, steps and stages.
 """
 
 from libc.stdint cimport int32_t

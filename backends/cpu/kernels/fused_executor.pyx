@@ -56,7 +56,7 @@ cdef enum:
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Buffers for groups that run with the GIL held. So only one thread uses them at a time.
+# Buffers for groups that run with the GIL held, so that only one thread uses them at a time.
 cdef char *scratch = <char *>malloc_aligned(TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES)
 if scratch == NULL:
     raise MemoryError

@@ -7,7 +7,8 @@
     Run              all of the above, with the scalars and loops of this run
     Layout           shapes and strides of all slots, if the inputs differ in shape or strides
 
-The functions return False if the group does not support the shapes or strides.
+The functions return False if the group does not support the shapes or strides. `fused_plans.pxd` defines
+slots, steps and stages.
 """
 
 from cpython.object cimport PyObject

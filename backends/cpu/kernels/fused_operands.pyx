@@ -280,7 +280,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
                 if dims_of(a)[d - lead] != 1:
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
-                        return False   # A loop reads this input as a contiguous row, but it is expanded. The group would have to copy it.
+                        return False   # A loop needs contiguous rows, but this input is expanded (stride 0).
             set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_contiguous[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS

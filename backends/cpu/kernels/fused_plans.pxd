@@ -30,9 +30,9 @@ cdef enum:
     MAX_STAGES = 8
     MAX_OPERANDS = 3
     MAX_ARGUMENTS = 4                  # maximal number of operands and scalar parameters of an operation
-    MAX_EPILOGUES = 4                  # maximal epilogues of a group
-    MAX_EPILOGUE_ARGUMENTS = 9  # maximal arguments of an epilogue or a per-channel operation
-    MAX_VIEWS = 16                     # maximal view inputs of a group
+    MAX_EPILOGUES = 4                  # maximal number of epilogues of a group
+    MAX_EPILOGUE_ARGUMENTS = 9  # maximal number of arguments of an epilogue or a per-channel operation
+    MAX_VIEWS = 16                     # maximal number of view inputs of a group
     MAX_SCALAR_LOOPS = 24              # maximal number of operations with scalar parameters or per-channel vectors
     NO_INDEX = -1
 
@@ -50,8 +50,8 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # Index in `Run.tile` of the loop, if it has parameters, which are read when the group runs. For a loop
-    # without parameters, which is `function`, the index is NO_INDEX.
+    # For a loop with parameters: the index in `Run.tile` of loop and parameters, which are read when the group
+    # runs. For a loop without parameters: NO_INDEX, and the loop is `function`.
     int tile
     ReadTile read
     ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if it has none

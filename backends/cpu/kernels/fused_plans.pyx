@@ -552,7 +552,7 @@ cdef class FusedGroup:
         return True
 
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
-        """Release the buffers whose last reader is this step.
+        """Release the buffers whose last reader is step `at`.
 
         This function is called twice per step. If `before`, the step's result has no buffer yet: release the
         buffers that the result may overwrite. The second call releases the other buffers.

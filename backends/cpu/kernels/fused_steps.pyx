@@ -62,8 +62,7 @@ cdef enum:
     PARAMETERS = 0                     # These are the positions of arguments that are lists of tensors.
     GRADIENTS = 1
     MAX_LISTS = 5
-    # Cost of updating one element relative to copying it. `leave_gil` compares it to decide whether to release
-    # the GIL.
+    # Cost of updating one element, relative to copying it. It is a factor of the work that `leave_gil` receives.
     ELEMENT_COST = 4
 
 

@@ -35,7 +35,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- arrays
+# ---------------------------------------------------------------- products of arrays
 
 cdef object product(object a, object b, object summand, double alpha, double beta):
     return product_with_epilogue(a, b, summand, alpha, beta, None, NULL, NULL)
@@ -71,7 +71,7 @@ cdef object product_with_epilogue(
     out = result = new_array(nd, dims, type_number)
     if beta == 1 and is_row(summand, dims[nd - 1], type_number):
         beta, bias = 0, summand
-    # If beta is 0, `result` may stay uninitialized, because the product does not read it.
+    # If beta is 0, `result` stays uninitialized, because the product does not read it.
     if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):
         return None
     if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions of x into its rows

@@ -103,7 +103,7 @@ cdef bint iterate_row(
 
 
 cdef bint iterate_elements(IndexIterator *walk, IndexOp index_op, char *array, const char *index, element *other) noexcept nogil:
-    """Process all rows of the index tensor, advancing a multi-dimensional index."""
+    """Apply the operation at all indices, row by row. Return False at an index that is out of range."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *other_data = <char *>other
     cdef int d, last = walk.nd - 1

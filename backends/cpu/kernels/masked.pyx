@@ -280,7 +280,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
         return call_python_kernel(op, r, at)
-    for d in range(nd):  # If the mask is larger than the tensor in a dimension, the result would have the broadcast shape.
+    for d in range(nd):  # the Python kernel raises the error for a mask that is larger than the tensor
         if shape[d] != dims_of(a)[d]:
             return call_python_kernel(op, r, at)
     set_operand_strides(&operands[0], mask, nd, shape)

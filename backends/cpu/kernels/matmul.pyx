@@ -81,7 +81,7 @@ cdef enum:
     PANEL_SIDE = 256                          # Products with at most this number of rows and of columns are not divided further.
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
     MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of columns per call if the product is computed as a weighted sum of rows
-    MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which the tiles, which need packed operands, are faster
+    MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which tiles are faster, although they need packed operands
 
 cdef void *gemm_of[4]                  # addresses of the BLAS functions for float32, float64, complex64 and complex128
 cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits, or 0 if none was found
@@ -565,9 +565,9 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance all pointers to the next stacked matrix, without changing the last stack index.
+    """Advance `index` and the pointers along all batch dimensions except the last, along which the caller iterates.
 
-    Return False after the last matrix.
+    Return False after the last index.
     """
     cdef int d = s.n - 2
     while d >= 0:
@@ -684,7 +684,7 @@ cdef void run_small(
     take_gil(gil_state)
 
 
-# ---------------------------------------------------------------- two matrices
+# ---------------------------------------------------------------- products of two matrices
 
 
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:

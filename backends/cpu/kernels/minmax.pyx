@@ -49,7 +49,7 @@ cdef extern from "columnwise_minmax.h" nogil:
     void int64_t_column_extremes(int largest, const int64_t *x, npy_intp n, npy_intp columns, int64_t *values, int64_t *indices)
 
 
-# ---------------------------------------------------------------- values
+# ---------------------------------------------------------------- minima and maxima
 
 cdef Loops _maximum = ufunc_loops("maximum")
 cdef Loops _minimum = ufunc_loops("minimum")
@@ -161,7 +161,7 @@ register_epilogue("aten::amax", epilogue_largest)
 register_epilogue("aten::amin", epilogue_smallest)
 
 
-# ---------------------------------------------------------------- indices
+# ---------------------------------------------------------------- indices of minima and maxima
 
 cdef void find_bool_extremes(bint largest, const npy_bool *x, Shape *s, int64_t *indices) noexcept nogil:
     """Find the first row of each column with the extreme value. A nonzero byte counts as True."""

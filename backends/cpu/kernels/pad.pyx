@@ -88,8 +88,6 @@ cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
     """Write one row of the result, which has only fill values if `row` is NULL.
 
     Return the address after the row.
-
-    Return the address after the row.
     """
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside

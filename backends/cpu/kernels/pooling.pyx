@@ -81,11 +81,9 @@ cdef bint is_empty_list(IValue *x):
 
 
 cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
-    """Read the sizes of the planes and the size of the leading dimensions.
+    """Read the number of planes and their sizes. Missing spatial dimensions get size 1.
 
-    Missing spatial dimensions get size 1.
-
-    Missing spatial dimensions get size 1.
+    Return False if this module does not support the tensor's rank or layout.
     """
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:

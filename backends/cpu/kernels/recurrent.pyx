@@ -529,7 +529,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list read_weights(object params, int dtype):
-    """Return the arrays of a weight list, or None for unsupported lists or tensors."""
+    """Return `read_weight(x)` for each weight `x` of a list, or None for other values."""
     cdef list arrays = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:

@@ -19,7 +19,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # quicksort does not divide ranges of at most this length, which insertion sort then sorts
-# Heap selection is used if at most one element in this number is selected.
+# Heap selection is used if at most one in HEAP_SELECT_RATIO elements is selected.
 cdef int64_t HEAP_SELECT_RATIO = 64
 
 
@@ -153,10 +153,7 @@ cdef void sort(Item *first, Item *last) noexcept nogil:
 
 
 cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
-    """Move the item with the rank of position `nth` to `nth`.
-
-    Smaller items precede it, larger items follow it.
-    """
+    """Partition [first, last) so that position `nth` has the item that sorting would place there (nth_element)."""
     cdef int depth = depth_limit(last - first)
     cdef Item *cut
     if first == last or nth == last:

@@ -46,8 +46,8 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
 # Allocate the result and set it as operands[count]. Its dimensions have the memory order of the operands, and
 # `shape` and the strides of all operands are sorted in this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run an inner loop on operands with `ndim` dimensions. Each call of `function` processes the innermost
-# dimension. If `plane` is given and supports the strides, each of its calls processes the two innermost
+# Run an inner loop on operands with `ndim` dimensions. Each call of `function` iterates over the innermost
+# dimension. If `plane` is given and supports the strides, each of its calls iterates over the two innermost
 # dimensions. This function iterates over the other dimensions. There are at least two operands. The last one
 # is the result, and may be the same array as the first. The arrays of the first two operands are referenced
 # while the GIL is released. The caller must hold references to other arrays.  Results of unary loops must be

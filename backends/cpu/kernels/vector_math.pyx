@@ -1,5 +1,4 @@
-"""Inner loops of elementary functions, which select the SIMD version of `vector_math.h` and handle strided
-operands.
+"""Inner loops of elementary functions for any strides, by the row kernels of `vector_math.h` for the SIMD level.
 
 In: operands like those of NumPy's inner loops (pointers, count, strides in bytes).  Out: the results, which do not
 depend on the stride or position of an element.  The source is compiled for three SIMD levels (`simd_level.h`), each in
