@@ -4,7 +4,7 @@
 
 If an argument requires grad, the plan for such arguments runs: its forward function returns the results and the values
 that its backward functions read, and the backward node saves these values.  If no argument requires grad, or no plan
-exists, the operators of the subgraph run one by one, and the tape records them.
+exists, the operators of the subgraph run one by one, and autograd records them.
 
     key of the arguments       dtypes, sizes, strides and requires_grad flags of tensors, values of numbers
       -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys

@@ -280,7 +280,7 @@ cdef extern from "Python.h":
 
 
 cdef bint is_ours(Tensor gradient) except -1:
-    """Return whether the engine holds the only reference to a gradient and its memory."""
+    """Return whether the engine may write to a CPU gradient in place, because nothing else refers to its memory."""
     return (
         gradient.backend == BACKEND_CPU
         and not is_layered(gradient)

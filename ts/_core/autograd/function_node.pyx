@@ -191,7 +191,7 @@ cdef set identities(object tensors, str message):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return a non-differentiable result. A tensor that requires grad is detached."""
+    """Return result `t`, which was marked as non-differentiable: detached if it requires grad."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.requires_grad_flag:

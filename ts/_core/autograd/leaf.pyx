@@ -87,9 +87,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
 
 
 cdef Tensor detach_subclass_gradient(Tensor leaf, Tensor gradient):
-    """Return a gradient whose class defines `__torch_dispatch__`: detached, or copied if its strides differ
-    from the leaf's.
-    """
+    """Detach a gradient whose class defines `__torch_dispatch__`, or copy it if its layout differs from the leaf's."""
     cdef Tensor result
     if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
         return detached_from(gradient)
@@ -131,7 +129,7 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
 
 
 cdef bint has_equal_layout(Tensor leaf, Tensor gradient) except -1:
-    """Return whether two CPU tensors have equal sizes and strides."""
+    """Return whether both tensors are on the CPU, with equal sizes and strides."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef PyArrayObject *g = <PyArrayObject *>gradient.array
     cdef int i

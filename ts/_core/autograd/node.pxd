@@ -17,7 +17,7 @@ from ts._core.tensor.tensor cimport Tensor
 
 cdef struct Edge:
     PyObject *node                     # owned reference, or NULL if the argument does not require grad
-    int output                         # the argument is the result of `node` with this number
+    int output                         # number of the result of `node` that the argument is
 
 
 cdef struct Expected:

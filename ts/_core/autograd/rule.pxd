@@ -1,4 +1,4 @@
-"""Differentiation rules of operators, created from `ts.ops.derivatives` and read by the tape."""
+"""Differentiation rules of operators, created from `ts.ops.derivatives` and read by autograd (`tape.pyx`)."""
 
 from libc.stdint cimport int32_t, uint64_t
 

@@ -69,10 +69,10 @@ cdef void drop_saved(SavingNode node) noexcept:
 # ---------------------------------------------------------------- saved tensors
 
 cdef Tensor without_history(Tensor t):
-    """Return a result of the saving node without its history, to avoid a reference cycle.
+    """Return a tensor on the memory of `t`, without the history that refers to the saving node (a reference cycle).
 
-    Afterwards, the owner of the version counter is a tensor without history: the returned tensor if the
-    memory is unshared.
+    The version counter must not keep the history alive either, so it is moved: to the returned tensor if the
+    memory is unshared, else to a VersionCounter.
     """
     cdef Tensor result
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
@@ -345,7 +345,7 @@ def top_hooks():
 def forbid_hooks(reason):
     """Make `push_hooks` raise RuntimeError(reason) in this thread, or allow hooks if `reason` is None.
 
-    Return the previous reason.
+    Return the previous reason. Raise RuntimeError(reason) if hooks are active.
     """
     before = getattr(here, "disabled_error", None)
     if reason is not None and getattr(here, "hooks", None):

@@ -126,7 +126,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         check_write_to(<Tensor>r[at[rule.written]].v.o)
     if rule.how == BY_FORMULA and grad_mask == 0:
         return invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
-    node = record_node(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
+    node = record_node(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else record_missing_node(op, r, at)
     if searching:
         save_traceback(node, code, instruction)
     if not op.tensor_kernel:
@@ -239,7 +239,7 @@ cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *a
     return 0
 
 
-cdef Node without_row(Operator op, IValue *r, const int32_t *at):
+cdef Node record_missing_node(Operator op, IValue *r, const int32_t *at):
     """Create a MissingNode with edges to the nodes of all arguments.
 
     The node raises an error when backward reaches it.

@@ -1,6 +1,6 @@
 """Operators that compare the items of lists: search, equality, sorting, minimum and maximum.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::index.list_int(int[] self, int el) -> int          kernel: `index`
 

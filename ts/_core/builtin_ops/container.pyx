@@ -1,6 +1,6 @@
 """Operators on the items of lists: indexing, mutation, slices and sums.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          kernel: `append`
 
@@ -54,7 +54,7 @@ cdef inline List list_of(IValue *x):
     return <List>x.v.o
 
 
-# ---------------------------------------------------------------- items
+# ---------------------------------------------------------------- access to items, and mutation
 
 cdef int len_list(Operator op, IValue *r, const int32_t *at) except -1:
     set_int(&r[at[1]], (<List>r[at[0]].v.o).size)

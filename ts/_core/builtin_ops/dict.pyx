@@ -1,6 +1,6 @@
 """Operators on dicts: lookup, mutation, and the lists of keys, values and items.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          kernel: `dict_item`
 

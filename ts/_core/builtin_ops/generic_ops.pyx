@@ -1,6 +1,6 @@
 """Operators on values of every type, and queries about the program and its environment.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::__is__(t1 self, t2 obj) -> bool          compares numbers and devices by value, other objects by identity
 """

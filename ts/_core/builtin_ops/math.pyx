@@ -1,6 +1,6 @@
 """Operators of the modules `math` and `cmath`, on int, float, complex and Scalar arguments.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      created by function("sqrt", sqrt, csqrt)
 

@@ -11,7 +11,7 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
     """Return the complex number with components `real` and `imag`.
 
-    The expression `real + imag * 1j` would give NaN for an infinite component.
+    The expression `real + imag * 1j` would give NaN for an infinite component and lose the sign of zeros.
     """
     cdef double complex z
     z.real = real
@@ -20,10 +20,7 @@ cdef inline double complex from_parts(double real, double imag) noexcept nogil:
 
 
 cdef inline double complex complex_of(IValue *x) except *:
-    """Return the number in a register as complex.
-
-    Cython's `real + imag * 1j` loses the sign of zeros and infinities.
-    """
+    """Return the number in a register as complex."""
     cdef object z
     if x.tag == TAG_OBJECT:
         z = <object>x.v.o

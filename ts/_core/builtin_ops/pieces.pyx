@@ -260,8 +260,8 @@ cdef str lower(str string):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(string), <uint16_t *>data, n, &char_bits) and char_bits > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(string), <uint32_t *>data, n, &char_bits) and char_bits > 0xffff
-    # `done` is False if the result needs fewer bytes per character or a special rule. Python's method handles
-    # these cases.
+    # `done` is False if the result needs fewer bytes per character, or if a character has a special rule. Python's
+    # method then converts the string.
     return out if done else string.lower()
 
 

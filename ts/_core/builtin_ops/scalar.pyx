@@ -1,6 +1,6 @@
 """Operators on numbers: arithmetic, comparison, logic and conversions. Math functions are in `math.pyx`.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one family of overloads: "add"
 

@@ -1,6 +1,6 @@
 """Operators on strings: methods, search, splitting, formatting, and conversion from and to numbers.
 
-In: nothing.  Out: `operators()`, a list of `Operator` objects, whose kernels work on registers.
+`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 
     aten::upper(str self) -> str          calls `str.upper`
 

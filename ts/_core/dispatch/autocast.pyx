@@ -295,7 +295,7 @@ cdef object cast_tensors(object x, int backend, int to):
 
 
 cdef Tensor cast_tensor(Tensor t, int to):
-    """Cast a tensor to another dtype. Casts of float32 leaves are cached."""
+    """Cast a tensor to another dtype. Casts of float32 leaves that require grad are cached."""
     global casts_here
     cdef bint is_cacheable
     is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not autocast_flags.uncached and (

@@ -166,11 +166,9 @@ def _is_int_item(x):
 
 
 def _is_later_int_item(x):
-    """Return whether a later item of an `int[]` argument is an int.
+    """Return whether an item of an `int[]` argument after the first is an int.
 
     As in PyTorch, bools count as ints there, unlike in the first item.
-
-    As in PyTorch, bools count as ints there.
     """
     return _is_int_item(x) or isinstance(x, bool)
 

@@ -7,7 +7,7 @@ kernel:
 
 Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its
 position, else its default. Of a list argument, each call receives one element. Other arguments are passed to
-every call. Each call goes through `invoke`, so the tape, profilers and limits see operators on single
+every call. Each call goes through `invoke`, so autograd, profilers and limits see operators on single
 tensors.
 """
 

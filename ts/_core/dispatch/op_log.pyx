@@ -4,11 +4,11 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator has one entry in `lines`, unless the tape records the operators that it calls. In this
+A composite operator has one entry in `lines`, unless autograd records the operators that it calls. In this
 case, each of these has an entry. The operators of a fusion group run one by one. `identity` returns equal
 keys for a tensor and its detached aliases, which share memory.
 
-`OperatorObserver` observes or replaces the results of each operator. Like the log, it works below the tape.
+`OperatorObserver` observes or replaces the results of each operator. Like the log, it runs after autograd.
 """
 
 from cpython.object cimport PyObject

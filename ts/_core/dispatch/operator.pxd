@@ -40,7 +40,7 @@ cdef enum DispatchKey:
     AUTOCAST_KEY                       # `autocast`: casts the arguments
     TRANSFORM_KEY                      # `dispatch_layers`: the function transform or class at the highest level
     AUTOGRAD_KEY                       # `autograd.tape`: records operators with an argument that requires grad
-    INNER_TRANSFORM_KEY                # `dispatch_layers`, below the tape
+    INNER_TRANSFORM_KEY                # `dispatch_layers`, after autograd
     LOG_KEY                            # `op_log`
     PROFILER_KEY                       # `profiler_recorder`
     LIMITS_KEY                         # `work`: limits of time and memory

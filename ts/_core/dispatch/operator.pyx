@@ -410,7 +410,10 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return the arguments with numbers for tensor parameters as tensors, or None if unchanged."""
+    """Return `args` with the numbers that are passed for Tensor parameters converted to 0-dim tensors.
+
+    Return None if there are no such numbers, or no tensor that determines their dtype and device.
+    """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [
         i for i, parameter in enumerate(op.parameters[:len(args)])

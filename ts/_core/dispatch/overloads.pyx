@@ -256,7 +256,10 @@ cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 cdef dict suited_to_output(dict kwargs, list binders):
-    """Remove factory options (dtype, device, ...) that the `out=` overload lacks, if `out` matches them."""
+    """Return `kwargs` without the factory options (dtype, device, ...) that the `out=` overload lacks.
+
+    Raise RuntimeError if `out` does not match them.
+    """
     cdef Binder b
     out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
     if not isinstance(out, Tensor):

@@ -1,9 +1,7 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: a schema in PyTorch's syntax.  Out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the
-                                                        core.
- This parser runs when an operator is first called, and only reads what is needed to bind Python arguments and
- wrap results.
+In: a schema in PyTorch's syntax.  Out: a `Signature`.  This parser runs when an operator is first called, and
+only reads what is needed to bind Python arguments and wrap results.  The full parser is `ts.ir.schema`.
 
     >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.name, s.overload, [p.name for p in s.parameters], s.returns[0].alias_of

@@ -28,7 +28,7 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# The methods of Python's operators need no wrapper, because the operators of `ts` that they call call
+# The methods of Python's operators (`+`, `==`) need no wrapper: they call operators of `ts`, which call
 # `__torch_function__`.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__

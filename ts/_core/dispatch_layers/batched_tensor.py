@@ -111,10 +111,7 @@ def the_same(level: Level, x: Tensor) -> Batched:
 
 
 def one_of(inner: Tensor) -> Tensor:
-    """Return the first example of a batch.
-
-    For an empty batch, return an uninitialized tensor of its shape.
-    """
+    """Return the first example of a batch, or an uninitialized tensor of its shape if the batch is empty."""
     with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
         element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
@@ -132,7 +129,7 @@ def unwrap_batched(level: Level, x: Any) -> tuple[Any, bool]:
 
 
 class Unbatched:
-    """Result of a batching rule that has no batch dimension."""
+    """Result without a batch dimension, returned by a batching rule."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -233,9 +230,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]:
-    """Batch the arguments of a random operator, so that each example gets different numbers.
+    """Batch the arguments of a random operator if none is batched, to draw different numbers per example.
 
-    Raise RuntimeError for in-place operators.
+    Raise RuntimeError for an in-place operator on an unbatched tensor.
     """
     rules = resolve("batching_rules")
     if not rules.draws(op.record, args) or any(unwrap_batched(level, x)[1] for x in args):

@@ -60,7 +60,7 @@ class Dual(Layer):
         self.is_open = level.is_open
 
     def describe(self) -> str:
-        """Return the text that `repr` shows for a tensor inside of `jvp`."""
+        """Return the `repr` of a tensor inside of `jvp`, or "" for other dual tensors."""
         if not self.hides_elements:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
@@ -260,7 +260,7 @@ def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
 
 
 def _batches(x: Tensor | None) -> set[int]:
-    """Return the levels of all batches that contain a tensor."""
+    """Return the levels at which `x`, or a tensor inside of its layers, has a batch dimension."""
     levels = set()
     while x is not None and (layer := layer_of(x)) is not None:
         if getattr(layer, "has_batch_dim", False):

@@ -1,11 +1,11 @@
-"""Transform dispatch: decides whether an operator on tensors with layers runs at their level or on the tape.
+"""Transform dispatch: decides whether an operator runs at the level of its tensors' layers before or after autograd.
 
 In: an operator and its registers. Out: its results, or the call of the next dispatch key.
 
-    x a leaf, y batched       x * y: batching runs first, then the tape records the operator on the inner tensors
-    x a batched leaf          x * y: the tape runs first and saves tensors with their layers
+    x a leaf, y batched       x * y: batching runs first, then autograd records the operator on the inner tensors
+    x a batched leaf          x * y: autograd runs first and saves tensors with their layers
 
-The tape records an operator only if a tensor of the highest level among the arguments requires grad.
+Autograd runs first only if a tensor of the highest level among the arguments requires grad.
 """
 
 from cpython.object cimport PyObject
@@ -56,11 +56,11 @@ cdef inline int level_of(Tensor t) noexcept:
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level among the arguments if `own` is 0, else 1 or 0: whether autograd records level
-    `own`.
+    """Return the highest level of the tensors among the arguments if `own` is 0.
 
-    Autograd records a level if a tensor of this level requires grad. At the level SUBCLASSES, tensors of all
-    levels count, because autograd runs before `__torch_dispatch__`.
+    Otherwise, return 1 if autograd must record the operator at level `own`, else 0. It must if a tensor of this
+    level requires grad. At the level SUBCLASSES, tensors of all levels count, because autograd runs before
+    `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k
@@ -108,7 +108,7 @@ cdef int invoke_below_tape(Operator op, IValue *r, const int32_t *at, PyObject *
 cdef bint run_on_layers(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
     """Run the operator on the inner tensors of layers, and return whether it has run.
 
-    It has not run if no argument has layers, or if the tape must record it first.
+    It has not run if no argument has layers, or if autograd must record it first.
     """
     cdef int level = highest(op, r, at, 0)
     cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)

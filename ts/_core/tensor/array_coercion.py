@@ -1,8 +1,8 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
 In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, with each
-array replaced by a tensor that shares its memory, and None replaced by the undefined tensor. Out is None if
-no argument changes.
+array replaced by a tensor that shares its memory, and None replaced by the undefined tensor. The result is
+None if no argument changes.
 
     f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 

@@ -5,7 +5,7 @@ In: arrays of any dtype. Out: arrays of an 8-bit float dtype, or float32.
     decode(x)              looks up the float32 value in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 
-`ml_dtypes` rounds like PyTorch. This module handles the differences between `ml_dtypes` and PyTorch: values
+`ml_dtypes` rounds like PyTorch. This module corrects its other results to those of PyTorch: values
 too large for float8_e4m3fn saturate to its largest number, NaNs keep their sign and have all other bits set,
 and float8_e8m0fnu, which has no sign bit, encodes the absolute value.
 """

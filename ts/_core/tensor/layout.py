@@ -78,7 +78,10 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
 
 
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """Return the dimensions, sorted by decreasing stride."""
+    """Return the dimensions, sorted by decreasing stride.
+
+    With `ambiguity_check`, raise RuntimeError if the strides do not determine a unique order.
+    """
     steps, shape = self.stride(), self.shape
     if ambiguity_check is not False:
         formats = (

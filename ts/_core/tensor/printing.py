@@ -213,7 +213,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
 
 
 def elements_of_subclass(x: Tensor) -> Any:
-    """Return the elements of a tensor whose class defines `__torch_dispatch__`, as plain values."""
+    """Return the elements of a tensor whose class defines `__torch_dispatch__` as a NumPy array."""
     with GradMode(False):
         flat: Any = operator("reshape")(x, [-1])
     layer = layer_of(flat)

@@ -204,7 +204,11 @@ def _cached_mapping(mapping: Mapping) -> Mapping:
 
 
 def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
-    """Return the reduction of a tensor for another process. Its storage is moved to shared memory."""
+    """Return the reduction of a tensor for another process, and move the storage to shared memory.
+
+    Elements of sparse tensors and of tensors on other devices are copied instead. Raise RuntimeError for a
+    tensor with autograd history.
+    """
     if x.requires_grad and not x.is_leaf:
         raise RuntimeError(
             "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "

@@ -94,7 +94,7 @@ def block(array: Array) -> Array:
 
 
 def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Return the number of bytes from the first to the last element, for byte strides."""
+    """Return the number of bytes from the first to the last element, both included, for byte strides."""
     if 0 in shape:
         return 0
     return sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + itemsize

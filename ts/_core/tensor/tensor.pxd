@@ -29,7 +29,7 @@ cdef enum CreationMeta:
 cdef class AutogradMeta:
     """Autograd metadata of a tensor that requires grad or has required grad."""
     cdef object node                   # backward node that computed the tensor, or None for a leaf
-    cdef int output                    # the tensor is the result of `node` with this number
+    cdef int output                    # number of the result of `node` that the tensor is
     cdef int version  # for a view: version (of the memory) up to which `node` is valid. After later writes, the view needs a new node.
     cdef bint rebased                  # True after an in-place write that autograd recorded, so that the views of the tensor need new nodes
     cdef CreationMeta creation
@@ -105,7 +105,7 @@ ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
 cdef inline bint is_recorded(Tensor t) noexcept:
-    """Return whether operators on the tensor are recorded by autograd or handled by a dispatch layer."""
+    """Return whether autograd records operators on the tensor, or the tensor has a dispatch layer."""
     return (needs_grad(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
 
 cdef inline bint is_layered(Tensor t) noexcept:

@@ -8,8 +8,8 @@ cdef double NO_DEADLINE
 # Count work that takes at least `nanoseconds`, before or while it is done. The clock is read only after the counted
 # times add up to a minimum. Raise TimeExceeded if the deadline has passed, or would pass during the work.
 cdef int charge_time(double nanoseconds) except -1
-# Count processed items of a long operation. After every CHUNK_ITEMS items, check for signals and the
-# deadline.
+# Count the items that a long operation has converted or visited. After every CHUNK_ITEMS items, check for signals
+# and the deadline.
 cdef int count_items(Py_ssize_t items) except -1
 # Run the pending signal handlers, which may raise an exception such as KeyboardInterrupt. Raise TimeExceeded if the
 # deadline has passed.

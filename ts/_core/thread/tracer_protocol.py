@@ -112,7 +112,7 @@ class TracerProtocol(Protocol):
 
     @abstractmethod
     def record_escape(self, x: Any, kind: str, python_value: Any, /) -> None:
-        """Handle the conversion of `x` to a Python value of a kind such as "float" or "list".
+        """Report that the program converts `x` to a Python value, of a kind such as "float" or "list".
 
         `python_value` is None for arrays and lists.
         """

@@ -1,4 +1,4 @@
-"""Driver of the interpreter loop: handles its exit statuses, and runs programs that can be suspended.
+"""Driver of the interpreter loop: reacts to its exit statuses, and runs programs that can be suspended.
 
 In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
 
@@ -87,9 +87,9 @@ cdef extern from "Python.h":
 
 
 cdef int execute(State *state) except -1:
-    """Run a coroutine until it ends, blocking on futures.
+    """Run the program of `state` until it ends, blocking on futures.
 
-    The caller must hold the GIL. If the coroutine fails, its frames are released.
+    The caller must hold the GIL. If the program fails, its frames are released.
     """
     while advance(state) != DONE:
         try:

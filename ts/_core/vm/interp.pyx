@@ -107,10 +107,7 @@ ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogi
 # ---------------------------------------------------------------- interpreter loop
 
 cdef int loop(State *state) noexcept nogil:
-    """Execute instructions until a status must be handled outside of the loop.
-
-    `state` contains the frame and its pc.
-    """
+    """Execute instructions from the pc of the innermost frame, until one needs the caller. Return the exit status."""
     cdef Frame *frame = state.frame
     cdef char *r = frame_registers(frame)
     cdef const Instruction *pc = frame.pc

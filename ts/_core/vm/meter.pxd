@@ -9,9 +9,9 @@ from ts._core.vm.frame cimport State
 cdef void start_meter(State *state) noexcept nogil
 # Subtract the steps since `start_meter` from the step limits of the thread and from `state.slice`.
 cdef void charge(State *state) noexcept nogil
-# Handle signals and check limits when the budget is used up. Return 0 after setting a new budget, 1 if the program must
-# be suspended, or -1 if an exception is set. At -1, the GIL is held and state.thread is NULL. The caller must hold the
-# GIL unless `state.thread` is set.
+# Run signal handlers and check limits when the budget is used up. Return 0 after setting a new budget, 1 if the program
+# must be suspended, or -1 if an exception is set. After -1, the GIL is held and state.thread is NULL. The caller must
+# hold the GIL unless `state.thread` is set.
 cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
 
 # Return a new reference to the limits of this thread, for a program that another thread will run. Return NULL if there

@@ -7,7 +7,7 @@ run, and checks the limits of the thread:
         ...
 
 Code without object operands releases the GIL at its first check, not at once, so that short calls do not pay for it.
-It acquires the GIL every 20 ms to handle signals.
+It acquires the GIL every 20 ms to run signal handlers.
 """
 
 from cpython.pystate cimport PyThreadState
