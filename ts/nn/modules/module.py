@@ -191,7 +191,7 @@ class Module:
         if hasattr(self, name) and name not in self.__dict__[table]:
             raise KeyError(f"attribute '{name}' already exists")
 
-    # ---- attributes ----------------------------------------------------------------------------------
+    # ---- attribute access ----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         for table in _TABLES:

@@ -46,7 +46,7 @@ class ReduceAddCoalesced(Function):
 
     @staticmethod
     def forward(ctx: Any, destination: Any, num_inputs: int, *grads: Tensor) -> Any:
-        """Return the sums of tensors at equal positions of the groups of `num_inputs` tensors."""
+        """Return `num_inputs` sums. `grads` consists of groups of `num_inputs` tensors, which are added."""
         ctx.target_gpus = [grads[i].get_device() for i in range(0, len(grads), num_inputs)]
         groups = [grads[i : i + num_inputs] for i in range(0, len(grads), num_inputs)]
         return comm.reduce_add_coalesced(groups, destination)
