@@ -96,10 +96,7 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Draw random shifts.
-
-        The direction numbers are multiplied by random lower triangular matrices of bits.
-        """
+        """Draw random shifts. Return the direction numbers, multiplied by random triangular bit matrices."""
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator

@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Class of this package's module object: importing the submodule `cond` keeps the function `cond`."""
+    """Module class of this package. Importing the submodule `cond` does not replace the function `cond`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

@@ -316,7 +316,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply gradients by a factor. Return by device 1.0 if a gradient is not finite, else 0.0."""
+    """Multiply gradients by a factor. Return a flag for each device: 1.0 if a gradient is not finite."""
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:

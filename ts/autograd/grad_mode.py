@@ -168,7 +168,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
 class inference_mode(_Block, context.InferenceMode):
     """Context manager and decorator of inference mode, without gradient recording.
 
-    `inference_mode(False)` leaves an enclosing inference mode for the duration of its block.
+    `inference_mode(False)` disables an enclosing inference mode within its block.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:

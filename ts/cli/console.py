@@ -17,8 +17,8 @@ from typing import Any, TextIO
 
 _FRAME_LINE = re.compile(r'^ *File "')
 _CARET = re.compile(r"^ *~+ *<--- HERE|^ *~+$")
-# Highlighting of graphs and bytecode: pattern -> style, for operators and opcodes, for values and registers,
-# and for source locations.
+# Highlighting of graphs and bytecode: regular expression -> style. The expressions match operators and
+# opcodes, values and registers, and source locations.
 _STAGES = {
     r"\b\w+::\w+|\b[A-Z][A-Z0-9_]{2,}\b|\b(?:graph|block\d+|return)\b": "bold",
     r"%[\w.]+|\br\d+\b": "cyan",
@@ -137,7 +137,7 @@ def status(ok: bool, message: str, stream: TextIO) -> None:
 
 
 def error(message: str, stream: TextIO) -> None:
-    """Print an error message: the first words and the source markers in red, the locations dim."""
+    """Print an error message: the text before the first colon and source markers in red, locations dim."""
     message = message.translate(_CONTROL_CHARACTER_ESCAPES)
     screen = console(stream)
     if screen is None:

@@ -23,7 +23,7 @@ def _streams() -> Any:
 
 
 class _OnDevice(type):
-    """Metaclass of names of backend classes, which need CuPy and are imported on first use."""
+    """Metaclass of classes that represent a class of the CUDA backend and import it on first use."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         return usable() and isinstance(x, getattr(_streams(), cls.__name__))

@@ -105,7 +105,7 @@ def _embedding_dense_backward(
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:
-    """Return the indices of the rows whose norm exceeds `max_norm`, and the rescaled rows."""
+    """Return the indices of the looked-up rows whose norm exceeds `max_norm`, and the rescaled rows."""
     _check_indices("embedding_renorm_", 2, indices=indices)
     bounds = common.extremes(xp, indices)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):

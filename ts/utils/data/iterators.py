@@ -254,7 +254,7 @@ class MultiProcessingIterator(Batches):
 
 
 class _Worker:
-    """Worker process, as the main process sees it."""
+    """State of a worker in the main process: its process, connection and number of queued tasks."""
 
     def __init__(self, context: Any, job: Job) -> None:
         self.connection, worker_connection = multiprocessing.Pipe()
