@@ -35,7 +35,7 @@ _LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01
 
 
 class BlockingConnection:
-    """Blocking connection to a listener, which only one thread may use at a time."""
+    """Blocking connection for one thread at a time. The constructor connects to a listener."""
 
     _socket: socket.socket
 
