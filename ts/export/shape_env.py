@@ -348,7 +348,7 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if `size` differs from 1 only under the assumption that sizes exceed 1."""
+        """Exclude size 1 from calls if only the range of symbols, from 2 on, implies that `size` is not 1."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)
