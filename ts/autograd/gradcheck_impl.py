@@ -51,7 +51,7 @@ class RealFunction(NamedTuple):
 
     function: Function
     inputs: tuple[Any, ...]
-    outputs: tuple[Any, ...]  # results of the function
+    outputs: tuple[Any, ...]
     forward: bool
     # index of a complex argument if `forward`, else of a complex result -> prefix of its error messages
     prefix: dict[int, str]

@@ -214,7 +214,6 @@ def read_arguments(
 
 
 def _format_signature(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
-    """Format the signature of a function."""
     return f"{function.name}({', '.join(map(str, declared))})"
 
 

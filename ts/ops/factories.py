@@ -467,7 +467,6 @@ for _name in ("tril_indices", "triu_indices"):
 
 @op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", layout="contiguous")
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
-    """Return the Vandermonde matrix of a vector."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     if N is not None and N < 0:

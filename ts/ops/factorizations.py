@@ -546,7 +546,6 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 
 
 def _exponential_shape(self: Array) -> ShapeAndDtype:
-    """Return shape and dtype of the matrix exponential."""
     return like(square("linalg.matrix_exp", self))
 
 

@@ -237,7 +237,6 @@ def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
 
 
 def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> ShapeAndDtype:
-    """Return shape and dtype of an LDL solution."""
     _check_ldl_solve(LD, pivots, B)
     return (*common.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
 

@@ -95,7 +95,6 @@ def _lu_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
 
 
 def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> ShapeAndDtype:
-    """Return shape and dtype of an LU solution."""
     _check_solvable(LU)
     rows, columns = B.shape[-2:]
     if not size_guards.equal(LU.shape[-1], LU.shape[-2]) or not size_guards.equal(

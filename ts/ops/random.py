@@ -84,7 +84,6 @@ def normal_samples(
 
 
 def _cast_samples(samples: Array, dtype: common.DType) -> Array:
-    """Cast samples to `dtype`."""
     if dtype in common.HALF_DTYPES:
         samples = samples.astype(common.opmath(dtype))
     return samples.astype(dtype, copy=False)

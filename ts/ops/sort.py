@@ -285,7 +285,6 @@ for _name in ("quantile", "nanquantile"):
 def _insertion_index_shape(
     sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any
 ) -> ShapeAndDtype:
-    """Return shape and dtype of insertion indices."""
     shape = common.shape_of(self)
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
         raise RuntimeError(
@@ -449,7 +448,6 @@ def _histc_range(bins: int, min: Any, max: Any) -> tuple[float, float]:
 
 
 def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> ShapeAndDtype:
-    """Return shape and dtype of histogram counts."""
     _histc_range(bins, min, max)
     return (bins,), self.dtype
 

@@ -269,7 +269,7 @@ class _Worker:
             worker_connection.close()
 
     def send(self, task: Task) -> None:
-        """Send a task to the worker."""
+        """Send a task, and count it as queued."""
         self.queued_tasks += 1
         try:
             self.connection.send_bytes(ForkingPickler.dumps(tuple(task)))
