@@ -557,7 +557,6 @@ def _check_tensor_kind(module: str, name: str) -> None:
 
 
 def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
-    """Return a meta tensor with the given dtype, size and stride."""
     from ts._core.tensor.factories import from_numpy
 
     if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):

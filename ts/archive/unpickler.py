@@ -66,7 +66,7 @@ def _blank(*arguments: Any) -> PlaceholderValue:
 
 
 def _ignore(created: Any, state: Any) -> None:
-    """Ignore the state of an object."""
+    """Do nothing: a scan for names needs no state of objects."""
 
 
 class Unpickler:
