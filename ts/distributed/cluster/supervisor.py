@@ -165,5 +165,4 @@ async def _terminate(process: asyncio.subprocess.Process) -> None:
 
 
 def _describe_exit_code(code: int) -> str:
-    """Describe an exit code in words."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

@@ -156,4 +156,4 @@ def _submit(calls: RequestMultiplexer, message: Any, done: Done) -> None:
 
 
 def _ignore(response: Any, error: Exception | None) -> None:
-    """Ignore a response."""
+    """Ignore the response to a hello message: a peer that rejects the message closes the connection."""
