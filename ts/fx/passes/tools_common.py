@@ -69,7 +69,6 @@ def _with_order(gm: GraphModule, order: list[Node]) -> GraphModule:
 
 
 def _count_inputs(gm: GraphModule) -> dict[Node, int]:
-    """Return the number of input nodes of each node."""
     return {node: len(node.all_input_nodes) for node in gm.graph.nodes}
 
 
