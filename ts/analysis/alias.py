@@ -47,8 +47,8 @@ _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Kinds of nodes that create a container of their inputs (`_CONSTRUCTORS`), and that read items of a container
-# (`_ACCESSORS`).
+# `_CONSTRUCTORS`: kinds of nodes that create a container of their inputs. `_ACCESSORS`: kinds of nodes that
+# read items of a container.
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {

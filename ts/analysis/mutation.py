@@ -55,7 +55,7 @@ def is_directly_written(value: Value) -> bool:
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that `node` writes to, without containers whose elements it writes to."""
+    """Return the inputs that `node` writes to. A container does not count if only elements are written."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)

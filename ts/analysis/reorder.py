@@ -34,8 +34,8 @@ class MovableGroup:
         self._aliases = aliases
         self._block = first.owning_block()
         self._forward = forward  # True if the target follows the group, which is then moved forwards
-        # Nodes that the group cannot move across: if it moves forwards, those that read its results, else
-        # those that compute its inputs
+        # Nodes that the group cannot move across: readers of its results if it moves forwards, otherwise
+        # nodes that compute its inputs
         self._dependencies: set[Node] = set()
         self._reads = 0
         self._writes = 0
