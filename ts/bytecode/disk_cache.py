@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of a subfolder if it has more than 1/256 of `_MAX_FILES` (cache eviction)."""
+    """Evict the oldest files of a cache subfolder that contains more than `_MAX_FILES / 256` files."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

@@ -162,7 +162,7 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        # never lowered: the register of the loop counter has the value of the output of `node`
+        # never lowered: the register of the loop counter contains the output of `node`
         self._deferred[node] = True
         return node
 

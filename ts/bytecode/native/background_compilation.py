@@ -136,7 +136,7 @@ def _compile_queued_codes() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the Codes of the functions that `code` calls, whose jumps also count as jumps of `code`."""
+    """Return the Codes of the functions that `code` calls. Their jumps also count as jumps of `code`."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

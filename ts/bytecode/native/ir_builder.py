@@ -62,7 +62,7 @@ class FunctionBuilder:
         # label -> (side exit, the loop around it if the machine code counts its iterations, else None)
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
-        # index of an instruction -> (index of the LOOP_STEP, counter register) of the counted loop around it
+        # index of an instruction in a counted loop -> (index of the loop's LOOP_STEP, counter register)
         self._counted: dict[int, tuple[int, int]] = {}
         # the loop whose version without hoisted checks is being generated
         self.unchecked_loop: HoistableChecks | None = None

@@ -302,8 +302,8 @@ def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """Emit a call of the interpreter's C function for the opcode, which accesses registers in the frame.
 
-    The emitted code stores number registers that the function reads to the frame before the call, and loads
-    number registers that it writes after the call.  A nonzero status is returned to the interpreter.
+    Before the call, the emitted code stores the number registers that the function reads to the frame. After
+    the call, it loads those that the function writes.  A nonzero status is returned to the interpreter.
     """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):
