@@ -99,7 +99,7 @@ def compile_function(
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """Return the annotated return type `returns`, or for an `__init__` without annotation the type None."""
+    """Return `returns`, the annotated return type, or NoneType for an `__init__` without annotation."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 

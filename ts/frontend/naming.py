@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
-# PyTorch's name of a module of `ts` -> PyTorch's name of the module in which PyTorch defines the same
-# classes.
+# module of `ts`, with the prefix `torch` -> module in which PyTorch defines the same classes
 _PYTORCH_MODULES: Final = {
     "torch.nn.modules.attention": "torch.nn.modules.activation",
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",

@@ -480,7 +480,7 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 _SYNTAX_NODES: Final = (ast.expr, ast.stmt)
 _LEAF_FIELDS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
-# Class of nodes -> names of those of its fields that may contain nodes
+# node class -> names of the fields that may contain nodes
 _fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 

@@ -50,7 +50,7 @@ class Scope:
         self.tentative: bool = tentative or (parent is not None and parent.tentative)
         self.types: dict[str, Type] = {}  # variable -> its type
         self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
-        # name that one branch of an `if` does not define -> reason for which it is undefined, location
+        # name that a branch of an `if` does not define -> (reason why it is undefined, location)
         self.errors: dict[str, tuple[str, SourceRange]] = {}
 
     # ---- lookup of names -----------------------------------------------------------------------------

@@ -59,7 +59,7 @@ _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__fo
 
 
 class ImportedModule(ConcreteModule):
-    """Description of a module loaded from an archive, with the class only, without an instance."""
+    """Description of a module class loaded from an archive, without an instance."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
         super().__init__(python_class, compiled=True)

@@ -67,8 +67,7 @@ class Ranges:
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the start and end offset of `of(node)`."""
         if node not in self._spans:
-            # Ranges of children are computed before those of their parents, which need them, so that no
-            # recursion occurs.
+            # The ranges of children are computed before those of their parents, without recursion.
             for descendant in self._bottom_up(node):
                 self._spans[descendant] = self._compute(descendant)
         return self._spans[node]

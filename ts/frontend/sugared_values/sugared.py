@@ -69,7 +69,7 @@ class SugaredValue:
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        """Return the graph value, for which nodes may be emitted. Raise CompilationError if there is none."""
+        """Return the graph value, and emit nodes if necessary. Raise CompilationError if there is none."""
         description = self.describe()
         type_name = description.strip("_")
         is_type_test = type_name in ("int", "float", "bool", "str", "complex") and description.startswith(
@@ -126,8 +126,7 @@ class SugaredValue:
 
 # ---- graph values and tuples -----------------------------------------------------------------------
 
-# Attributes of tensors that are implemented by operators of one argument, in the namespaces `prim` and
-# `aten`.
+# Attributes of tensors that unary operators in the namespaces `prim` and `aten` compute.
 _PRIM_PROPERTIES: Final = (
     "dtype", "device", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
     "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
