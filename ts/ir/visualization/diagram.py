@@ -114,7 +114,7 @@ def cut(label: str, columns: int = _MAX_LABEL_CHARS) -> str:
 
 
 class _Drawing:
-    """Builder of diagrams, with the boxes of values of all blocks."""
+    """Builder of the diagrams of all blocks of a graph."""
 
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
