@@ -20,13 +20,13 @@ _TUPLE_READS: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlic
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
-    """Replace items read from tuples that the graph constructs by the values, then eliminate dead code."""
+    """Replace each item read from a constructed tuple by the item's value, then eliminate dead code."""
     changed = bypass_tuples(graph)
     return eliminate_dead_code(graph) or changed
 
 
 def bypass_tuples(graph: Graph) -> bool:
-    """Replace items read from tuples that the graph constructs by the values. `dce` removes the tuples."""
+    """Replace each item read from a constructed tuple by the item's value. `dce` removes the tuples."""
     return _RULES.apply(graph)
 
 

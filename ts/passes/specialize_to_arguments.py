@@ -71,8 +71,8 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
             inputs[i].set_type(type)
         propagation = _TypePropagation(graph, queries.needed)
         propagation.run_on_types()
-        # The propagation has no sample of an input that may alias a tensor that the graph resizes or reshapes
-        # in place. The type of such an input is not known.
+        # An input without sample may alias a tensor that the graph resizes or reshapes in place. The type of
+        # such an input is not known.
         for i in argument_types:
             if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)

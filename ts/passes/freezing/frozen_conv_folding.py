@@ -25,7 +25,7 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 _SPATIAL_DIMS: Final = field_by_name("spatial_dims")
 _TRANSPOSED_INDEX: Final = 6  # index of the argument `transposed` of `aten::_convolution`
 _METADATA_QUERIES: Final = names_with("metadata")
-_WEIGHT, _BIAS = 1, 2  # indices of the arguments of all convolution operators
+_WEIGHT, _BIAS = 1, 2  # indices of weight and bias among the arguments of each convolution operator
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
 """(convolution, weight, bias or None, next node) -> (new weight, new bias), or None if not foldable"""

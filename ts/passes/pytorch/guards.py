@@ -232,7 +232,7 @@ class _FallbackGraph:
         self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
 
     def _finish_loop(self, loop: Node, body: Block) -> None:
-        """Append a copy of `loop` that runs the iterations after the iteration in which the guard failed."""
+        """Append a copy of `loop` for the iterations after the iteration whose guard failed."""
         graph = self.graph
         trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
         with graph.inserting_at_end(graph.block()):
@@ -264,7 +264,7 @@ class _FallbackGraph:
             self.values[value] = output.set_type(value.type())
 
     def finish(self) -> tuple[Graph, list[Value]]:
-        """Return the graph, whose first input is the guarded tensor, and the program values of its inputs."""
+        """Return the graph and the program values of its inputs. The first input is the guarded tensor."""
         eliminate_dead_code(self.graph)
         # Earlier guards have checked the types of captured values, so these types are kept.
         proven = [value.type() for value in self.graph.inputs()]
