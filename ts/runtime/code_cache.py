@@ -134,7 +134,7 @@ def entry_of(
     `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code.
     `plans` creates the table of specializations from which the code selects.
     """
-    # The module sets this mode. If nothing has imported it, the mode has its default value, False.
+    # The module `inline` stores the mode that inlines all calls. If it was not imported, the mode is off.
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None

@@ -92,7 +92,7 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
 
 
 def copy_unoptimized(graph: Graph) -> Graph:
-    """Return a copy of the graph to execute, with code that may raise and that PyTorch's passes remove."""
+    """Return a copy of the graph to execute, including raising code that PyTorch's passes remove."""
     from ts.passes.preserve_raising_code import graph_to_execute
 
     return graph_to_execute(graph).copy()

@@ -585,7 +585,7 @@ def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 
 
 def _finish(module: ScriptModule) -> None:
-    """Compile an instance of a subclass of ScriptModule, at the end of its `__init__`."""
+    """Compile `module`, an instance of a ScriptModule subclass, when its `__init__` returns."""
     with build_lock():
         _finish_script_module(module)
 

@@ -322,7 +322,7 @@ def _format_lines(nodes: Iterable[Node]) -> str:
 
 
 def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
-    """Return the first of the call stack's source ranges, outermost first, that is not in source of `ts`."""
+    """Return the first source range of a call stack, outermost call first, that is outside of `ts`."""
     user_ranges = (in_program(at) for at in ranges if at is not None)
     return next(
         (at for at in user_ranges if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 MAX_SPECIALIZATIONS: Final = MAX_SPECIALIZATIONS_PER_FUNCTION
-_ALL: Final = "all"  # cache key of the code for all arguments
+_ALL: Final = "all"  # cache key of the general code
 
 
 class Specializer:
@@ -94,7 +94,7 @@ class Specializer:
             return None
 
     def make_general(self) -> Any:
-        """Return the code for all arguments."""
+        """Return the general code, for arguments without a specialization."""
         return self._code(_ALL, lambda: self._program(None))
 
     def graph(self, kind: ArgumentSignature | None) -> Graph:
