@@ -160,8 +160,9 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
 
 
 cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
-    """Set up the pairs of vectors along dimension `dim` of `a` and `b`. Return False if the shapes do not
-    broadcast.
+    """Set up the pairs of vectors along dimension `dim` of `a` and `b`.
+
+    Return False if the shapes do not broadcast, or `dim` is out of range.
     """
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand first, second

@@ -521,7 +521,10 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Write the result to `out`, which may be an operand. Return False unless all tensors are contiguous."""
+    """Write the result to `out`, which may be an operand.
+
+    Return False unless all tensors are contiguous, with the dtypes of a loop, one shape and no other overlap.
+    """
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result

@@ -182,7 +182,10 @@ cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind,
 
 
 cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
-    """Read grad_scale and found_inf, the last two arguments, which come from a gradient scaler."""
+    """Read grad_scale and found_inf, the last two arguments, which come from a gradient scaler.
+
+    Return False if they are unsupported.
+    """
     cdef double found_inf = 0
     cdef IValue *scale = &r[at[op.nargs - 2]]
     cdef IValue *infinite = &r[at[op.nargs - 1]]

@@ -13,7 +13,7 @@ from ts.backends.cpu.kernels.kernel_registry cimport find_kernel
 
 
 def bind(Operator op not None):
-    """Set the operator's C kernel for the CPU, unless only the record's Python kernel exists."""
+    """Set the operator's C kernel for the CPU. Do nothing if only the record's Python kernel exists."""
     cdef Kernel kernel = find_kernel(op.record.loop or op.key)
     if kernel != NULL:
         set_kernel(op, BACKEND_CPU, kernel, None)

@@ -222,9 +222,10 @@ cdef class Job:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Return the packed right operand if packing makes the product faster.
+        """Pack the right operand if this makes the product faster. Return the panels, to be passed to the next call.
 
-        Return `before`, the panels of an earlier call, if they still match the operand.
+        `before` is None or the result of an earlier call. It is returned if its panels match the operand, or if
+        packing does not pay.
         """
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panel_width(self.algorithm, double_)

@@ -385,7 +385,10 @@ cdef void epilogue_double_scales(const void *args, const char *x, npy_intp rows,
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    """Prepare an epilogue that normalizes rows. The second operand is an optional weight."""
+    """Prepare an epilogue that normalizes rows. The second operand is an optional weight.
+
+    Return False if the arguments are unsupported.
+    """
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False

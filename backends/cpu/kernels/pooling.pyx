@@ -153,7 +153,10 @@ cdef bint set_sliding_windows(PoolGeometry *p, bint ceil) except -1:
 
 
 cdef bint set_adaptive_windows(PoolGeometry *p) except -1:
-    """Set the windows of adaptive pooling, which divide each dimension into nearly equal sections."""
+    """Set the windows of adaptive pooling, which divide each dimension into nearly equal sections.
+
+    Return False if there are more than MAX_WINDOWS windows in a dimension.
+    """
     cdef int64_t i, n, m
     cdef int d
     if not allocate_windows(p):

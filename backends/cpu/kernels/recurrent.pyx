@@ -541,7 +541,10 @@ cdef list read_weights(object params, int dtype):
 
 
 cdef list cached_panels(object params, int64_t slabs, npy_intp total, npy_intp batch):
-    """Return the cached packed weights w_ih and w_hh for each of the `slabs` layers and directions."""
+    """Return the cached packed weights w_ih and w_hh for each of the `slabs` layers and directions.
+
+    Return None if `params` is not a list with the weights of all layers.
+    """
     cdef Py_ssize_t i, weights_per_layer
     cdef list panels = []
     if type(params) is not List or not 0 < slabs <= (<List>params).size // 2:

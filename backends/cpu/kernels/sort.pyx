@@ -131,9 +131,7 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 
 
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
-    """Partially sort: unsorted runs of at most 16 items remain, and each run's items exceed those of earlier
-    runs.
-    """
+    """Sort [first, last) except within runs of at most INSERTION_SORT_LENGTH items, which insertion sort finishes."""
     cdef Item *cut
     while last - first > INSERTION_SORT_LENGTH:
         if depth == 0:

@@ -89,7 +89,10 @@ cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
 
 
 cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of_numbers, Item *items) noexcept nogil:
-    """Return the index of the lower median: the index of the middle element after a stable sort."""
+    """Return the index of the lower median, which is the middle element after a stable sort.
+
+    If `of_numbers`, NaN elements are ignored. Otherwise, return the index of the first NaN if there is one.
+    """
     cdef npy_intp i, missing = 0, first = -1, middle, index, before = 0
     cdef int64_t key
     if number is float or number is double:
