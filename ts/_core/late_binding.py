@@ -68,7 +68,7 @@ _PROVIDERS: Final = {
     "object_order": "ts.runtime.objects:order_of",
     "module_of_object": "ts.runtime.module:module_of",
     "save_script_value": "ts.archive.script_values:save_script_value",
-    # the compiler: types, functions and classes of programs refer to each other
+    # the compiler of functions and classes
     "annotations": "ts.frontend.annotations",
     "compile": "ts.frontend.compile",
     "overloads": "ts.frontend.overloads",
