@@ -93,7 +93,7 @@ cdef int set_contiguous_list(List xs, IValue *out) except -1:
 
 
 cdef List tensor_list(IValue *x):
-    """Return the list of tensors in a register, or None if the list is empty or the value is not such a list."""
+    """Return the list of tensors in a register, or None for an empty list or another value."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o
