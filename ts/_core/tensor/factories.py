@@ -1,6 +1,7 @@
 """Tensors from Python data, copies and conversions.
 
-In: numbers, nested sequences, arrays, tensors. Out: tensors, by PyTorch's rules of inference.
+In: numbers, nested sequences, arrays, tensors. Out: tensors, with PyTorch's rules for the inference of dtypes
+and shapes.
 
     tensor([1, 2.5])            float32: the highest category determines the dtype (for floats, the default
                                 dtype)
@@ -371,7 +372,10 @@ C_NAMES: dict[dtypes.dtype, str] = {
 
 
 def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
-    """Return a value as a Python number, or raise RuntimeError if `dtype` cannot represent it."""
+    """Return a value as a Python number.
+
+    Raise RuntimeError if `dtype` cannot represent it, or OverflowError if no integer dtype can.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if dtype is dtypes.bool_:
@@ -394,7 +398,7 @@ def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
     elif dtype in dtypes.FLOAT8 and fits and math.isinf(value):
         fits = dtype is dtypes.float8_e5m2
     elif dtype is dtypes.complex32:
-        fits = True  # values out of range become infinite
+        fits = True  # The conversion to complex32 makes values out of range infinite.
     elif dtype is dtypes.complex64:
         components = (value.real, value.imag)
         fits = all(
@@ -569,7 +573,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
 
 
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes that arrays passed by the user must not have
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes rejected in arrays of users and on GPUs
 
 
 def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
@@ -701,7 +705,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target`, converted to `dtype` and a memory format, or a copy if `target` is `x`."""
+    """Return `target` if it has the dtype and memory format and is not `x`, or else a converted copy."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target

@@ -128,7 +128,7 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
     return NUMBER[scalar_type]
 
 
-# ---------------------------------------------------------------- wrapping
+# ---------------------------------------------------------------- wrapping of arrays in tensors
 
 cdef object backends = None          # the package ts.backends
 
@@ -552,7 +552,7 @@ cdef Tensor count_together(Tensor t, Tensor x):
 
 @cython.final
 cdef class VersionCounter(Tensor):
-    """Version counter of memory that no tensor owns (see `tensor.pxd`)."""
+    """A tensor object that is only the version counter of memory: it has no array and no autograd metadata."""
 
 
 cdef Tensor counter_apart(Tensor t):
@@ -566,9 +566,7 @@ cdef Tensor counter_apart(Tensor t):
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
-    """Return whether operators on `t` call `__torch_dispatch__`: its class defines it, and it is not
-    disabled.
-    """
+    """Return whether operators on `t` call `__torch_dispatch__`. Its class must define it, and it must be enabled."""
     return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
 
 
@@ -659,7 +657,10 @@ def follow_view(Tensor view not None, Tensor x not None):
 
 
 def share_version(Tensor t not None, Tensor x not None):
-    """Make the new tensor `t`, which is not a view, share the version counter of `x`."""
+    """Make a new layered tensor `t` share the version counter of `x`.
+
+    Do nothing if `t` shares a counter already, or has a backward node.
+    """
     if t.owner is None and t.history is not None and t.history.node is None:
         count_together(t, x)
 
@@ -700,8 +701,9 @@ def set_layer(Tensor x not None, layer):
 
 
 def sunk(Tensor x not None, Tensor base):
-    """Move the autograd history and layer of `x` to a new tensor, which becomes a view of `base`, and return
-    it.
+    """Return a new tensor on the memory of `x`, with `base` as its base.
+
+    The autograd history and the layer of `x` move to it.
     """
     cdef Tensor t = alias_detached(x)
     follow(t, x)
@@ -805,8 +807,9 @@ cdef bint selects_alone(Tensor x, Tensor index):
 
 
 cdef bint select_together(Tensor x, tuple indices):
-    """Return whether a single operator computes x[i, j, ...]: all indices are int64 tensors, at most one per
-    dimension.
+    """Return whether a single operator computes x[i, j, ...].
+
+    This requires that all indices are int64 tensors, at most one per dimension.
     """
     for index in indices:
         if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
@@ -868,8 +871,7 @@ cdef class Tensor:
     def _make_wrapper_subclass(*args, **kwargs):
         """Return a tensor without elements of a class that defines `__torch_dispatch__`.
 
-        _make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, memory_format=None,
-        dtype=None,
+        _make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, memory_format=None, dtype=None,
                                layout=strided, device=None, pin_memory=False, requires_grad=False, ...)
         """
         return resolve("tensor_subclasses").make_wrapper(*args, **kwargs)
@@ -1057,7 +1059,7 @@ cdef class Tensor:
         if requires_grad and self.of_inference and not context_flags() & INFERENCE:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad and not attention & GRADIENTS_REQUIRED:
-            resolve("tape")  # enables recording
+            resolve("tape")  # The import registers the function that records operators for autograd.
             set_gradients_required()
         self.requires_grad_flag = requires_grad
         return self
@@ -1292,7 +1294,7 @@ cdef class Tensor:
     # ---- copies and conversions
 
     def to(self, *args, **kwargs):
-        """Return the tensor converted to a dtype and/or device, or `self` if nothing changes."""
+        """Return the tensor converted to another dtype, device or memory format, or `self` if nothing changes."""
         if watched():
             return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
@@ -1402,7 +1404,7 @@ cdef class Tensor:
 
 
 def _derived(cls):
-    """Prepare a new class derived from `Tensor`."""
+    """Choose the `__torch_function__` of a new class derived from `Tensor`, and make its methods call it."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
     # As in PyTorch, a class with `__torch_dispatch__` does not inherit the `__torch_function__` of `Tensor`.
