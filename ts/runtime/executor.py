@@ -138,19 +138,30 @@ def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: 
 
 
 def last_executed_optimized_graph() -> Graph | None:
-    """Return the executed graph of the last function called from Python, or None before the first call."""
+    """Return the executed graph of the last function called from Python, or None before the first call.
+
+    The graph has the nodes of PyTorch's executor: type checks, fusion groups and fallback functions.
+    """
     function: Any = last_executed()
     if function is None:
         return None
     variant = function.variant if isinstance(function, FunctionVariant) else GraphVariant.OPTIMIZED
     original = function.original if isinstance(function, FunctionVariant) else function
+    code = function.available_code
     plans = function.plans if variant is not GraphVariant.WRITTEN else None
     if plans is not None:
         from ts.runtime.specialization import specializer_of
 
-        return specializer_of(plans).graph_of_last(plans)
-    graph = getattr(original, "graph", None)
-    return None if graph is None else transform_graph(graph, variant)
+        graph, code = specializer_of(plans).last_execution(plans)
+    elif (as_written := getattr(original, "graph", None)) is not None:
+        graph = transform_graph(as_written, variant)
+    else:
+        return None
+    if code is None or variant is GraphVariant.WRITTEN:
+        return graph
+    from ts.runtime.executor_graph import add_executor_nodes  # imported here, as only inspection needs it
+
+    return add_executor_nodes(graph, code)
 
 
 class FunctionVariant(Function):

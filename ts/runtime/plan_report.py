@@ -42,6 +42,7 @@ from ts.ir.source import SourceRange, in_program
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep_recursion import run_with_large_stack
+from ts.runtime.executor_graph import match_groups
 from ts.runtime.graph_variants import copy_unoptimized
 from ts.runtime.specialization import MAX_SPECIALIZATIONS, specializer_of
 
@@ -225,16 +226,14 @@ class _Group(NamedTuple):
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
     """Yield each record of a fusion group, paired with the group in `graph` that has its program, or None."""
-    unmatched = []
-    for node in graph.find_all_nodes(KIND):
-        subgraph = node.get("Subgraph")
-        program, values = program_of_graph(subgraph)
+    for record, node in match_groups(records, graph.find_all_nodes(KIND)):
+        if node is None:
+            yield record, None
+            continue
+        subgraph = node["Subgraph"]
         outside = dict(zip(subgraph.inputs(), node.inputs(), strict=True))
-        names = [_name(outside.get(value, value)) for value in values]
-        unmatched.append((program, _Group(list(subgraph.nodes()), names)))
-    for record in records:
-        at = next((i for i, (program, _) in enumerate(unmatched) if program == record.program), None)
-        yield record, None if at is None else unmatched.pop(at)[1]
+        names = [_name(outside.get(value, value)) for value in program_of_graph(subgraph)[1]]
+        yield record, _Group(list(subgraph.nodes()), names)
 
 
 def _name(value: Value) -> str:

@@ -115,15 +115,15 @@ class Specializer:
             kind.specialize(graph)
         return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
 
-    def graph_of_last(self, plans: Specializations) -> Graph:
-        """Return the graph of the specialization that ran last, annotated with tensor types."""
+    def last_execution(self, plans: Specializations) -> tuple[Graph, Any]:
+        """Return the graph, annotated with tensor types, and the code of the specialization that ran last."""
         from ts.passes.shape_analysis import rank_types  # imported here, as it is needed for inspection only
 
         index = plans.chosen_specialization
         if index is None:
-            return self.graph(None)
+            return self.graph(None), plans.general_code
         kind = self.kinds[index]
-        return rank_types(self.graph(kind), kind.tensors)
+        return rank_types(self.graph(kind), kind.tensors), plans.specialized_codes[index][0]
 
     def _code(self, kind: str, make: Callable[[], CompiledCode]) -> Any:
         with gc_disabled():

@@ -78,6 +78,8 @@ cdef class FusedPlan:
     cdef readonly str unsupported_reason          # reason why the group does not support these inputs, or "" if it does
     cdef bint runnable
     cdef readonly int64_t runs
+    # (dtype code, sizes, strides) of each input of the call that created the plan, or None for an input that is no tensor
+    cdef readonly tuple example_inputs
     cdef list loops                    # `Loops` objects, which own the memory that `TileOp.data` refers to
     cdef int slots
     cdef int kind[MAX_SLOTS]           # ScalarType of a slot
@@ -130,7 +132,7 @@ cdef class FusedGroup:
     cdef ReadEpilogue epilogue_read[MAX_EPILOGUES]
     cdef int epilogue_arity[MAX_EPILOGUES]
     cdef int epilogue_operands[MAX_EPILOGUES][MAX_EPILOGUE_ARGUMENTS]
-    cdef FusedPlan last
+    cdef readonly FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple view_inputs) except -1
     # Return the plan for the guards of these inputs, which is created at the first call. Return None if an

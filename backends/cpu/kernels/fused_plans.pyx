@@ -41,6 +41,14 @@ cdef uint32_t argument_guard(IValue *x) noexcept:
     return (AN_ELEMENT if ndim_of(<PyArrayObject *>t.array) == 0 else A_TENSOR) | <uint32_t>t.scalar_type
 
 
+cdef tuple tensor_geometry(IValue *x):
+    """Return dtype code, sizes and strides of a tensor, or None for other values."""
+    if x.tag != TAG_OBJECT or not is_tensor(x):
+        return None
+    t = <Tensor>x.v.o
+    return t.scalar_type, tuple(t.shape), t.stride()
+
+
 cdef str describe_guard(uint32_t guard):
     if guard & OTHER_VALUE:
         return "constant"
@@ -300,6 +308,7 @@ cdef class FusedGroup:
                 self.last = plan
                 return plan
         plan = self.make_plan(guards)
+        plan.example_inputs = tuple([None if self.is_argument[i] else tensor_geometry(&r[at[i]]) for i in range(self.inputs)])
         if len(self.plans) >= MAX_PLANS:
             self.plans = self.plans[1:]
         self.plans = [*self.plans, plan]

@@ -26,8 +26,10 @@ class GraphRule(Rule):
     function: Function
     prepare: Callable[[Any, str], Code]
     plan_count: int
+    last_required_grad: tuple[bool, ...] | None
     def __init__(
         self, make_subgraph: Callable[[], Function], prepare: Callable[[Any, str], Code]
     ) -> None: ...
 
 def bind(op: Operator, rule: GraphRule) -> None: ...
+def rule_of_graph(op: Operator) -> GraphRule: ...

@@ -35,9 +35,10 @@ from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value, release, set_bool, set_object
 from ts._core.value.no_python_construction cimport seal
-from ts._core.vm.function cimport Function
+from ts._core.vm.function cimport Function, set_last_executed
 
 from ts._core.late_binding import resolve
+from ts._core.vm.function import last_executed
 
 cdef enum:
     MAX_ARGUMENTS = 60
@@ -77,6 +78,7 @@ cdef class DifferentiablePlan:
     # for each value that the backward node saves: i if it is argument i, -1 - j if it is result j of
     # `forward`
     cdef tuple saves
+    cdef tuple inputs_require_grad     # for each argument of the graph: True if it is a tensor that requires grad
     cdef dict backwards                # bit mask of the results that have gradients -> BackwardVariant
     cdef object build  # build(numbers of the results that have gradients) returns a new BackwardVariant
 
@@ -122,6 +124,12 @@ cdef class GraphRule(Rule):
         """Return the number of argument keys in `plans`, at most MAX_PLANS."""
         return len(self.plans)
 
+    @property
+    def last_required_grad(self):
+        """Return which arguments of the last call required grad, or None if that call ran without a plan."""
+        cdef tuple last = self.last
+        return None if last is None or last[1] is None else (<DifferentiablePlan>last[1]).inputs_require_grad
+
     cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
         cdef char key[MAX_KEY_CHARS]
         cdef int n = write_key(op, r, at, key)
@@ -148,7 +156,13 @@ cdef object make_plan(GraphRule rule, list args, list requires_grad):
 
     Return None if this is not supported.
     """
-    return resolve("differentiable_plan")(rule, args, requires_grad)
+    # The plan is made by a call of the graph's function, which is part of the execution of another function.
+    executed = last_executed()
+    cdef DifferentiablePlan plan = resolve("differentiable_plan")(rule, args, requires_grad)
+    set_last_executed(executed)
+    if plan is not None:
+        plan.inputs_require_grad = tuple(requires_grad)
+    return plan
 
 
 # ---------------------------------------------------------------- argument keys
@@ -350,6 +364,7 @@ cdef class GraphNode(SavingNode):
                 values[i].tag = TAG_NONE
                 filled = i + 1
                 set_object(&values[i], gradients[where] if where >= 0 else saved_tensor(&self.saved[-1 - where], self))
+            set_last_executed(variant.function)
             variant.function.run_values(values, &result)
             for i, edge in enumerate(variant.edge_indices):
                 results[edge] = box(&result if len(variant.edge_indices) == 1 else &(<Tuple>result.v.o).items[i])
@@ -363,6 +378,11 @@ cdef class GraphNode(SavingNode):
 def bind(Operator op not None, GraphRule rule not None):
     """Set the differentiation rule of `op`, which is used for calls with an argument that requires grad."""
     op.rule = rule
+
+
+def rule_of_graph(Operator op not None):
+    """Return the differentiation rule that `bind` has set for `op`."""
+    return <GraphRule?>op.rule
 
 
 seal(GraphNode)

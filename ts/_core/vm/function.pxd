@@ -33,3 +33,5 @@ cdef class Function(Callee):
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)
     cdef int write_parameters(self, State *state, tuple args) except -1
+
+cdef void set_last_executed(Function function) noexcept

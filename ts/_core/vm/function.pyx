@@ -49,6 +49,12 @@ def last_executed():
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
+cdef void set_last_executed(Function function) noexcept:
+    """Let `last_executed` return `function`, without a reference. None is allowed."""
+    global last_called
+    last_called = NULL if function is None else <PyObject *>function
+
+
 def is_optimizing():
     """Return whether this thread runs optimized graphs."""
     return not context_flags() & AS_WRITTEN
