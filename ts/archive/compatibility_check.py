@@ -144,7 +144,7 @@ class _CompatibilityScan:
         Unpickler(self.records.bytes(record), names, lambda reference: None).load()
 
     def calls(self) -> None:
-        """Compile the functions without missing features, and record the calls that fail to compile."""
+        """Compile the functions in which no missing feature was found, and record the compilation errors."""
         try:
             unit = ModuleReader(self.records, None).unit
         except ArchiveError:  # may be caused by the missing features, which are reported already

@@ -16,7 +16,7 @@ class DistNetworkError(DistError):
 
 
 class DistStoreError(DistError):
-    """Raised if not all processes have joined a rendezvous in time."""
+    """Raised if a rendezvous fails, for example because not all processes have joined in time."""
 
 
 class WorkerUnavailableError(RuntimeError):

@@ -48,7 +48,9 @@ class TapeEntry(NamedTuple):
     # the results by the schema: one element for each return value, which may be a list of tensors
     results: list[Any]
     differentiable: bool  # True if grad mode was enabled during the call, so that gradients flow through it
-    time: int = 0  # index of the call in the tape
+    # index of the call in the tape, compared with the indices of writes. Calls of a decomposition have the index
+    # of the decomposed call.
+    time: int = 0
 
 
 class CustomFunctionNode(NamedTuple):
@@ -99,10 +101,10 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Return the result of an operator that needs no node in a backward pass, otherwise None.
+        """Return x for conj(x) of a real tensor in a backward pass, which needs no node, or None.
 
-        Only `conj` of a real tensor needs no node. If a formula passes only numbers to an operator whose
-        first parameter is a tensor, the first number in `values` is replaced by a 0-d tensor.
+        If a formula passes only numbers to an operator whose first parameter is a tensor, also replace the
+        first number in `values` by a 0-d tensor.
         """
         if not self._in_backward:
             return None

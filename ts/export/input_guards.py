@@ -108,7 +108,7 @@ def guard_bound(source: Source, relation: str, bound: Any) -> InputGuard:
 
 
 def guard_divisible(source: Source) -> InputGuard:
-    """Return the guard that the size at `source` minus its offset is divisible by its factor."""
+    """Return the guard that `size - source.offset` is divisible by `source.factor`."""
     difference = Operation("-", (source.size, Constant(source.offset)))
     condition = Operation("==", (Operation("%", (difference, Constant(source.factor))), Constant(0)))
     text = str(source._replace(factor=1))

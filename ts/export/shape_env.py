@@ -293,6 +293,8 @@ class ShapeEnv:
         """Return True if all symbols of an expression have example values."""
         return all(s in self.hints for s in self.simplify(expression).free_symbols)
 
+    # ---- decisions and guards
+
     def decide(self, condition: Any) -> bool:
         """Return a condition's value for the example arguments, and add a guard that it keeps this value."""
         static_value = self.evaluate_static(condition)

@@ -372,8 +372,8 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         a list to which the texts of placeholders are added, instead of returned
-        maybe_return_typename     a list whose first element is set to the return annotation
+        placeholder_names         non-empty list. The text of a placeholder is appended to it, and None returned.
+        maybe_return_typename     non-empty list. Its first element is set to the return annotation.
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"
@@ -411,7 +411,7 @@ class Node:
 
 
 def meta_value(node: Node) -> Any:
-    """Return the example value of a node's result, or its tensor metadata, or None without either."""
+    """Return the first of meta["val"], meta["tensor_meta"] and meta["example_value"] that exists, or None."""
     return node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
 
 

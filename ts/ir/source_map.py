@@ -27,7 +27,7 @@ class SourceMap:
         self.ranges: list[SourceRange | None] = []
 
     def put(self, range: SourceRange | None, printed: str) -> str:
-        """Return `printed` after a mark that refers to `range`."""
+        """Return `printed` with a mark in front of it, which refers to `range`."""
         self.ranges.append(range)
         return f"\x01{len(self.ranges) - 1}\x02{printed}"
 

@@ -142,7 +142,7 @@ def _line(title: str, description: str) -> str:
 
 
 def _shape(record: Any, signature: Any) -> str:
-    """Return a description of the result shape if the record or the schema determines it, else ""."""
+    """Return the help text about the result's shape, or "" if a result is no tensor or list of tensors."""
     from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}

@@ -197,7 +197,11 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
 def _weight_norm_interface_backward(
     xp: Any, grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
 ) -> tuple[Array, Array]:
-    """Return gradients of v (component orthogonal to v) and g (component along v)."""
+    """Return the gradients of `v` and `g`.
+
+    The gradient of `v` is the component of `grad_w` orthogonal to `v`, times g / norms. The gradient of `g` is
+    the component along `v`.
+    """
     if dim not in (0, saved_v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     grad, v, g, norms = (

@@ -1,14 +1,12 @@
 """Number of threads of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
 
-Input: a number. Output: the number of threads that CPU kernels use (matrix products, convolutions, pooling),
-in `ts.backends.cpu.thread_pool`:
-
-    ts.set_num_threads(1)            matrix products and convolutions run on one thread
+    ts.set_num_threads(1)            matrix products, convolutions, fusion groups ... run on one thread
     ts.get_num_threads()             1
 
-In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.blas_thread_limit`).
-Elsewhere, it uses the number of threads that its library is configured for. Forked tasks have separate
-threads, whose number `ts.set_num_interop_threads` sets.
+The number applies to the threads of `ts.backends.cpu.thread_pool`, which run the partitions of kernels. It does
+not apply to BLAS and LAPACK: a call inside of an operator uses one thread
+(`ts.backends.cpu.kernels.blas_thread_limit`), and the program's own NumPy calls use the number that the library
+is configured for. Forked tasks (`ts.jit.fork`) run on threads of their own (`ts.set_num_interop_threads`).
 """
 
 from __future__ import annotations

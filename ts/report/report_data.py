@@ -126,7 +126,7 @@ class ReportData:
     modules: Module | None = None
     call: float | None = None  # seconds of a call, or None if not measured
     between: float = 0.0  # seconds of `call` that are not in operators
-    # True if instructions were counted, so that `between` is distributed among the lines
+    # True if executed instructions were counted. They distribute the time `between` among the source lines.
     is_counted: bool = False
     operators: list[EventGroup] = field(default_factory=list)
 

@@ -59,9 +59,9 @@ cdef enum:
 # ---------------------------------------------------------------- input layout and correlations
 
 cdef int64_t *_numbers_of(array) except NULL:
-    """Return the address of the elements of `array`, a non-empty contiguous int64 array.
+    """Return the address of the elements of `array`.
 
-    Raise TypeError for other arrays.
+    Raise TypeError if it is not a contiguous int64 array.
     """
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
         raise TypeError("expected an array of int64")

@@ -18,9 +18,9 @@ ctypedef struct Tile:
     npy_intp channels
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# For an operator in a fusion group (`OperatorRecord.tile`): set loop and parameters of `tile`, for a first
-# argument that is a tensor of dtype `kind` and the values of the other arguments. Returns False if no loop
-# supports them.
+# Chooses the loop of an operator in a fusion group (`OperatorRecord.tile`): sets loop and parameters of `tile`.
+# `kind` is the dtype of the first argument, a tensor, and `others` are the other arguments. Returns False if no
+# loop supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
 # For an operator with per-channel vectors (`OperatorRecord.channels`): like ReadTile. It writes at most two

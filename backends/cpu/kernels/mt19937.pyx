@@ -231,7 +231,7 @@ cdef class MersenneTwister:
             out[j] = swapped
         return result
 
-    # ---------------------------------------------------------------- rejection sampling
+    # ---------------------------------------------------------------- samples with parameters per element
 
     def slopes(self, const double[::1] x, double low, double high):
         """Return the slopes of rrelu for the elements `x`: uniform in [low, high) if x <= 0, else 1."""

@@ -445,7 +445,7 @@ cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- operator table
 
 cdef list element_operators(str t):
-    """Return the comparison operators for lists with element type `t`."""
+    """Return the operators index, count, remove, eq, ne, sort and sorted for lists with element type `t`."""
     cdef void *data = of_tensors if t == "Tensor" else NULL
     search = "index.list_Tensor" if t == "Tensor" else f"index.list_{t}"
     return [

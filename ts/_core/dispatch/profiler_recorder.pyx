@@ -189,7 +189,7 @@ cdef object record_call(Operator op, list args):
 
 
 cdef enum:
-    NEAR = 64  # number of the latest events among which the running event of a thread is searched
+    NEAR = 64  # number of the latest events that are searched for the running event of a thread
 
 
 cdef int set_event_backend(Operator op, int backend) except -1:

@@ -114,7 +114,7 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether an index is in range for size `n`, or True for data-dependent numbers. Add guards."""
+    """Return whether -n <= index < n. Symbols add guards. Return True for data-dependent numbers."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))

@@ -188,8 +188,7 @@ class MessageDecoder:
         self.limits = limits or TransportLimits()
         # maps frames that are in shared memory. If it is None, all frames are received from the socket.
         self.receiver = receiver
-        # True if the message is skipped, and the connection stays open, when the memory of a frame cannot be
-        # allocated
+        # If no memory can be allocated for a frame: True to skip its message, False to end the connection
         self.spares = False
         self._staging = _memory(STAGING_BYTES)
         self._start = self._end = 0  # bytes `_staging[_start:_end]` are received but not decoded yet

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     msgpack = None
 
-MAX_NESTING_DEPTH: Final = 511  # maximum nesting depth of lists and dicts, the same as in `msgpack`
+MAX_NESTING_DEPTH: Final = 511  # maximum nesting depth of lists and dicts, which is that of msgpack's packer
 _MIN_SCANNED_BYTES: Final = 4096
 
 ObjectHook = Callable[[dict[Any, Any]], Any]

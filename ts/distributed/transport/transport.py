@@ -282,7 +282,7 @@ class Listener(Generic[ConnectionType]):
 
 
 def max_connections(limits: TransportLimits) -> int:
-    """Return the number of connections that this process accepts, bounded by its number of open files."""
+    """Return the maximum number of connections of this process, bounded by its limit of open files."""
     try:
         import resource
     except ModuleNotFoundError:

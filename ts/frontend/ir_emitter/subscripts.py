@@ -133,7 +133,11 @@ def int_and_slice_indexing(
     slices: dict[int, SliceValue] = {}  # position of an index -> slice, for indices that are slice objects
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
-        """Emit the index at `position` for dimension `dim`, and return the dimension of the next index."""
+        """Emit the index at `position` for dimension `dim`, except literal slices, which are emitted later.
+
+        Return the dimension of the next index. Indices after an ellipsis are visited from the last one
+        (`from_right`), and have negative dimensions.
+        """
         dims[position] = dim
         index = indices[position]
         step = -1 if from_right else 1

@@ -157,7 +157,10 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_backward(call: Call) -> Any:
-    """Compute the embedding gradients as one gradient of a table with the rows of all batch elements."""
+    """Compute the gradients of all batch elements in one table, in which each element has its own rows.
+
+    `scale_grad_by_freq` requires a loop over the batch elements.
+    """
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
         return run_in_loop(call)
