@@ -48,8 +48,8 @@ class TapeEntry(NamedTuple):
     # the results by the schema: one element for each return value, which may be a list of tensors
     results: list[Any]
     differentiable: bool  # True if grad mode was enabled during the call, so that gradients flow through it
-    # index of the call in the tape, compared with the indices of writes. Calls of a decomposition have the index
-    # of the decomposed call.
+    # index of the call in the tape, compared with the indices of writes. Calls of a decomposition have the
+    # index of the decomposed call.
     time: int = 0
 
 

@@ -372,7 +372,7 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         non-empty list. The text of a placeholder is appended to it, and None returned.
+        placeholder_names         non-empty list. The text of a placeholder is appended, and None is returned.
         maybe_return_typename     non-empty list. Its first element is set to the return annotation.
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "

@@ -179,7 +179,7 @@ def _describe(
             for m, s, (a, b), d, k, o in zip(input_size, steps, pads, gaps, kernel, more, strict=True)
         )
         if min(output_size) < 1:
-            one = (1,) * (n == 1)  # height 1 in PyTorch's error text, since it computes 1-d as 2-d convolutions
+            one = (1,) * (n == 1)  # height 1 in PyTorch's error text for a 1-d convolution
             lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (input_size, output_size))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "

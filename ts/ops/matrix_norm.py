@@ -199,8 +199,8 @@ def _weight_norm_interface_backward(
 ) -> tuple[Array, Array]:
     """Return the gradients of `v` and `g`.
 
-    The gradient of `v` is the component of `grad_w` orthogonal to `v`, times g / norms. The gradient of `g` is
-    the component along `v`.
+    The gradient of `v` is the component of `grad_w` orthogonal to `v`, times g / norms. The gradient of `g`
+    is the component along `v`.
     """
     if dim not in (0, saved_v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")

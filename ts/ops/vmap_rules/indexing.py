@@ -157,7 +157,7 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_backward(call: Call) -> Any:
-    """Compute the gradients of all batch elements in one table, in which each element has its own rows.
+    """Compute the gradients of all batch elements in one table with separate rows for each element.
 
     `scale_grad_by_freq` requires a loop over the batch elements.
     """
