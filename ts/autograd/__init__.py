@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return True if a checkpoint may start a nested backward pass: False in `backward(inputs=...)`."""
+    """Return True outside of a backward pass, and in a pass that computes the gradients of all leaves."""
     return current_task_id() == -1 or reaches_all_leaves()
 
 
@@ -47,5 +47,5 @@ def _find(name: str) -> Any:
     raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 
 
-if not TYPE_CHECKING:  # hidden from type checkers, so that they report unknown names
+if not TYPE_CHECKING:  # type checkers ignore `__getattr__`, so that they report unknown names
     __getattr__ = _find

@@ -33,7 +33,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class set_detect_anomaly:
-    """Set anomaly detection at construction. As a context manager, restore it at the end of the block."""
+    """Set the anomaly mode at construction. A `with` block restores the previous mode at its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _now

@@ -71,7 +71,7 @@ class FunctionCtx:
 
 
 class BackwardCFunction(FunctionNode, FunctionCtx):
-    """Base class of `ctx` objects. Each is the backward node of a call."""
+    """Base class of `ctx` objects: the backward node of one call of a custom function."""
 
     _forward_cls: type[_OneLevel]
 
@@ -93,7 +93,7 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
 
 
 class FunctionMeta(type):
-    """Metaclass that creates the node class of each function `Foo`: `FooBackward`."""
+    """Metaclass that creates the node class of each custom function: `CubeBackward` for `Cube`."""
 
     _backward_cls: type[BackwardCFunction]
 
@@ -181,7 +181,7 @@ class Function(_OneLevel):
             return tracer.python_function(
                 cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
             )
-        # Within `in_function`, an export creates no graph block for changes of the grad mode in `forward`.
+        # Because of `in_function`, an export creates no graph block if `forward` changes the grad mode.
         with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if tracer is not None and tracer.tape is not None:
@@ -192,7 +192,7 @@ class Function(_OneLevel):
 def _by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Return all arguments by position, with defaults, because `backward` returns gradients by position."""
+    """Return the arguments of `forward` by position, with defaults. Raise TypeError for keyword-only ones."""
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:

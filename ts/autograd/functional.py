@@ -33,7 +33,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def _as_checked_tuple(x: Any, argument: str, name: str) -> tuple[bool, Tensors]:
-    """Return whether `x` is a tuple, and its items as a tuple. Raise TypeError if an item is not a tensor."""
+    """Return (True, x) for a tuple of tensors, and (False, (x,)) for a tensor. Otherwise raise TypeError."""
     is_tuple = isinstance(x, tuple)
     items = x if is_tuple else (x,)
     for i, item in enumerate(items):
@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
-    """Return new tensors for the arguments. Gradients reach the originals only if `create_graph` is True."""
+    """Detach `inputs`. If `create_graph`, inputs that require grad become differentiable views instead."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs
@@ -109,7 +109,7 @@ def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bo
             raise RuntimeError(_DETACHED[subject].format(i=i))
 
 
-# Errors of strict mode by step of the computation (`_fill_missing`): a result does not depend on an input.
+# Error texts of strict mode if a result does not depend on an input, by the `step` of `_fill_missing`.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -134,7 +134,7 @@ _CONSTANT = {
 def _fill_missing(
     gradients: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
-    """Replace missing gradients by zeros, or raise RuntimeError in strict mode."""
+    """Replace None by zeros. In strict mode, raise RuntimeError for None and for constant gradients."""
     filled = []
     for i, (x, y) in enumerate(zip(gradients, like, strict=True)):
         if x is None and strict:
@@ -373,7 +373,7 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 
 def _units(tensors: Tensors) -> Tensors:
-    """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
+    """Return the identity matrix of the elements of all tensors, its columns split by tensor."""
     total, first_row, matrices = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         matrix = x.detach().new_zeros(total, x.numel())
@@ -478,7 +478,7 @@ def hessian(
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
-    """Return whether the argument is a tuple, and its tensors. Raise TypeError for other objects."""
+    """Return whether `inp` is a tuple, and its items. If names are given, raise TypeError for non-tensors."""
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
     is_tuple = isinstance(inp, tuple)
@@ -494,7 +494,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 
 
 def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
-    """Replace one-item tuples by their item at each level for which `to_unpack` is False."""
+    """Undo `_as_tuple`: replace a one-item tuple by its item at each level where `to_unpack` is False."""
     if isinstance(to_unpack, tuple):
         if not to_unpack[1]:
             res = tuple(item[0] for item in res)
@@ -508,7 +508,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
+    """Return the identity matrix of the elements of all tensors, its columns split by tensor."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
     return _units(tensors)

@@ -141,7 +141,7 @@ class enable_grad(_PlainBlock, context.GradMode):
 
 
 class set_grad_enabled(_Block, context.GradModeGuard):
-    """Set the recording of gradients at construction. As a context manager, restore it at the end."""
+    """Enable or disable gradient recording at construction. A `with` block restores the mode at its end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -152,8 +152,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:
-        """Decorate `function` so that it runs in this mode. Restore the mode that the constructor changed."""
-        # the constructor has changed the mode, but decorating a function must not change it
+        """Decorate `function` so that it runs in this mode, and undo the constructor's change of the mode."""
         context.set_grad_enabled(self.prev)
         return super().__call__(function)
 

@@ -47,13 +47,13 @@ class Options(NamedTuple):
 
 
 class RealFunction(NamedTuple):
-    """Checked function, or its real or imaginary part, whose gradients `check` compares separately."""
+    """Checked function, or a function of only the real or the imaginary parts of its complex values."""
 
     function: Function
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     forward: bool
-    # index of a complex argument if `forward`, else of a complex result -> prefix of its error messages
+    # prefix of error messages by index of a complex argument (if `forward`) or of a complex result
     prefix: dict[int, str]
 
     @property
@@ -65,7 +65,7 @@ class RealFunction(NamedTuple):
 def first_gradients(
     func: Function, inputs: Any, grad_outputs: Any, non_contiguous: bool
 ) -> tuple[Function, tuple[Any, ...]]:
-    """Return the function that computes gradients of `func`, and its arguments (inputs, result gradients)."""
+    """Return a function that computes the gradients of `func`, and its arguments: inputs, `grad_outputs`."""
     first = as_tuple(inputs)
     if grad_outputs is None:
         outputs = differentiable(func(*first))

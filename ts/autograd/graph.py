@@ -193,8 +193,7 @@ class _CollectAllGradients:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        # id of a backward pass -> the gradients that arrived so far, and a list of one item: the number of
-        # gradients that are missing
+        # id of a backward pass -> (gradients that arrived so far, [number of missing gradients])
         self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}
         self._lock = threading.Lock()
 

@@ -144,7 +144,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, description: str) -> Tensor:
 
 
 class BackwardJacobian:
-    """Jacobian matrices from backward passes. The flags are False if gradients differ in size or dtype."""
+    """Jacobian matrices, and flags: True if all gradients have the shapes or dtypes of their arguments."""
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
         self.matrices = matrices
@@ -188,7 +188,7 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
 def by_tangents(
     function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
 ) -> list[list[Tensor]]:
-    """Return, for each argument that requires grad, the Jacobians of all results, by forward mode.
+    """Compute by forward mode, for each argument that requires grad, a list of one Jacobian per result.
 
     With `check_dtypes`, TypeError is raised unless each result and its tangent are both real or both complex.
     """
