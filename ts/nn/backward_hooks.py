@@ -49,8 +49,7 @@ class BackwardHooks:
         # indices of the tensors among the arguments, or None if no argument requires grad
         self._argument_indices: list[int] | None = None
         self._result_indices: list[int] | None = None
-        # Gradients of the results, stored from the call of the results' node until the call of the arguments'
-        # node
+        # gradients of the results, set by `_record_grad_outputs` and read by `_call_hooks`
         self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -118,9 +117,9 @@ class BackwardHooks:
 def _through_node(
     values: tuple[Any, ...], hook: Callable[..., Any]
 ) -> tuple[tuple[Any, ...], list[int] | None]:
-    """Pass the tensors in `values` through a node with a gradient hook.
+    """Pass the tensors in `values` through one autograd node, and register `hook` on this node.
 
-    Return the values and the indices of the tensors. If nothing requires grad, the indices are None.
+    Return the new values and the indices of the tensors, or `values` and None if no tensor requires grad.
     """
     tensor_indices = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in tensor_indices):
@@ -145,7 +144,7 @@ def _scatter_gradients(indices: list[int], gradients: Gradients, n: int) -> Grad
 
 
 def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:
-    """Register the non-full backward hooks on the `grad_fn` of the result, or of its first tensor."""
+    """Register the non-full backward hooks on the `grad_fn` of the first tensor in `result`."""
     first = result
     while not isinstance(first, Tensor):
         first = next(iter(first.values())) if isinstance(first, dict) else first[0]
@@ -168,7 +167,7 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
 def _replace_gradients(
     hook: str, name: str, gradients: Gradients, replacement: Gradients | None
 ) -> Gradients:
-    """Return the replacement by a hook, or the gradients unchanged. Raise RuntimeError for a wrong length."""
+    """Return a hook's result `replacement`, or `gradients` for None. Check the length (RuntimeError)."""
     if replacement is None:
         return gradients
     if len(replacement) != len(gradients):

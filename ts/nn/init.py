@@ -88,7 +88,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill a tensor with normal random numbers in [a, b], by inversion or rejection as in PyTorch."""
+    """Fill a tensor with random numbers of a normal distribution truncated to [a, b]."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -260,7 +260,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _make_deprecate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a deprecated alias of an initializer, with a name without the underscore at the end."""
+    """Return a deprecated alias of an initializer: `uniform` for `uniform_`. Calls of the alias warn."""
     new = function.__name__
     old = new[:-1]
 

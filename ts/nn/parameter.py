@@ -22,7 +22,7 @@ from ts._core.tensor.tensor import (
 
 
 class _ParameterMeta(TensorMeta):
-    """Metaclass of Parameter: `isinstance` is True for every tensor that is marked as a parameter."""
+    """Metaclass of Parameter: `isinstance(x, Parameter)` is True for any tensor `x` with `_is_param`."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -40,8 +40,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Return a parameter with the memory of `data`, or an empty parameter if `data` is None.
 
-        If `data` is an instance of a tensor subclass, the result has this class. Raise RuntimeError if its
-        `detach` returns another class.
+        The parameter has the class of `data` if this is another subclass of Tensor. Raise RuntimeError if
+        `detach` of this subclass returns another class.
         """
         tensor = ts.empty(0) if data is None else data
         if type(tensor) is Tensor or type(tensor) is Parameter:
@@ -164,9 +164,9 @@ class UninitializedTensorMixin:
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary parameter or buffer of this shape with uninitialized elements.
+        """Become an ordinary parameter or buffer of the given shape with uninitialized elements.
 
-        None for `device` or `dtype` means the value of this tensor.
+        `device` and `dtype` default to those of this tensor.
         """
         tensor: Any = self
         tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))

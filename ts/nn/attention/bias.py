@@ -21,7 +21,7 @@ __getattr__ = names_for(__name__)
 
 
 class CausalVariant(IntEnum):
-    """Corner of the score matrix at which the diagonal of a causal mask ends."""
+    """Corner of the score matrix that lies on the diagonal of a causal mask."""
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
@@ -31,7 +31,7 @@ class CausalBias(Tensor):
     """Causal mask of shape (seq_len_q, seq_len_kv). Only attention accepts it."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
-        """Return a tensor of shape (2, seq_len_q, seq_len_kv) whose memory is one element."""
+        """Return a placeholder, one element expanded to a tensor. `_materialize` computes the mask."""
         bias: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
         return bias
 
@@ -72,7 +72,7 @@ class CausalBias(Tensor):
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Tensor:
-        """Return attention with the mask. Raise ValueError for `is_causal`."""
+        """Compute `scaled_dot_product_attention` with `attn_mask`. Raise ValueError for `is_causal=True`."""
         if is_causal:
             raise ValueError("CausalBias should not be used with causal=True")
         options: dict[str, Any] = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}

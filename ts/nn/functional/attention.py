@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Convert a bool mask to floats (-inf for True). Warn if the dtype of the mask `other` differs."""
+    """Return `mask` as floats to add to the scores (-inf for True). Warn if `other` has another dtype."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -81,7 +81,7 @@ def _mha_shape_check(
 
 
 def _unpack_projections(x: Tensor, count: int, width: int) -> Tensor:
-    """Split the last dimension into `count` contiguous tensors of `width` elements each."""
+    """Reshape (..., count * width) to a contiguous tensor (count, ..., width)."""
     return x.unflatten(-1, [count, width]).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
 
 

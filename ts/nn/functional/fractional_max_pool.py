@@ -18,7 +18,7 @@ from ts.nn.functional.pooling import dispatch_by_indices
 def _fractional_size(
     input: Tensor, output_size: list[int] | None, output_ratio: list[float] | None, n: int
 ) -> list[int]:
-    """Return `output_size`, or the size of the input multiplied by `output_ratio`."""
+    """Return `output_size`. If it is None, multiply the last `n` sizes of `input` by `output_ratio`."""
     if output_size is not None:
         return output_size
     if output_ratio is None:
@@ -33,7 +33,7 @@ def _fractional_size(
 
 
 def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tensor:
-    """Return `random_samples`, or random numbers for each channel and dimension if it is None."""
+    """Return `random_samples`. If it is None, draw random numbers of shape (batch, channels, n)."""
     if random_samples is not None:
         return random_samples
     batch = 1
@@ -43,7 +43,7 @@ def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tenso
 
 
 def _repeat_number(value: Any, n: int) -> Any:
-    """Return a list that repeats a number `n` times. In scripts, this conversion is implicit."""
+    """Return `[value] * n` for a number, and a list unchanged. In scripts, this conversion is implicit."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 

@@ -1,6 +1,6 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-If arguments may be numbers or lists, the function has an overload for each combination.
+For scripts, a function whose arguments are numbers or lists has one overload for each combination.
 """
 
 from __future__ import annotations

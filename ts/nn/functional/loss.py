@@ -21,10 +21,9 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Return `loss` multiplied by `weight`, and reduced as the name `reduction` selects.
+    """Multiply `loss` by `weight`, and reduce the product by "none", "mean" or "sum".
 
-    If `by_weight`, the mean is the sum divided by the sum of the weights. Otherwise, it is the sum divided by
-    the number of elements (`huber_loss`).
+    The mean is the sum divided by the sum of the weights if `by_weight`, else by the number of elements.
     """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
@@ -305,7 +304,7 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Raise ValueError unless `var` has the shape of the input, except for one dimension of size 1."""
+    """Raise ValueError if `var` has a shape other than `input`. One dimension of `var` may have size 1."""
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):

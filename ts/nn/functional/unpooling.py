@@ -11,7 +11,7 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _repeat_numbers(n: int, *values: Any) -> Any:
-    """Return lists that repeat each number `n` times. In scripts, this conversion is implicit."""
+    """Replace each number in `values` by `[number] * n`. In scripts, this conversion is implicit."""
     return (
         list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
         for value in values

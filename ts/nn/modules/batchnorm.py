@@ -44,7 +44,7 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Set the running mean to 0 and the running variance to 1."""
+        """Set the running mean and the number of batches to 0, and the running variance to 1."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -97,7 +97,7 @@ class _BatchNorm(_NormBase):
         if self.training and self.track_running_stats:
             if self.num_batches_tracked is not None:
                 self.num_batches_tracked.add_(1)
-                if self.momentum is None:  # the running statistics are means over all batches
+                if self.momentum is None:  # running statistics are then plain means over all batches
                     average = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or ((self.running_mean is None) and (self.running_var is None))
         return F.batch_norm(
@@ -137,7 +137,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Return a module with all batch normalizations in it replaced by this class, with their state."""
+        """Convert all batch normalizations in `module` to this class, with their state. Return the module."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(

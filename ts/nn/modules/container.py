@@ -151,7 +151,7 @@ class Sequential(_IndexedContainer):
 
     __rmul__ = __mul__
 
-    def forward(self, input):  # type: ignore[no-untyped-def]  # annotations would restrict the input type
+    def forward(self, input):  # type: ignore[no-untyped-def]  # annotations would restrict `input`
         for module in self:
             input = module(input)
         return input
@@ -278,7 +278,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _describe_entry(name: str, value: Any, kind: str) -> str:
-    """Return the line for a value in the `repr` of its container. `kind` is a tensor's dtype or type name."""
+    """Return the line of `repr` for an entry. `kind` is the dtype or type name to print for a tensor."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"

@@ -58,7 +58,7 @@ def _add_constructor(cls: Any, kw_only: bool) -> Any:
 
 
 class _Constructor:
-    """Descriptor `__init__` that is replaced by the compiled constructor at its first access."""
+    """Descriptor for `__init__`. Its first access compiles the constructor, which replaces the descriptor."""
 
     def __init__(self, owner: type[Module], arguments: dict[str, str], kw_only: bool) -> None:
         self.owner = owner
@@ -90,7 +90,7 @@ class _Constructor:
         text = "\n".join(["def define(owner):", *lines, "    return __init__", ""])
         file = f"<constructor of {owner.__name__}>"
         source_lines = text.splitlines(keepends=True)
-        linecache.cache[file] = len(text), None, source_lines, file  # shown by `inspect` and tracebacks
+        linecache.cache[file] = len(text), None, source_lines, file  # for `inspect` and tracebacks
         namespace: dict[str, Any] = {}
         # Annotations are evaluated with the globals of the module that defines the class.
         exec(compile(text, file, "exec"), vars(sys.modules[owner.__module__]), namespace)

@@ -22,10 +22,10 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 
 
 class LazyModuleMixin(Module):
-    """Mixin for lazy modules of users: their constructors register uninitialized parameters.
+    """Mixin for user-defined lazy modules, whose constructors register uninitialized parameters.
 
-    `initialize_parameters` is called with the arguments of the first call and creates the parameters. Then
-    the class of the module becomes `cls_to_become`, if this is set.
+    The first call of the module passes its arguments to `initialize_parameters`, which creates the
+    parameters. If `cls_to_become` is set, it then becomes the class of the module.
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
@@ -36,7 +36,7 @@ class LazyModuleMixin(Module):
         return any(is_uninitialized(tensor) for tensor in tensors)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Create the uninitialized parameters for the arguments of the first call."""
+        """Give the uninitialized parameters a shape that fits the arguments of the first call."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -79,12 +79,12 @@ class _LazyLayer(LazyModuleMixin):
                 self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
 
     def reset_parameters(self) -> None:
-        """Initialize the parameters with random numbers, if they exist."""
+        """Initialize the parameters with random numbers, unless they have no shape yet."""
         if getattr(self, self._width_name) != 0:
             super().reset_parameters()  # type: ignore[misc]
 
     def reset_running_stats(self) -> None:
-        """Reset the running statistics, if they exist."""
+        """Reset the running statistics, unless they have no shape yet."""
         if getattr(self, self._width_name) != 0:
             super().reset_running_stats()  # type: ignore[misc]
 

@@ -17,10 +17,7 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """Options of PyTorch's `linear_cross_entropy` for chunks. They are validated and have no effect.
-
-    One matrix product computes all logits, without chunks.
-    """
+    """Options of PyTorch for computing `linear_cross_entropy` in chunks. Validated, but without effect."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -73,7 +73,7 @@ _TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's type for messages, with the module unless the type is builtin."""
+    """Return the name of a value's type for messages: "int", "my_module.Net", "torch.FloatTensor"."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return str(value.type())
     cls = type(value)
@@ -90,7 +90,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    # Whether the registered backward hooks are full backward hooks, or None while there are none
+    # kind of the registered backward hooks: True full, False non-full, None without hooks
     _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -119,7 +119,7 @@ class Module:
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    if TYPE_CHECKING:  # for type checkers, a call has the signature of `forward`
+    if TYPE_CHECKING:  # type checkers give a call the signature of `forward`
 
         def __call__(self: _HasForward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
     else:
@@ -244,7 +244,7 @@ class Module:
             super().__setattr__(name, value)
 
     def _forget(self, name: str, target_table: str) -> None:
-        """Remove `name` from all tables except `target_table`, because a name is in one table only."""
+        """Remove the attribute `name` from the instance and from all tables except `target_table`."""
         self.__dict__.pop(name, None)
         for table in _TABLES:
             if table != target_table:
@@ -420,9 +420,9 @@ class Module:
         return self
 
     def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
-        """Convert a parameter by `fn` in place and return it.
+        """Convert a parameter by `fn`, in place if possible, and return it.
 
-        If the converted tensor has another class, return a new parameter of this class.
+        Return a new parameter if the converted tensor has another class, or an option of `__future__` is set.
         """
         swaps = __future__.get_swap_module_params_on_conversion()
         overwrites = __future__.get_overwrite_module_params_on_conversion()
@@ -491,7 +491,7 @@ class Module:
         tensors = [*self.parameters(), *self.buffers()]
         for tensor in tensors:
             if is_uninitialized(tensor):
-                tensor.share_memory_()  # raises RuntimeError
+                tensor.share_memory_()  # this call raises RuntimeError
         share_memory(tensors)
         return self
 

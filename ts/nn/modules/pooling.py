@@ -1,6 +1,6 @@
 """Pooling: maxima, means and p-norms of windows, and adaptive windows for a given output size.
 
-`_pool` is the function of `ts.nn.functional` that a class calls.
+The attribute `_pool` of a class is the function of `ts.nn.functional` that its `forward` calls.
 """
 
 from __future__ import annotations

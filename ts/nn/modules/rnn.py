@@ -25,9 +25,9 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def sequences(batch_sizes: Tensor) -> int:
-    """Return the number of packed sequences.
+    """Return the number of packed sequences: the batch size of the first time step.
 
-    During tracing, it is a tensor, so that the trace records it.
+    During tracing, return a tensor, so that the trace does not contain the number as a constant.
     """
     if not ts.jit.is_scripting():  # a nested `if`, because scripts would compile both operands of `and`
         if current_tracer() is not None:
@@ -105,7 +105,7 @@ class RNNBase(Module):
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
     def flatten_parameters(self) -> None:
-        """Update the flat list of weights that the operators receive."""
+        """Update `_flat_weights`, the list of all weights that the operators receive."""
         weights = [weight for layer in self.all_weights for weight in layer]
         self._flat_weights: list[Any]
         self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, which would register parameters
@@ -118,7 +118,7 @@ class RNNBase(Module):
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
-        """Weights of each layer and direction."""
+        """Weights, one list for each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -136,9 +136,9 @@ class RNNBase(Module):
         return clone
 
     def check_input(self, input: Tensor) -> None:
-        """Raise an error if dtype or number of features of the input do not fit the weights."""
+        """Update `_flat_weights`. Raise an error if dtype or number of features do not fit the weights."""
         if not ts.jit.is_scripting():
-            # `functional_call` and parametrizations replace weights, but not the list of flat weights
+            # `functional_call` and parametrizations replace weights without updating `_flat_weights`
             self.flatten_parameters()
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
@@ -317,20 +317,17 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def state_width(self) -> int:
-        """Return the number of features of the hidden state.
-
-        This is `proj_size` if it is not 0, else `hidden_size`.
-        """
+        """Return the number of features of the hidden state: `proj_size`, or `hidden_size` if it is 0."""
         return self.proj_size if self.proj_size > 0 else self.hidden_size
 
     def check_states(self, hx: tuple[Tensor, Tensor], batch: int) -> None:
-        """Raise RuntimeError if the states have other shapes than expected."""
+        """Raise RuntimeError if the hidden state or the cell state has an unexpected shape."""
         hidden, cell = self.state_size(batch, self.state_width()), self.state_size(batch, self.hidden_size)
         self.check_hidden_size(hx[0], hidden, "Expected hidden[0] size {}, got {}")
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
 
     def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
-        """Return states of zeros, the default of the argument `hx`."""
+        """Return zeros for the hidden state and the cell state, the default of the argument `hx`."""
         return [
             ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
             for width in [self.state_width(), self.hidden_size]

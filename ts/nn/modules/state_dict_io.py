@@ -150,7 +150,7 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy the tensors of `module` itself. Add mismatches to `missing`, `unexpected` and `errors`."""
+    """Copy tensors of `state_dict` into `module`, without descendants. Collect mismatches in the lists."""
     own_tensors = _persistent(module)
     for name, tensor in own_tensors.items():
         key = prefix + name
@@ -180,7 +180,7 @@ def load_own(
 def _copy(
     module: Any, name: str, tensor: Tensor, loaded: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
-    """Copy a loaded value into a tensor of the module. Return an error message if it does not fit."""
+    """Copy `loaded` into `tensor`, or assign it to `module.name`. Return an error text if it does not fit."""
     if not isinstance(loaded, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '

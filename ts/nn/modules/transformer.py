@@ -34,9 +34,9 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Return `is_causal` if it is not None, otherwise whether `mask` equals the causal mask.
+    """Return `is_causal`. If it is None, return True if `mask` equals the causal mask.
 
-    During tracing, return False: the mask may have other values when the trace runs.
+    For None during tracing, return False: the mask may have other values when the trace runs.
     """
     if is_causal is not None:
         return is_causal

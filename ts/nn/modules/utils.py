@@ -36,7 +36,7 @@ def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
 
 
 def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> list[int]:
-    """Return the sizes, with None replaced by elements of `defaults` for the same trailing dimensions."""
+    """Replace None by sizes from `defaults`, aligned at the end: `[None, 5], [2, 3, 4] -> [3, 5]`."""
     if isinstance(out_size, int):
         return [out_size]
     if len(defaults) <= len(out_size):

@@ -46,7 +46,7 @@ class ReduceAddCoalesced(Function):
 
     @staticmethod
     def forward(ctx: Any, destination: Any, num_inputs: int, *grads: Tensor) -> Any:
-        """Return `num_inputs` sums. `grads` consists of groups of `num_inputs` tensors, which are added."""
+        """Split `grads` into groups of `num_inputs` tensors, and return the sum of the groups."""
         ctx.target_gpus = [grads[i].get_device() for i in range(0, len(grads), num_inputs)]
         groups = [grads[i : i + num_inputs] for i in range(0, len(grads), num_inputs)]
         return comm.reduce_add_coalesced(groups, destination)
@@ -105,6 +105,6 @@ class Scatter(Function):
 
 
 def _get_stream(device: Any) -> Any:
-    """Return None: copies to a device run on the current stream."""
+    """Return None, because copies to a device run on the current stream."""
     ts.device(device)
     return None

@@ -72,19 +72,19 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # False until the first `prepare`: gradients are not reduced
+        self.expects = False  # False before the first `prepare`: `_ready` ignores gradients
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """Reduce gradients from now on. Raise RuntimeError if the last backward pass was incomplete."""
+        """Enable the reduction of gradients. Raise RuntimeError if the last backward pass was incomplete."""
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True
 
     def _ready(self, parameter: Tensor) -> None:
-        """Record that the gradient of a parameter is computed, and reduce the buckets that are complete."""
+        """Mark the gradient of `parameter` as computed, and start the reduction of complete buckets."""
         if not self.module.require_backward_grad_sync or not self.expects:
             return
         if not self.in_pass:
@@ -127,9 +127,9 @@ class _Reducer:
                     parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the parameters that received no gradient in any of the processes.
+        """Return the ids of the parameters without a gradient in all processes.
 
-        `missing` are those that received none in this process.
+        `missing` contains the parameters without a gradient in this process.
         """
         from ts.distributed.collectives import all_reduce
         from ts.distributed.reduce_op import ReduceOp
@@ -142,9 +142,9 @@ class _Reducer:
 
 
 def _buckets(parameters: list[Tensor], max_bytes: int) -> list[_Bucket]:
-    """Group parameters, last to first and by dtype, into buckets of about `max_bytes` bytes.
+    """Group parameters by dtype, from last to first, into buckets of about `max_bytes` bytes.
 
-    The first bucket has at most _FIRST_BUCKET_BYTES.
+    The first bucket is closed at `_FIRST_BUCKET_BYTES` bytes if `max_bytes` is larger.
     """
     buckets: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}
@@ -233,9 +233,9 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Within this context, accumulate gradients in each process without reducing them.
+        """Context manager in which each process accumulates gradients without a reduction.
 
-        The first backward pass after the context reduces the accumulated sums across the processes.
+        The next backward pass outside of the context reduces the accumulated gradients.
         """
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:

@@ -26,7 +26,7 @@ def _broadcast_coalesced_reshape(
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
-    """Return a copy of a module for each GPU. The copies of its parameters are differentiable."""
+    """Return a copy of a module for each GPU. Gradients reach the original parameters unless `detach`."""
     indices = [gpu_index(device) for device in devices]
     if not indices:
         return []
@@ -46,9 +46,9 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
 
 
 def _replica(module: Module, tensors: dict[int, Tensor], copies: dict[int, Module]) -> Module:
-    """Return a copy of a module tree with other tensors.
+    """Return a copy of a module tree with new parameters and buffers.
 
-    `tensors` maps ids of the old tensors to the new tensors.
+    `tensors` maps the id of each old tensor to its new tensor. `copies` maps ids of modules to their copies.
     """
     if id(module) in copies:
         return copies[id(module)]
@@ -70,9 +70,9 @@ def _replica(module: Module, tensors: dict[int, Tensor], copies: dict[int, Modul
 
 
 def _shallow_copy(module: Module) -> Module:
-    """Return a module with the same class and attributes.
+    """Return a module with the same class and attributes, but without parameters.
 
-    The dictionaries of parameters, buffers and submodules are copied.
+    The dictionaries of buffers and submodules are copies.
     """
     if hasattr(module, "_replicate_for_data_parallel"):
         return module._replicate_for_data_parallel()  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 
 def is_namedtuple(obj: Any) -> bool:
-    """Return True if an object is a named tuple (deprecated)."""
+    """Return True if an object is a named tuple, and warn that this function is deprecated."""
     warnings.warn(
         "`is_namedtuple` is deprecated, please use the python checks instead", FutureWarning, stacklevel=2
     )
@@ -27,7 +27,7 @@ def _is_namedtuple(obj: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
-    """Split nested tensors among GPUs and repeat other objects. Return one container for each GPU."""
+    """Return a copy of nested `inputs` for each GPU, with that GPU's part of each tensor along `dim`."""
 
     def split(value: Any) -> Any:
         if isinstance(value, Tensor):
@@ -46,9 +46,9 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 
 
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
-    """Split positional and keyword arguments among GPUs.
+    """Return a tuple of positional arguments and a dict of keyword arguments for each GPU.
 
-    The shorter of the two results is extended by empty containers.
+    Empty tuples or dicts are added so that both results have the same length.
     """
     scattered = scatter(inputs, target_gpus, dim) if inputs else []
     scattered_kwargs = scatter(kwargs, target_gpus, dim) if kwargs else []
@@ -58,7 +58,7 @@ def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> 
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """Concatenate the tensors at each position of the nested results of several GPUs, on one device."""
+    """Join the nested results of several GPUs: concatenate tensors at equal positions on `target_device`."""
 
     def join(values: Any) -> Any:
         first = values[0]

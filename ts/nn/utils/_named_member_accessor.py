@@ -44,10 +44,7 @@ def _find(module: Module, name: str) -> Any:
 
 
 def _set_member(module: Module, name: str, tensor: Any) -> None:
-    """Store a tensor under a name.
-
-    If `name` is a parameter or buffer, the tensor replaces it. Otherwise, it becomes an attribute.
-    """
+    """Replace the parameter or buffer `name` of `module`, or set the attribute if there is neither."""
     if name in module._parameters:
         module._parameters[name] = tensor
     elif name in module._buffers:
@@ -65,7 +62,7 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set a tensor of `module` itself, not of a submodule. Parameters and buffers may be None."""
+    """Set the parameter, buffer or attribute `name` of `module` to `tensor` or None. No dotted names."""
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -76,7 +73,8 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
     """Replace a tensor of `module` itself, not of a submodule, and return the previous tensor.
 
-    With `allow_missing`, return a marker if there was no tensor. If `tensor` is this marker, remove the name.
+    If `name` is missing, return `_MISSING` with `allow_missing`, else raise AttributeError. If `tensor` is
+    `_MISSING`, remove `name`, so that swapping back restores the module.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:
@@ -194,9 +192,9 @@ class NamedMemberAccessor:
     def swap_tensors_dict(
         self, named_tensors: dict[str, Tensor], allow_missing: bool = False
     ) -> tuple[dict[str, Tensor], list[str]]:
-        """Replace tensors by name, and return the previous tensors and the missing names.
+        """Replace tensors by dotted name. Return the previous tensors, and the names that were missing.
 
-        Without `allow_missing`, a missing name raises RuntimeError, after the original tensors were restored.
+        Without `allow_missing`, restore all tensors and raise RuntimeError if a name was missing.
         """
         before: dict[str, Tensor] = {}
         missing = []

@@ -21,7 +21,7 @@ Parameters = Tensor | Iterable[Tensor]
 def _as_list(parameters: Parameters, argument_name: str = "") -> list[Tensor]:
     """Return the parameters as a list.
 
-    Warn if `parameters` is an exhausted generator.
+    If `argument_name` is given, warn about a generator without elements.
     """
     if isinstance(parameters, Tensor):
         return [parameters]

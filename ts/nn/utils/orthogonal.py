@@ -10,8 +10,8 @@ orthonormal columns, or orthonormal rows if n < k (Q is then computed for the tr
     cayley         (I - A/2)^-1 (I + A/2)
     householder    H1 H2 ... Hk D           reflections at the columns below the diagonal D, of 1 and -1
 
-With a *trivialization* the result is multiplied by a buffer `base`: assigning a matrix sets the base, and X
-to the value that all three maps take to the identity.
+With a *trivialization*, the result is `base @ map(X)`, where `base` is a buffer. Assigning a matrix to the
+weight stores the matrix in `base`, and sets X so that `map(X)` is the identity.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ORTHONORMAL_TOLERANCE: Final = 10.0
 
 
 def _skew_symmetric(x: Tensor) -> Tensor:
-    """Return a skew-symmetric matrix (n, n) from a tall matrix (n, k)."""
+    """Return the skew-symmetric matrix L - L^H (n, n). L is the lower triangle of `x` (n, k) and zeros."""
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
     if n != k:
@@ -54,7 +54,7 @@ def _cayley(x: Tensor) -> Tensor:
 def _householder(x: Tensor) -> Tensor:
     below = x.tril(diagonal=-1)
     tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
-    signs = x.diagonal(dim1=-2, dim2=-1).int()  # integers, so that no gradient is recorded
+    signs = x.diagonal(dim1=-2, dim2=-1).int()  # int tensors have no gradient
     result: Tensor = ts.linalg.householder_product(below, tau) * signs.unsqueeze(-2)
     return result
 
@@ -86,12 +86,10 @@ class _Orthogonal(Module):
         return result.mT if is_wide else result
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Return a matrix X that the parametrization maps to Q.
+        """Return a matrix X that `forward` maps to Q, or to an approximation if Q is not orthogonal.
 
-        If Q is not orthogonal, X is mapped to an approximation of Q.
-
-        Raise ValueError if Q has another shape, and NotImplementedError if the map has no inverse and no
-        base.
+        With a base, set the base. Without a base, only householder has an inverse: other maps raise
+        NotImplementedError. Raise ValueError if Q has another shape than the weight.
         """
         if Q.shape != self.shape:
             raise ValueError(
@@ -105,7 +103,7 @@ class _Orthogonal(Module):
             return inverse.mT if is_wide else inverse
         self.base = _complete_basis(tall)
         identity: Tensor = ts.zeros_like(Q.detach())
-        # a reflection at a unit vector multiplies this vector by -1
+        # -1, because `_householder` negates each unit vector (reflection) and multiplies by the diagonal
         identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return identity
 

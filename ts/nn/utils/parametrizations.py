@@ -47,7 +47,7 @@ def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
 
 
 def _read_older_names(module: Any, name: str) -> None:
-    """Register a hook that loads state dicts of the deprecated `weight_norm` (`weight_g`, `weight_v`)."""
+    """Register a hook that renames `weight_g` and `weight_v` of old state dicts to the names used here."""
 
     def rename(state_dict: Any, prefix: str, *rest: Any) -> None:
         older = [f"{prefix}{name}_{suffix}" for suffix in "gv"]

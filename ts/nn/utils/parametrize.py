@@ -47,7 +47,7 @@ class ParametrizationList(ModuleList):
         with ts.no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    # If the parametrization has no inverse, `value` itself becomes the original tensor.
+                    # a parametrization without an inverse leaves `value` unchanged
                     with suppress(NotImplementedError):
                         value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)

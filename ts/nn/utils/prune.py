@@ -26,7 +26,7 @@ _UNSTRUCTURED: Final = "unstructured"
 
 
 class BasePruningMethod(ABC):
-    """Base class of pruning methods: a forward pre-hook for one parameter, and the mask."""
+    """Base class of pruning methods. An instance is the forward pre-hook that masks one parameter."""
 
     PRUNING_TYPE: ClassVar[str]
     _tensor_name: str
@@ -40,7 +40,7 @@ class BasePruningMethod(ABC):
         """Return `default_mask` with zeros at the elements of `t` that this method prunes."""
 
     def apply_mask(self, module: Module) -> Tensor:
-        """Return the pruned parameter of the module."""
+        """Return the parameter of the module multiplied by its mask."""
         name = self._tensor_name
         mask = getattr(module, f"{name}_mask")
         pruned: Tensor = mask.to(dtype=getattr(module, f"{name}_orig").dtype) * getattr(
@@ -52,7 +52,7 @@ class BasePruningMethod(ABC):
     def apply(
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prune a parameter of the module, in addition to earlier pruning methods."""
+        """Prune the parameter `name` of `module`. Elements pruned by earlier methods remain zero."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         key, before = next(_methods_of(module, name), (None, None))
@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several pruning methods for one parameter, each of which prunes elements not pruned yet."""
+    """Sequence of pruning methods for one parameter. Each prunes elements that earlier ones have kept."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -140,7 +140,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with zeros at further elements, which the method added last selects."""
+        """Return `default_mask` with additional zeros at the elements that the last method prunes."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _prunable_indices(method, mask)
@@ -150,7 +150,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
-    """Return an index of the elements that a method may prune. Structured methods prune whole slices."""
+    """Return an index of elements that are not pruned yet, or of slices for structured methods."""
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
     if method.PRUNING_TYPE == _STRUCTURED:
@@ -189,7 +189,7 @@ class RandomUnstructured(BasePruningMethod):
         return self._mask_smallest(t, default_mask, -ts.rand_like(t))
 
     def _mask_smallest(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
-        """Return the mask with zeros at the elements with the smallest values of `order`."""
+        """Return `default_mask` with zeros at the `amount` elements of `t` with the smallest `order`."""
         count = _element_count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:
@@ -373,7 +373,7 @@ def _mask_of(module: Module, name: str) -> Any:
 
 
 def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
-    """Yield (key, hook) for the hooks that prune the parameter `name`, or any parameter for None."""
+    """Yield (key, hook) for each hook that prunes the parameter `name`. None stands for any parameter."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):

@@ -32,10 +32,7 @@ class SpectralNorm:
         self.eps = eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
-        """Return the weight as a matrix.
-
-        Dimension `dim` becomes the rows, all other dimensions the columns.
-        """
+        """Reshape the weight to a matrix (size of dimension `dim`, number of other elements)."""
         matrix: Tensor = weight.movedim(self.dim, 0).reshape(weight.size(self.dim), -1)
         return matrix
 
@@ -56,12 +53,12 @@ class SpectralNorm:
         return result
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the normalized weight of `module`. In training, the power iteration runs first."""
+        """Set the weight of `module` to the normalized weight, after a power iteration if it is training."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
 def output_dim(module: Module) -> int:
-    """Return the dimension of a layer's weight that corresponds to the outputs."""
+    """Return the dimension of output channels in a layer's weight: 1 for transposed convolutions, else 0."""
     return 1 if type(module).__name__.startswith("ConvTranspose") else 0
 
 
