@@ -28,7 +28,7 @@ def _floating(name: str, x: Array) -> Array:
 
 
 def _wide(xp: Any, name: str, x: Array) -> Array:
-    """Check that `x` is floating and cast it to the computation dtype, float32 for 16-bit floats."""
+    """Cast `x` to the computation dtype (float32 for 16-bit floats). Raise an error if it is not floating."""
     return common.cast(xp, _floating(name, x), common.opmath(x.dtype))
 
 

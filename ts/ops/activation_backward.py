@@ -35,8 +35,8 @@ def backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated body receives arrays in the computation dtype. Dtypes of the kinds `kinds` are rejected with
-    an error that contains `kernel`, the name of PyTorch's kernel.
+    The decorated function receives arrays in the computation dtype. For dtypes whose kind is in `kinds`, the
+    operator raises an error that contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:
@@ -58,7 +58,7 @@ def backward(
     return declare
 
 
-# ---------------------------------------------------------------- operators that read the activation's result
+# ---------------------------------------------------------------- gradients from the activation's result
 
 
 @backward("tanh_backward(Tensor grad_output, Tensor output)", "tanh_backward_cpu", "bi")
@@ -194,7 +194,7 @@ def _softplus(xp: Any, grad: Array, self: Array, beta: Any, threshold: Any) -> A
 
 @backward("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)", "log_sigmoid_backward_cpu")
 def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
-    # only the CPU operator fills the buffer: it is empty in programs exported for GPUs
+    # `buffer` is empty in programs exported for GPUs
     if not size_guards.known_empty(buffer.shape):
         common.broadcast_shapes(self.shape, buffer.shape)
     return grad * sigmoid(xp, -self)

@@ -20,13 +20,13 @@ Array = common.Array
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
     """Return the indices that sort the elements along `axis`.
 
-    The module docstring describes the order of ties.
+    With `stable`, equal elements keep their order. The module docstring describes their order otherwise.
     """
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == common.BOOL:
-        # Compare 0 and 1 as uint8, because a True may be stored as any nonzero byte.
+        # compare 0 and 1, because a bool array may store True as any nonzero byte
         x = common.cast(xp, self, common.UINT8)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
@@ -43,9 +43,9 @@ def first_indices(xp: Any, self: Array, axis: int, k: int, largest: bool, ordere
 
 
 def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return the indices of the k-th smallest elements along `axis`, counted from 0.
+    """Return the index of the k-th smallest element of each row along `axis`, counted from 0.
 
-    `k` and the result have length 1 along `axis`.
+    `k` contains one number for each row. `k` and the result have length 1 along `axis`.
     """
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_index(self, axis, k)
@@ -53,10 +53,7 @@ def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
 
 
 def nth_index_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return the index of the k-th smallest element along `axis`.
-
-    Equal elements are ordered as by a stable sort.
-    """
+    """Return the same as `nth_index`, but order equal elements as a stable sort does."""
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_index_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

@@ -27,7 +27,7 @@ def _nothing(*_: Any) -> list[Any]:
 
 
 def _token_like(*args: Any) -> Any:
-    """Return shape and dtype of the token, the last argument."""
+    """Return shape and dtype of the token, the operator's last argument."""
     return like(args[-1])
 
 
@@ -115,7 +115,7 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
     """Constrain a dynamic size to [`min`, `max`], with default `min` 0.
 
-    Raise RuntimeError if `max` <= 2, as PyTorch does, because its compiler assumes dynamic sizes >= 2.
+    As in PyTorch, whose compiler assumes that dynamic sizes are at least 2, raise RuntimeError if `max` <= 2.
     """
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")

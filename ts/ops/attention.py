@@ -96,7 +96,7 @@ def _scaled_dot_product_attention(
     **COPIED_OUT,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
-    """Add the bias, split into queries, keys and values per head, and divide queries by sqrt(head size)."""
+    """Add `qkv_bias`, and split into queries / sqrt(head size), keys and values: (N, heads, L, head size)."""
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:
@@ -123,7 +123,7 @@ def _linear(xp: Any, x: Array, weight: Array, bias: Array) -> Array:
 
 
 def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> Array:
-    """Convert an attention or padding mask to a bool mask of excluded scores (N, heads, L, S)."""
+    """Convert a mask of the kind `kind` to bool (True: excluded), in a shape that broadcasts to `scores`."""
     n, _, rows, columns = scores
     hidden = mask if mask.dtype == common.BOOL else mask != 0
     shapes: dict[int | None, tuple[tuple[int, ...], tuple[int, ...]]] = {

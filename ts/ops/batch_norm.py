@@ -265,7 +265,7 @@ def _native_batch_norm_backward(
     where="",
 )
 def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
-    """Return the gradients of `_batch_norm_with_update`. The last argument, `reserve`, is ignored."""
+    """Return the gradients of `_batch_norm_with_update`. Ignore `reserve`, the last argument."""
     return _native_batch_norm_backward(xp, *args[:-1])
 
 

@@ -29,14 +29,14 @@ def _check_weight(weight: Array | None, classes: int, prefix: str = "") -> None:
 def nll(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
-    """Return the negative log likelihood of classes along dimension 1 (0 for one sample)."""
+    """Return the negative log likelihood. Classes are along dimension 1, or 0 for a single sample."""
     return _nll_and_weight(xp, logp, target, weight, reduction, ignore_index)[0]
 
 
 def _nll_and_weight(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
-    """Return the NLL loss and the total weight of the samples, which is 0 without a reduction."""
+    """Return the NLL loss, and the total weight of the samples (0 if the reduction is "none")."""
     if logp.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if target.ndim > 0 and logp.ndim > 1 and not size_guards.equal(logp.shape[0], target.shape[0]):
@@ -345,7 +345,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     for label, real in cost_model.steps(columns):
         holds |= real & (label == classes)
     total = xp.zeros(x.shape, dtype=x.dtype)
-    # The loss is a sum over all pairs of a target class and a class that is no target.
+    # The loss is a sum over pairs (target class, other class). Each step adds the pairs of one target class.
     for label, real in cost_model.steps(columns):
         total += xp.where(real, xp.maximum(1 - xp.take_along_axis(x, label, 1) + x, 0), 0)
     total = xp.sum(xp.where(holds, 0, total), axis=1)

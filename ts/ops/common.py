@@ -39,10 +39,10 @@ DOUBLE: DType = dtypes.float64.numpy_dtype
 CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-# Properties of dtypes by NumPy dtype: ScalarType number, PyTorch's name, C++ name, category
+# Tables from NumPy dtype to ScalarType number, PyTorch's name, C++ name and category
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.NUMPY_DTYPES}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.NUMPY_DTYPES}
-CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
+CPP_NAME_OF: dict[DType, str] = {  # error texts of PyTorch's kernels contain these names
     dtypes.by_name(name).numpy_dtype: cpp
     for name, cpp in {
         "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
@@ -58,7 +58,7 @@ INT64_MAX = (1 << 63) - 1
 
 _REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
 _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
-HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16 and bfloat16
+HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16, and bfloat16 when it is first used
 
 
 def _enter_ml_dtype(d: dtypes.dtype, numpy_dtype: DType) -> None:
@@ -154,7 +154,7 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
-    """Promote the dtype of a higher operand group with that of a lower group, as in the module docstring."""
+    """Promote `high` and `low`, the dtypes of a higher and a lower group of operands (module docstring)."""
     if high is None or low is None:
         return high or low
     kh, kl = CATEGORY_OF[high], CATEGORY_OF[low]
@@ -244,14 +244,14 @@ def check_factor(dtype: DType, factor: Any, name: str) -> None:
 
 
 def check_number(x: Any, dtype: DType) -> Any:
-    """Return `x` unchanged, or raise RuntimeError for a number outside of the dtype's range."""
+    """Return `x`. Raise RuntimeError if it is a number outside of the range of `dtype`."""
     if not isinstance(x, (int, float, complex)):
         return x
     floating = CATEGORY_OF[dtype] >= FLOATING
     if dtype.itemsize == 1 and floating:
         return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
     if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
-        return x  # 0..127 is in the range of every dtype, -60000..60000 in that of every floating dtype
+        return x  # every dtype contains 0..127, and floating dtypes of 2 or more bytes contain -60000..60000
     return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
 
 
@@ -370,7 +370,7 @@ def check_storage(shape: Sequence[int], dtype: DType) -> None:
 
 
 def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
-    """Clamp a diagonal offset to [-rows, columns], which selects the same elements."""
+    """Clamp a diagonal offset to [-rows, columns]. Offsets beyond this range select no elements either."""
     return max(-rows, min(diagonal, columns))
 
 
@@ -426,10 +426,9 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def copy_indices(index: Array) -> Array:
-    """Return a copy of indices, counts or a mask, made before they are validated.
+    """Return a copy of indices, counts or a mask, to be validated and used instead of the original.
 
-    NumPy reads the array again after the validation. Without a copy, other threads could change it before the
-    second read.
+    Otherwise, another thread could change the array between its validation and its use.
     """
     return index.copy()
 

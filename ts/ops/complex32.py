@@ -52,12 +52,12 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Operators that also round scale factors and intermediate results to complex32, not only the result.
+# Operators that round not only the result to complex32, but also scale factors and intermediate results.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# Lines "kernel name in PyTorch's error message: operators". The table of `float8` contains the kernel names
-# of other operators.
+# Each line: the kernel name that PyTorch's error message contains, and the operators with this kernel.
+# `float8.KERNELS` contains the kernel names of all other operators.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr
@@ -90,7 +90,7 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Raise PyTorch's error if only the result is complex32 and the operator does not support this."""
+    """Raise PyTorch's error if only the result is complex32 and the operator does not support complex32."""
     if not any(map(_is_narrow, args)) and not _is_supported(record, args):
         _raise_dtype_error(record, args)
 
@@ -107,7 +107,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
         else all(map(_promotes_to_complex32, args))
     )
     if not any(map(_is_narrow, args)) and not (record.promotion and promotes_to_complex32):
-        return base_kernel  # no argument is complex32, and pointwise promotion does not result in complex32
+        return base_kernel  # neither an argument nor the promoted dtype is complex32
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
@@ -130,7 +130,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
         result = base_kernel(xp, *wide)
         for value, wide_value in zip(values, wide, strict=True):
             if result is wide_value and wide_value is not value and hasattr(wide_value, "strides"):
-                # An in-place operator wrote to the converted copy of this argument: write the result back.
+                # an in-place operator has changed the complex64 copy of `value`
                 value[...] = cast_elements(wide_value, value.dtype)
                 return value
         if isinstance(result, tuple | list):
@@ -162,7 +162,7 @@ def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
 def _raise_kernel_or_dtype_error(
     base_kernel: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
-    """Raise the error that the kernel for complex64 raises for invalid arguments, else PyTorch's error."""
+    """Raise the error of the complex64 kernel for invalid arguments, or PyTorch's dtype error."""
     if not record.nondeterministic:
         try:
             base_kernel(xp, *wide)
@@ -194,7 +194,7 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
 def _low_precision(record: OperatorRecord) -> str:
-    """Return the operator's error text for float16, with ComplexHalf as dtype name, or ""."""
+    """Return the operator's error text for float16, with "ComplexHalf" as the dtype, or "" if it has none."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})

@@ -37,8 +37,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    # In each dimension: number of elements (before, after) by which a convolution pads its input, or a
-    # transposed convolution crops its output.
+    # (before, after) for each dimension: numbers of elements that a convolution adds to its input, or that
+    # a transposed convolution removes from its output
     pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int
@@ -56,7 +56,7 @@ class Geometry:
 
 _geometries: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
-MAX_COLUMNS = 1 << 22  # maximum size of the window matrix of one product in `weight_gradient`
+MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in one product of `weight_gradient`
 MAX_PADDING = (1 << 62) - 1  # maximum padding, so that the padding of both sides fits in 64 bits
 
 
@@ -179,7 +179,7 @@ def _describe(
             for m, s, (a, b), d, k, o in zip(input_size, steps, pads, gaps, kernel, more, strict=True)
         )
         if min(output_size) < 1:
-            one = (1,) * (n == 1)  # height 1 in PyTorch's error text for a 1-d convolution
+            one = (1,) * (n == 1)  # PyTorch's error text for a 1-d convolution shows sizes as (1 x length)
             lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (input_size, output_size))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
@@ -235,7 +235,7 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
 
 
 def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution as one matrix product with all windows, for any array namespace and dtype."""
+    """Compute the convolution `g` by one matrix product of the weight and all windows of the input."""
     x = input if g.batched else input[None]
     wide, groups = common.opmath(x.dtype), g.groups
     x, rows = common.cast(xp, x, wide), common.cast(xp, weight, wide)
@@ -269,10 +269,10 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 
 
 def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
-    """Return the weight gradient (filters, channels per group, *kernel), summed over sections of the batch.
+    """Return the weight gradient (filters, channels per group, *kernel).
 
-    `g` is a convolution (not transposed). `windowed` has the shape of its input, `other` of its result. These
-    are the input and the gradient of the result, or the reverse for a transposed convolution.
+    `g` is a convolution that is not transposed. `windowed` is its input, and `other` the gradient of its
+    result. For the weight of a transposed convolution, the caller passes these two arrays in reverse order.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
@@ -435,7 +435,7 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
 
 
 def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a shape rule: it calls `kernel`, which checks the arguments, with `_shape` as `compute`."""
+    """Return a shape rule that checks the arguments by `kernel`, with `_shape` instead of a computation."""
 
     def convolution_shape(*args: Any) -> Any:
         return kernel(None, *args, compute=_shape)
@@ -464,7 +464,7 @@ _DEPTHWISE = (
     "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
     "padding, SymInt[{n}] dilation)"
 )
-# For overloads with a common kernel, the order of overload resolution is the reverse of this order.
+# Overload resolution tries overloads with the same kernel in the reverse order of this list.
 for _text, _compute, _kinds, _casts in (
     (
         f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",

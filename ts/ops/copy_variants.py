@@ -55,7 +55,7 @@ for _text, _kernel in (
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
 
-# Random in-place operator -> its functional variant, or "" if that has the same name without `_`. Only
+# Random in-place operator -> name of its functional variant, or "" for the same name without `_`. Only
 # scripts can call the functional variants, as methods (`x.exponential(2.0)`).
 _FILLED = {
     "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
@@ -65,7 +65,7 @@ _FILLED = {
 
 
 def _declare_filled(key: str, functional: str) -> None:
-    """Declare the functional and the `out=` variant of a fill operator."""
+    """Declare the functional variant and the `out=` variant of the random in-place operator `key`."""
     filling = find(f"aten::{key}")
     assert filling is not None, key
     name, dot, overload = filling.key.partition(".")

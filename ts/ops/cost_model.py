@@ -37,12 +37,12 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Nanoseconds that `steps` charges before each iteration: enough to make the limits read the clock each time
+# Nanoseconds that `steps` charges before each iteration, so many that the limits then read the clock
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items of a loop, and charge and check the time limit before each item."""
+    """Yield `items`. Before each item, check the time limit of `ts.limits`."""
     for item in items:
         deadline.charge(_CLOCK_INTERVAL_NS)
         yield item
@@ -88,7 +88,7 @@ def tensors(args: Iterable[Any]) -> list[Tensor]:
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
-    """Return the first int-list argument, or [] without such arguments."""
+    """Return the first list of integers among the arguments, else []."""
     int_lists = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
     return next(int_lists, [])
 
@@ -104,9 +104,9 @@ def moved_bytes(*args: Any) -> float:
 
 
 def read(*args: Any) -> float:
-    """Return the weighted number of bytes that reductions read.
+    """Return the number of bytes that a reduction reads, weighted by `_READ` for some dtypes.
 
-    Bools have a low weight, because reductions of bools may stop early. 16-bit floats have a high weight,
+    The weight of bools is low, because their reduction may stop early. The weight of 16-bit floats is high,
     because their loops are slow.
     """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
@@ -121,15 +121,15 @@ def broadcast(*args: Any) -> float:
 
 
 def _together(shapes: Sequence[Sequence[int]]) -> int:
-    """Return the number of elements of the shape to which `shapes` broadcast."""
+    """Return the number of elements of the broadcast of `shapes`."""
     ndim = max(map(len, shapes), default=0)
     return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
 
 
 def new_tensor_elements(*args: Any) -> float:
-    """Return the number of elements of a new tensor, from its size or template.
+    """Return the number of elements of a new tensor with the given size, or the size of a tensor argument.
 
-    Return 0 on the meta device.
+    Return 0 for the meta device.
     """
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
@@ -138,7 +138,7 @@ def new_tensor_elements(*args: Any) -> float:
 
 
 def resized_elements(x: Tensor, *args: Any) -> float:
-    """Return the number of elements of `x` with its last sizes replaced by the first list argument."""
+    """Return the number of elements of `x` resized to the first list argument in its last dimensions."""
     new_sizes = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(new_sizes)], *new_sizes])
 
@@ -162,7 +162,7 @@ def indexed_bytes(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     index_tensors = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(index_tensors) < sum(y is not None for y in indices):
-        return 0  # an index is a mask: the result size depends on its elements, so the lower bound is 0
+        return 0  # lower bound, because the result size depends on the elements of a mask
     unindexed_sizes = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in index_tensors]
     return float(_together(shapes) * math.prod(unindexed_sizes) * x.element_size())
@@ -179,7 +179,7 @@ def repeated_elements(x: Tensor, repeats: Any, *rest: Any) -> float:
 
 
 def square_matrix_elements(x: Tensor, *rest: Any) -> float:
-    """Return the element count of one n x n matrix per row of length n."""
+    """Return the number of elements of the result if each row of n elements becomes an n x n matrix."""
     return x.numel() * (x.shape[-1] if x.ndim else 1)
 
 
@@ -202,7 +202,7 @@ def multiplications(*args: Any) -> float:
 def products(*args: Any) -> float:
     """Return the nanoseconds of a matrix product.
 
-    For a vector operand, count at least the time to read both operands.
+    If an operand is a vector, return at least the time to read both operands.
     """
     operands = tensors(args)[-2:]
     if not operands:
@@ -232,13 +232,13 @@ def cubes(*args: Any) -> float:
 
 
 def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
-    """Return a lower bound of a convolution's multiplications: elements * taps / stride."""
+    """Return a lower bound of a convolution's multiplications: input elements * taps / product of strides."""
     taps = math.prod(weight.shape[2:]) * min(weight.shape[:2], default=1)
     return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
 
 
 def heads(query: Tensor, *rest: Any) -> float:
-    """Return the multiplication count of attention scores and weighted sums."""
+    """Return the number of multiplications in attention: query @ key, and scores @ value."""
     others = tensors(rest[:3])
     return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
 
@@ -334,7 +334,7 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 # ---------------------------------------------------------------- costs of operator families
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
-# Families with operators that compute elements and operators that return views (see `_makes_tensor`)
+# Families in which some operators compute elements and others return views (see `_makes_tensor`)
 _KNOWN: Final = {"to", "dtype", "storage_ops"}
 _MULTIPLY_NS: Final = 0.01  # time of one multiplication of 32-bit elements in a matrix product
 _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache

@@ -39,7 +39,7 @@ def _check_lengths(name: str, lengths: Lengths, batch: int, limit: int | None) -
 
 
 def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
-    """Return targets as (N, longest), padded with blanks."""
+    """Return concatenated or padded targets as (N, maximum length), padded with `blank`."""
     longest, batch = max(lengths, default=0), len(lengths)
     position = np.arange(longest)
     real = position < np.asarray(lengths, dtype=np.int64)[:, None]
@@ -77,7 +77,7 @@ def _log_add(xp: Any, *terms: Array) -> Array:
 
 
 def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
-    """Check log-probabilities, targets and blank, and return the log-probabilities as (T, N, C)."""
+    """Return `log_probs` as (T, N, C). Raise RuntimeError for invalid shapes, dtype or `blank`."""
     if log_probs.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "
@@ -101,7 +101,7 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
 def _states(
     xp: Any, logs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """Return the labels of the states (N, 2 S + 1), and a mask of states s that are reachable from s - 2."""
+    """Return the label of each state (N, 2 S + 1), and a mask: True if state s can follow state s - 2."""
     steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)

@@ -111,8 +111,8 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
-# In-place variants save only the result. With a negative slope, the result does not determine the input, so
-# backward raises an error.
+# In-place variants save only the result. Backward raises an error for a negative slope, with which the result
+# does not determine the input.
 derive(
     "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
     name="EluBackward1", result=ELEMENTWISE,

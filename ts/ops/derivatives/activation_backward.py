@@ -85,7 +85,7 @@ def elu_slope(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """Return the derivative of ELU, computed from its input or its result."""
+    """Return the derivative of ELU. `x` is the result of ELU if `is_result`, else its input."""
     bent = x * input_scale + alpha * scale * input_scale
     if not is_result:
         bent = (x * input_scale).exp() * (alpha * scale * input_scale)
@@ -99,7 +99,7 @@ def elu_bend(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """Return the second derivative of ELU, computed from its input or its result."""
+    """Return the derivative of `elu_slope` with respect to `x`."""
     if is_result:
         return ts.where(x >= 0, 0, ts.full_like(x, input_scale))
     return ts.where(x >= 0, 0, (x * input_scale).exp() * (alpha * scale * input_scale * input_scale))

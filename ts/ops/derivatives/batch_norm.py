@@ -39,9 +39,9 @@ def _instance_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Compute instance norm as batch norm of one image that contains the channels of all images.
+    """Compute instance norm as batch norm of a single image with the channels of all images.
 
-    The running moments are the means over the images.
+    Update the running moments by the means over the images.
     """
     n, c = input.size(0), input.size(1)
     folded_shape = [1, n * c] + list(input.shape[2:])

@@ -139,7 +139,7 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """Return the gradient of each sample's loss, as a column if the reduction is "none"."""
+    """Return the gradient of one sample's loss. For the reduction "none", return a column, one per sample."""
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 

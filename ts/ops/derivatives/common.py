@@ -19,7 +19,7 @@ def underivable(name: str) -> Tensor:
 
 
 def unsqueeze_reduced(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Insert the reduced dimensions with size 1, so that a result broadcasts with the argument."""
+    """Insert the reduced dimensions `dim` into a result with size 1, so that it broadcasts to the input."""
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
     sizes = x.size()
@@ -66,6 +66,6 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def shared_by_all(grad: Tensor, x: Tensor, extremum: Tensor) -> Tensor:
-    """Return the gradient of the input of a full `max` or `min`: equal extremes get equal shares."""
+    """Return the gradient of `x` for the maximum or minimum of all elements. Equal extrema share `grad`."""
     is_extremum = (x == extremum) | (x.isnan() & extremum.isnan())
     return grad * is_extremum / is_extremum.sum()

@@ -91,7 +91,7 @@ def _padded_by_name(
 ) -> Tensor:
     """Compute a convolution with padding "same" or "valid".
 
-    In each dimension with an odd amount of padding, one zero is appended to the input first.
+    If a dimension needs an odd number of zeros, it gets one more at its end.
     """
     before_padding: list[int] = []
     after: list[int] = []

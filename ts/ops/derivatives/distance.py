@@ -15,9 +15,9 @@ MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero ve
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """Return the norm along `dim`, but at least `eps`.
+    """Return the maximum of `eps` and the norm along `dim`.
 
-    The gradient is that of the norm without this bound.
+    The gradient is the gradient of the norm, even if the result is `eps`.
     """
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     detached_norm = norm.detach()
@@ -100,7 +100,7 @@ def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
 
 
 def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
-    """Return the gradient of the pairwise distances of `x1` and `x2` with respect to `x1`."""
+    """Return the gradient of all p-norm distances between rows of `x1` and `x2` with respect to `x1`."""
     gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
 
@@ -112,7 +112,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of the Euclidean distances of `x1` and `x2` with respect to `x1`."""
+    """Return the gradient of all Euclidean distances between rows of `x1` and `x2` with respect to `x1`."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

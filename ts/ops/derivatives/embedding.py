@@ -43,9 +43,9 @@ constant(
 def _bags(
     indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the bag number of each index, a mask of the used indices, and the count of used indices per bag.
+    """Return the bag number of each index, a mask of valid indices, and the number of valid ones per bag.
 
-    Padding indices, and indices after the last offset if `include_last_offset`, are not used.
+    An index is not valid if it equals `padding_idx`, or follows the last offset with `include_last_offset`.
     """
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
@@ -72,9 +72,9 @@ def _sparse_bag_table_gradient(
     mode: int,
     per_sample_weights: Tensor | None,
 ) -> Tensor:
-    """Return the gradient with respect to the weight of `embedding_bag` as a sparse tensor.
+    """Return the gradient of the weight of `embedding_bag` as a sparse tensor.
 
-    It has one row per valid index. Padding, and indices after the last offset, are not valid.
+    It has one row for each valid index (see `_bags`).
     """
     if mode == 2:
         raise RuntimeError("embedding_bag: max mode does not support sparse gradients")

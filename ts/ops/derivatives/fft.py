@@ -129,7 +129,7 @@ def _r2c_backward(
 ) -> Tensor:
     """Return the gradient of an FFT of real numbers over several dimensions.
 
-    If the FFT was `onesided`, the last dimension of `grad` is padded with zeros first.
+    If the FFT was `onesided`, zeros replace the missing half of `grad` in the last dimension.
     """
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])

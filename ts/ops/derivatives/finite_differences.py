@@ -13,9 +13,9 @@ def axes_of(self: Tensor, dim: int | None) -> list[int]:
 
 
 def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
-    """Return a tensor of uniform spacings for each dimension.
+    """Return for each dimension of `axes` a tensor of the distances between neighbouring samples.
 
-    A single value in `spacing` applies to all dimensions.
+    `spacing` contains one distance for each dimension, or one for all dimensions.
     """
     return [
         self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
@@ -29,7 +29,7 @@ def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
 
 
 def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
-    """Return the derivative along the last dimension for samples with distances `gaps`."""
+    """Return the numerical derivative of samples `x`, whose distances along the last dimension are `gaps`."""
     before, after = gaps[:-1], gaps[1:]
     span = before + after
     slopes = (x[..., 1:] - x[..., :-1]) / gaps

@@ -14,7 +14,7 @@ A formula is an expression for the gradient of one argument.  Names in it are
     result                the result, or for several results their names, or result0, result1 ...
     grad                  the gradient of the result, or for several results that of the first differentiable
                           one. Gradients by result are grad_values, or grad0, grad1 ..., or grads for a list
-    output_mask           for a formula of several arguments, which gradients are required: List[bool]
+    output_mask           for a formula of several arguments: List[bool], True for each required gradient
     other names           names of the module or the language, such as functions for longer formulas
 
 The values named in a formula are saved for backward. The engine sums gradients over broadcast dimensions and
@@ -50,12 +50,12 @@ _NAME: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 class Derivative:
     """Derivative of an operator.
 
-    name            name of the backward node if it depends on the overload in PyTorch: "SumBackward1"
-    formulas        argument names -> formula: one name, or several for a formula that returns a tuple
+    name            name of the backward node if PyTorch's name depends on the overload: "SumBackward1"
+    formulas        names of one or several arguments -> formula, which returns a tuple for several
     forward         ELEMENTWISE, LINEAR, a formula, or a formula for each result, or None if unknown
     absent          True if gradients of unused results are None instead of zeros
-    differentiable  names of the differentiable results, where () means all floating-point results
-    decomposition   equivalent expression of differentiable operators, if `formulas` is empty
+    differentiable  names of the differentiable results, or () if all floating-point results are
+    decomposition   expression that computes the same by differentiable operators, or ""
     reason          reason for a missing derivative
     rejects_grad    True if the operator raises an error with `reason` for tensors that require grad
     """
@@ -105,7 +105,7 @@ class Derivative:
 
 
 def names_in(formula: str) -> set[str]:
-    """Return the variable names that a formula reads, without attribute names."""
+    """Return the names that a formula reads, without attributes: `"grad * x.sum()" -> {"grad", "x"}`."""
     return set(_NAME.findall(formula))
 
 
