@@ -76,7 +76,7 @@ MAY_IMPORT = {
     "nn": "ts _core ops frontend autograd func linalg compiler distributed cuda __future__",
     "optim": "ts _core nn ops autograd python_api sparse",
     "distributions": "ts _core nn autograd linalg special",
-    "testing": "ts _core",
+    "testing": "ts _core ir",
     # other devices under PyTorch's names
     "accelerator": "cuda",
     "cpu": "amp",

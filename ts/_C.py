@@ -99,6 +99,7 @@ _NAME_TO_MODULE: Final = {
     "BufferDict": "ts.runtime.module_handle.BufferDict",
     "ModuleDict": "ts.runtime.module_handle.ModuleDict",
     "ParameterDict": "ts.runtime.module_handle.ParameterDict",
+    "FileCheck": "ts.testing.file_check.FileCheck",
     "ScriptModule": "ts.runtime.module_handle.ModuleHandle",
     "_freeze_module": "ts.runtime.module_handle.freeze_handle",
     "_debug_set_autodiff_subgraph_inlining": "ts.passes.create_autodiff_subgraphs.set_subgraph_inlining",

@@ -1,8 +1,12 @@
-"""Assertions about tensors, and tensors for tests: `assert_close` and `make_tensor`."""
+"""Assertions about tensors, tensors for tests, and checks of graph text.
+
+`assert_close` and `make_tensor` are for tensors, `FileCheck` is for texts.
+"""
 
 from __future__ import annotations
 
 from ts.testing.comparison import assert_allclose, assert_close
 from ts.testing.creation import make_tensor
+from ts.testing.file_check import FileCheck
 
-__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+__all__ = ["FileCheck", "assert_allclose", "assert_close", "make_tensor"]
